@@ -1,0 +1,200 @@
+"""The gateway as an object, for programs that embed it, and as a server."""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from enum import StrEnum
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any, Final
+from uuid import uuid4
+
+import uvloop
+
+from gateway.assembly import Parts, assemble
+from gateway.auth.keys import ADMINISTRATOR, NewKey
+from gateway.auth.local import LocalIdentification
+from gateway.auth.principal import Credentials
+from gateway.calls.call import Call
+from gateway.calls.pipeline import Pipeline
+from gateway.catalogue import Entry
+from gateway.clock import Clock, SystemClock
+from gateway.contract import jsontext
+from gateway.errors import NotRunning, StoreError
+from gateway.settings import Settings
+from gateway.transports.asgi import App
+from gateway.transports.edge import EdgeRules
+from gateway.transports.hosts import HostRules
+from gateway.transports.listen import bind, serve_http, url_of
+from gateway.transports.mcp.tools import Tools
+from gateway.transports.operations import Readiness, UpstreamState
+from gateway.transports.site import SiteParts, build_site
+
+VERSION: Final = version("contract-gateway")
+
+Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
+
+
+class State(StrEnum):
+    """Where a gateway is in its life."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    ERROR = "error"
+    STOPPED = "stopped"
+
+
+class Gateway:
+    """The gateway as an object: open it, call tools, close it.
+
+        async with Gateway.open(read_settings(os.environ, None, {})) as gateway:
+            greeting = await gateway.call("example.greet", {"name": "Ada"})
+
+    `on_start` and `on_stop` run in order, after everything is open and before anything is closed.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock,
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._on_start = on_start
+        self._on_stop = on_stop
+        self._stack = AsyncExitStack()
+        self._parts: Parts | None = None
+        self.state = State.IDLE
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
+    ) -> "Gateway":
+        """A gateway to be entered with `async with`."""
+        return cls(settings, clock=clock or SystemClock(), on_start=on_start, on_stop=on_stop)
+
+    async def __aenter__(self) -> "Gateway":
+        """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
+        self.state = State.ERROR
+        async with AsyncExitStack() as stack:
+            self._parts = await assemble(self._settings, self._clock, stack)
+            self.state = State.RUNNING
+            for hook in self._on_start:
+                await hook(self)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        async with self._stack:
+            for hook in self._on_stop:
+                await hook(self)
+            self.state = State.STOPPED
+            self._parts = None
+
+    @property
+    def parts(self) -> Parts:
+        """What it is made of. Raises `NotRunning`."""
+        if self._parts is None:
+            raise NotRunning(f"The gateway is {self.state}; use it inside `async with`.")
+        return self._parts
+
+    def tools(self, agent: str = ADMINISTRATOR) -> tuple[Entry, ...]:
+        """The operations that `agent` may call, in the order of their ids."""
+        parts = self.parts
+        return tuple(e for e in parts.catalogue.entries if parts.policy.allows(agent, e.id))
+
+    async def call(
+        self, operation_id: str, arguments: Mapping[str, Any], *, agent: str = ADMINISTRATOR
+    ) -> dict[str, Any]:
+        """The result of one call, by the same pipeline as every other door's.
+
+        Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
+        """
+        call = Call(
+            operation_id=operation_id,
+            credentials=Credentials(),
+            arguments=jsontext.encode(arguments),
+            transport="local",
+            request_id=uuid4().hex,
+        )
+        return (await self.local_pipeline(agent).invoke(call)).values
+
+    def local_pipeline(self, agent: str) -> Pipeline:
+        """The pipeline for callers in this process, who act as `agent`."""
+        return replace(self.parts.pipeline, identification=LocalIdentification(agent))
+
+    def local_tools(self, agent: str) -> Tools:
+        """The MCP face for callers in this process, who act as `agent`."""
+        pipeline = self.local_pipeline(agent)
+        parts = self.parts
+        return Tools(pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy)
+
+    def site(self) -> App:
+        """The HTTP face, an ASGI application."""
+        parts, settings = self.parts, self._settings
+        return build_site(
+            SiteParts(
+                invoke=parts.pipeline.invoke,
+                identification=parts.identification,
+                catalogue=parts.catalogue,
+                policy=parts.policy,
+                routes=importlib.import_module(f"{settings.package}.routes").ROUTES,
+                check_readiness=self.readiness,
+                rules=EdgeRules(
+                    hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
+                    max_body_bytes=settings.max_body_bytes,
+                    body_deadline_seconds=settings.body_deadline_seconds,
+                ),
+                version=VERSION,
+            )
+        )
+
+    async def readiness(self) -> Readiness:
+        """Whether calls can be served and recorded."""
+        parts = self.parts
+        problems = [problem] if (problem := parts.audit.problem) else []
+        try:
+            await parts.store.audit.latest(1)
+        except StoreError as error:
+            problems.append(error.detail)
+        return Readiness(
+            store="failed" if problems else "ok",
+            upstreams={
+                name: UpstreamState(backend=upstream.backend, problem=upstream.problem)
+                for name, upstream in parts.upstreams.items()
+            },
+            problems=tuple(problems),
+        )
+
+
+OnReady = Callable[[str, NewKey | None], None]
+"""Told the address, and the administrator's key when this start made one."""
+
+
+def serve(settings: Settings, on_ready: OnReady) -> None:
+    """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, on_ready))
+
+
+async def _serve(settings: Settings, on_ready: OnReady) -> None:
+    # The port before the store: a second start must not touch what the first one has open.
+    listener = bind(settings.host, settings.port)
+    async with Gateway.open(settings) as gateway:
+        new_key = gateway.parts.new_key
+        await serve_http(gateway.site(), listener, lambda: on_ready(url_of(listener), new_key))

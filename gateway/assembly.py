@@ -1,0 +1,123 @@
+"""The composition root: every object behind the doors is built here, once, in reading order."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+from msgspec import Struct
+
+from gateway.audit.log import AuditLog
+from gateway.audit.writebehind import Pace
+from gateway.auth.authenticate import Authenticator
+from gateway.auth.authorize import Policy
+from gateway.auth.keys import Keys, NewKey
+from gateway.auth.principal import Identification
+from gateway.backends.base import Backend
+from gateway.backends.live import LiveBackend
+from gateway.backends.mock import MockBackend
+from gateway.backends.upstream_app import UpstreamApplication
+from gateway.calls.admission import Admission
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.replies import ReplyReader
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.clock import Clock
+from gateway.contract.upstream import Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings import Settings, UpstreamSettings
+from gateway.store.base import Store
+from gateway.store.engine import open_store
+from gateway.transports.problems import classify
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """What a running gateway is made of."""
+
+    catalogue: Catalogue
+    upstreams: Mapping[str, UpstreamSettings]
+    store: Store
+    keys: Keys
+    identification: Identification
+    policy: Policy
+    audit: AuditLog
+    pipeline: Pipeline
+    new_key: NewKey | None
+    """The administrator's key, when this start made one: to be shown once."""
+
+
+async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Parts:
+    """Build everything; `stack` closes it in reverse order.
+
+    Raises an `OperatorError` when a setting, a contract or the store is unfit.
+    """
+    catalogue = open_catalogue(settings.package)
+    upstreams = settings.for_upstreams(catalogue.upstreams.values())
+    _refuse_misconfigured(upstreams)
+    backends = {
+        name: _backend(catalogue.upstreams[name], found, settings, clock)
+        for name, found in upstreams.items()
+    }
+    for backend in backends.values():
+        stack.push_async_callback(backend.close)
+    store = await open_store(settings.database_url)
+    stack.push_async_callback(store.close)
+    audit = AuditLog(store.audit, clock, classify, _pace(settings))
+    stack.push_async_callback(audit.close)
+    authenticator = Authenticator(store.keys, clock)
+    keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
+    configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
+    new_key = await keys.bootstrap(configured, settings.data)
+    policy = Policy(catalogue.grants)
+    replies = {name: ReplyReader(upstream) for name, upstream in catalogue.upstreams.items()}
+    return Parts(
+        catalogue=catalogue,
+        upstreams=upstreams,
+        store=store,
+        keys=keys,
+        identification=authenticator,
+        policy=policy,
+        audit=audit,
+        pipeline=Pipeline(
+            identification=authenticator,
+            catalogue=catalogue,
+            policy=policy,
+            admission=Admission(settings.max_concurrent_calls),
+            dispatcher=Dispatcher(backends, replies, clock),
+            audit=audit,
+        ),
+        new_key=new_key,
+    )
+
+
+def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
+    for found in upstreams.values():
+        if found.problem is not None:
+            raise ConfigurationError(f"{found.name}: {found.problem}")
+
+
+def _backend(
+    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
+) -> Backend:
+    if found.backend == "mock":
+        application = UpstreamApplication(
+            upstream,
+            clock,
+            seed=str(settings.seed),
+            latency_seconds=settings.mock_latency_seconds,
+        )
+        return MockBackend(upstream, clock, application=application)
+    return LiveBackend(
+        upstream,
+        clock,
+        base_url=found.base_url or "",
+        credentials={name: secret.reveal() for name, secret in found.credentials.items()},
+        max_reply_bytes=settings.reply_max_bytes,
+        allows_plain_http=settings.allow_plain_http,
+    )
+
+
+def _pace(settings: Settings) -> Pace:
+    return Pace(
+        flush_seconds=settings.audit_flush_seconds,
+        batch_records=settings.audit_batch_records,
+        queue_records=settings.audit_queue_records,
+    )

@@ -1,0 +1,5 @@
+"""The audit: exactly one record of every call, whatever became of it."""
+
+from gateway.audit.log import AuditLog
+
+__all__ = ["AuditLog"]

@@ -1,0 +1,198 @@
+"""From a call to its audit record."""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final, Protocol
+
+from gateway.audit.ids import uuid7
+from gateway.audit.redaction import cut, printable, redact
+from gateway.audit.writebehind import Pace, WriteBehind
+from gateway.catalogue import Entry
+from gateway.clock import Clock
+from gateway.contract.operation import Effect
+from gateway.errors import GatewayError, InternalError, LimitExceeded
+from gateway.store.base import AuditRecord, AuditStore
+
+OK: Final = "ok"
+CANCELLED: Final = "CANCELLED"
+CLIENT_CLOSED_REQUEST: Final = 499
+WAIT_SECONDS: Final = 5.0
+"""How long a call waits for room before it starts, and a write for its record to be durable."""
+
+Classify = Callable[[GatewayError], tuple[int, str]]
+"""The HTTP status and the problem code of an error, as every transport answers it."""
+
+
+class CallFacts(Protocol):
+    """What is known of a call before anything is done for it."""
+
+    @property
+    def operation_id(self) -> str: ...
+    @property
+    def transport(self) -> str: ...
+    @property
+    def request_id(self) -> str: ...
+
+
+class CallerFacts(Protocol):
+    """Who calls, once proven."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def agent(self) -> str: ...
+
+
+class ArgumentFacts(Protocol):
+    """The arguments, once admitted."""
+
+    @property
+    def values(self) -> dict[str, Any]: ...
+
+
+class ResultFacts(Protocol):
+    """The result, once checked."""
+
+    @property
+    def backend(self) -> str: ...
+
+
+class AuditLog:
+    """Leaves exactly one record of every call that it opens."""
+
+    def __init__(
+        self, store: AuditStore, clock: Clock, classify: Classify, pace: Pace | None = None
+    ) -> None:
+        self._behind = WriteBehind(store, pace or Pace())
+        self._clock = clock
+        self._classify = classify
+
+    @property
+    def failed(self) -> int:
+        """Appends that the store refused since the start; each is tried again."""
+        return self._behind.failed
+
+    @property
+    def problem(self) -> str | None:
+        """Why records are not being stored now, or None."""
+        return self._behind.problem
+
+    def open(self, call: CallFacts) -> "OpenRecord":
+        """The record of `call`, filled in while it runs and left when it ends.
+
+        Raises `LimitExceeded` on entry when so many records wait to be stored that one more call
+        cannot be recorded, and `InternalError` on exit when a write has run but its record is not
+        durable yet; that record is kept and tried again.
+        """
+        return OpenRecord(call, self._clock, self._behind, self._classify)
+
+    async def flush(self) -> None:
+        """Return when every record left so far is durable."""
+        await self._behind.flush()
+
+    async def close(self) -> None:
+        """Write what is left."""
+        await self._behind.close()
+
+
+class OpenRecord:
+    """What is known of one call so far: the pipeline fills it in, step by step."""
+
+    __slots__ = (
+        "_at",
+        "_behind",
+        "_call",
+        "_classify",
+        "_clock",
+        "_started",
+        "arguments",
+        "entry",
+        "principal",
+        "result",
+    )
+
+    def __init__(
+        self, call: CallFacts, clock: Clock, behind: WriteBehind, classify: Classify
+    ) -> None:
+        self._call = call
+        self._clock = clock
+        self._behind = behind
+        self._classify = classify
+        self._at = clock.now()
+        self._started = clock.monotonic()
+        self.principal: CallerFacts | None = None
+        self.entry: Entry | None = None
+        self.arguments: ArgumentFacts | None = None
+        self.result: ResultFacts | None = None
+
+    async def __aenter__(self) -> "OpenRecord":
+        if self._behind.is_full:
+            await self._room()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        ticket = self._behind.put(self._record(error))
+        if _must_be_durable(self.entry) and (error is None or isinstance(error, Exception)):
+            await self._durable(ticket, error)
+
+    async def _room(self) -> None:
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._behind.room()
+        except TimeoutError:
+            raise LimitExceeded("Calls cannot be recorded at the moment; try again.") from None
+
+    async def _durable(self, ticket: int, error: BaseException | None) -> None:
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._behind.stored(ticket)
+        except TimeoutError:
+            if error is None:
+                raise InternalError("The call has run, but is not recorded yet.") from None
+
+    def _record(self, error: BaseException | None) -> AuditRecord:
+        status, outcome, stage = self._outcome(error)
+        entry, principal = self.entry, self.principal
+        return AuditRecord(
+            id=uuid7(self._at),
+            at=self._at,
+            request_id=self._call.request_id,
+            transport=self._call.transport,
+            operation=entry.id if entry else printable(self._call.operation_id),
+            subject=principal.subject if principal else None,
+            agent=principal.agent if principal else None,
+            outcome=outcome,
+            stage=stage,
+            status=status,
+            backend=self.result.backend if self.result else None,
+            duration_ms=round((self._clock.monotonic() - self._started) * 1000, 3),
+            arguments=self._arguments(),
+        )
+
+    def _outcome(self, error: BaseException | None) -> tuple[int, str, str | None]:
+        match error:
+            case None:
+                return 200, OK, None
+            case GatewayError():
+                return *self._classify(error), error.stage
+            case Exception():
+                return *self._classify(InternalError()), InternalError.stage
+            case _:
+                return CLIENT_CLOSED_REQUEST, CANCELLED, None
+
+    def _arguments(self) -> dict[str, Any] | None:
+        if self.arguments is None or self.entry is None:
+            return None
+        sensitive = self.entry.operation.sensitive
+        values = self.arguments.values
+        return cut(redact(values, sensitive) if sensitive else values)
+
+
+def _must_be_durable(entry: Entry | None) -> bool:
+    return entry is not None and entry.operation.effect is not Effect.READ

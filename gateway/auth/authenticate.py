@@ -1,0 +1,84 @@
+"""From a presented key to a principal."""
+
+import hmac
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.auth.keys import LONGEST_KEY, digest_of
+from gateway.auth.principal import Credentials, Principal
+from gateway.clock import Clock
+from gateway.errors import InternalError, StoreError, Unauthenticated
+from gateway.store.base import AgentKey, KeyStore
+
+TTL_SECONDS: Final = 5.0
+"""How long a decision is remembered: a key revoked by another process is refused within it."""
+MAX_REMEMBERED: Final = 4096
+
+
+class _Decision(Struct, frozen=True):
+    principal: Principal | None
+    until: float
+
+
+class Authenticator:
+    """Identifies callers by their agent keys."""
+
+    def __init__(self, keys: KeyStore, clock: Clock) -> None:
+        self._keys = keys
+        self._clock = clock
+        # Apart from each other, so that a flood of wrong keys does not evict the right ones.
+        self._known: dict[str, _Decision] = {}
+        self._unknown: dict[str, _Decision] = {}
+        self._generation = 0
+
+    async def identify(self, credentials: Credentials) -> Principal:
+        """The principal whose key was presented.
+
+        Raises `Unauthenticated` when there is no key, or it is unknown or revoked (which look the
+        same), and `InternalError` when that cannot be found out.
+        """
+        if credentials.bearer is None:
+            raise Unauthenticated
+        digest = digest_of(credentials.bearer[: LONGEST_KEY + 1])
+        decision = self._known.get(digest) or self._unknown.get(digest)
+        if decision is None or decision.until <= self._clock.monotonic():
+            decision = await self._decide(digest)
+        if decision.principal is None:
+            raise Unauthenticated(presented=True)
+        return decision.principal
+
+    def forget(self) -> None:
+        """Decide anew from now on: called when a key is made or revoked in this process."""
+        self._generation += 1
+        self._known.clear()
+        self._unknown.clear()
+
+    async def _decide(self, digest: str) -> _Decision:
+        generation = self._generation
+        try:
+            key = await self._keys.find(digest)
+        except StoreError as error:
+            raise InternalError("The key could not be checked.") from error
+        decision = _Decision(_principal(key, digest), self._clock.monotonic() + TTL_SECONDS)
+        # A key revoked while it was being looked up must not be remembered as it was before.
+        if generation == self._generation:
+            self._remember(digest, decision)
+        return decision
+
+    def _remember(self, digest: str, decision: _Decision) -> None:
+        self._known.pop(digest, None)
+        self._unknown.pop(digest, None)
+        memory = self._unknown if decision.principal is None else self._known
+        if len(memory) >= MAX_REMEMBERED:
+            del memory[next(iter(memory))]
+        memory[digest] = decision
+
+
+def _principal(key: AgentKey | None, digest: str) -> Principal | None:
+    if key is None or key.revoked_at is not None:
+        return None
+    # The store compared already, in a way whose timing is not its promise.
+    if not hmac.compare_digest(key.digest, digest):
+        return None
+    return Principal(subject=key.id, agent=key.agent)

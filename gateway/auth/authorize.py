@@ -1,0 +1,28 @@
+"""What a principal may call: the one decision behind list, call and every other face."""
+
+from collections.abc import Iterator, Mapping
+
+from gateway.auth.principal import Grant, Principal
+from gateway.catalogue import Catalogue, Entry
+from gateway.errors import UnknownOperation
+
+
+class Policy:
+    """Deny by default; grants come from `schemas/policies/`, by exact operation id."""
+
+    def __init__(self, grants: Mapping[str, frozenset[str]]) -> None:
+        self._grants = grants
+
+    def authorize(self, principal: Principal, entry: Entry) -> Grant:
+        """The grant to call. Raises `UnknownOperation`, as if the tool did not exist."""
+        if not self.allows(principal.agent, entry.id):
+            raise UnknownOperation
+        return Grant(principal, entry)
+
+    def allows(self, agent: str, operation_id: str) -> bool:
+        """Whether this agent holds a grant for this operation."""
+        return operation_id in self._grants.get(agent, frozenset())
+
+    def visible(self, principal: Principal, catalogue: Catalogue) -> Iterator[Entry]:
+        """The entries that `authorize` would grant, in catalogue order."""
+        return (entry for entry in catalogue.entries if self.allows(principal.agent, entry.id))

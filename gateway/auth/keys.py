@@ -1,0 +1,139 @@
+"""Agent keys: made, listed, revoked; kept by their digest only."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Collection
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.clock import Clock
+from gateway.errors import ConfigurationError, StoreError
+from gateway.store.base import AgentKey, KeyStore
+
+PREFIX: Final = "gw_"
+ADMINISTRATOR: Final = "administrator"
+BOOTSTRAP_FILE: Final = "bootstrap-key"
+BOOTSTRAP_LABEL: Final = "bootstrap"
+SHORTEST_BOOTSTRAP_KEY: Final = 16
+LONGEST_KEY: Final = 512
+"""Nothing longer is ever a key, so nothing longer need be digested."""
+_RANDOM_BYTES: Final = 32
+_ID_BYTES: Final = 6
+
+
+class NewKey(Struct, frozen=True, kw_only=True):
+    """A key at the only moment at which it is known."""
+
+    key: str
+    """The key itself, to be shown once. It is not in the record's repr and not in the store."""
+    record: AgentKey
+
+    def __repr__(self) -> str:
+        return f"NewKey({self.record.id})"
+
+
+def digest_of(key: str) -> str:
+    """What is stored of a key: SHA-256, hexadecimal."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Keys:
+    """The keys of all agents."""
+
+    def __init__(
+        self,
+        store: KeyStore,
+        clock: Clock,
+        agents: Collection[str],
+        forget: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`agents` may hold keys; `forget` empties what remembers keys in this process."""
+        self._store = store
+        self._clock = clock
+        self._agents = agents
+        self._forget = forget
+
+    async def create(self, agent: str, label: str) -> NewKey:
+        """A new key for `agent`. Raises `ConfigurationError` when no policy knows the agent."""
+        if agent not in self._agents:
+            near = get_close_matches(agent, sorted(self._agents), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {_listed(self._agents)}"
+            raise ConfigurationError(f"no policy grants anything to that agent; {hint}")
+        return await self._add(PREFIX + secrets.token_urlsafe(_RANDOM_BYTES), agent, label)
+
+    async def list(self) -> list[AgentKey]:
+        """Every key, revoked ones too, oldest first."""
+        return await self._store.list()
+
+    async def revoke(self, key_id: str) -> bool:
+        """Whether there was such a key in force. Refused here at once, elsewhere in seconds."""
+        revoked = await self._store.revoke(key_id, self._clock.now())
+        self._forget()
+        return revoked
+
+    async def bootstrap(self, configured: str | None, folder: Path) -> NewKey | None:
+        """Make sure that an administrator's key exists.
+
+        A configured key works from now on. Without one, and with no key in the store, one is made,
+        written to `bootstrap-key` in `folder` with mode 600, and returned so that it can be shown
+        once. Raises `ConfigurationError` for a configured key that is too short, too long, revoked
+        or another agent's, and `StoreError` when the file cannot be written.
+        """
+        if configured is not None:
+            await self._admit(configured)
+            return None
+        if await self._store.list():
+            return None
+        key = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+        _write_private(folder / BOOTSTRAP_FILE, key)
+        return await self._add(key, ADMINISTRATOR, BOOTSTRAP_LABEL)
+
+    async def _admit(self, configured: str) -> None:
+        if not SHORTEST_BOOTSTRAP_KEY <= len(configured) <= LONGEST_KEY:
+            raise ConfigurationError(
+                f"the bootstrap key must have {SHORTEST_BOOTSTRAP_KEY} to {LONGEST_KEY} characters"
+            )
+        known = await self._store.find(digest_of(configured))
+        if known is None:
+            await self._add(configured, ADMINISTRATOR, BOOTSTRAP_LABEL)
+        elif known.revoked_at is not None:
+            raise ConfigurationError("the bootstrap key was revoked; configure another one")
+        elif known.agent != ADMINISTRATOR:
+            raise ConfigurationError(
+                f"the bootstrap key is the key {known.id} of another agent; configure another one"
+            )
+
+    async def _add(self, key: str, agent: str, label: str) -> NewKey:
+        record = AgentKey(
+            id=f"key_{secrets.token_hex(_ID_BYTES)}",
+            agent=agent,
+            label=label,
+            digest=digest_of(key),
+            created_at=self._clock.now(),
+        )
+        await self._store.add(record)
+        self._forget()
+        return NewKey(key=key, record=record)
+
+
+def _listed(agents: Collection[str]) -> str:
+    return ", ".join(sorted(agents)) or "none"
+
+
+def _write_private(path: Path, key: str) -> None:
+    """Replace `path` with a file that only its owner can read."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(_ID_BYTES)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{key}\n")
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written ({error.strerror}); make its folder writable"
+        ) from None

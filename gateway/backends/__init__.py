@@ -1,0 +1,1 @@
+"""How an operation reaches its upstream: live over HTTP, or mock."""

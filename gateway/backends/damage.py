@@ -1,0 +1,39 @@
+"""What a fault does to the text of a reply."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.backends.faults import Damage
+from gateway.contract import jsontext
+from gateway.contract.schema import Gate
+
+
+def damaged(text: bytes, damage: Damage | None, gate: Gate | None) -> bytes:
+    """`text` after `damage`; `gate` is the contract that `break-contract` breaks."""
+    match damage:
+        case "truncate":
+            return text[: len(text) // 2]
+        case "break-contract" if text:
+            return jsontext.encode(_broken(jsontext.decode(text), gate))
+        case _:
+            return text
+
+
+def _broken(body: Any, gate: Gate | None) -> Any:
+    """The smallest change that the contract refuses: a member left out, or null, or of no type."""
+    for variant in _variants(body):
+        if gate is None or not gate.admits(variant):
+            return variant
+    return "not what the contract says"
+
+
+def _variants(value: Any) -> Iterator[Any]:
+    """Copies of `value` with one place changed, the outermost places last."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            rest = {key: each for key, each in value.items() if key != name}
+            yield from ({**value, name: variant} for variant in _variants(member))
+            yield from (rest, {**value, name: None}, {**value, name: ["?"]})
+    elif isinstance(value, list):
+        for index, item in enumerate(value[:3]):
+            yield from ([*value[:index], each, *value[index + 1 :]] for each in _variants(item))

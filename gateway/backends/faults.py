@@ -1,0 +1,120 @@
+"""Faults that a mock upstream commits on request, so that callers can be tried against them.
+
+A fault is written `latency=250ms;status=429;retry-after=2`, as header `Mock-Fault` of a request or
+in a scenario. The parts:
+
+    latency=TIME        answer after this time, `250ms` or `1.5s`
+    body-latency=TIME   send the head, and the body after this time
+    status=N            answer with this status instead
+    retry-after=N       with this `Retry-After`
+    exhausted=N         say that the rate limit is used up for N seconds
+    truncate            end the body in its middle, as if it were whole
+    close               close the connection in the middle of the body
+    break-contract      answer a body that the contract does not allow
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+
+Damage = Literal["truncate", "close", "break-contract"]
+MAX_SECONDS: Final = 3600.0
+_TIME: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,3})?)(ms|s)")
+_NUMBER: Final = re.compile(r"[0-9]{1,6}")
+_FIELDS: Final[Mapping[str, str]] = {
+    "latency": "latency_seconds",
+    "body-latency": "body_latency_seconds",
+    "status": "status",
+    "retry-after": "retry_after_seconds",
+    "exhausted": "exhausted_seconds",
+}
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """What goes wrong with one reply. The default is nothing."""
+
+    latency_seconds: float = 0.0
+    body_latency_seconds: float = 0.0
+    status: Annotated[int, Meta(ge=300, le=599)] | None = None
+    retry_after_seconds: int | None = None
+    exhausted_seconds: int | None = None
+    damage: Damage | None = None
+
+
+class ScenarioStep(Struct, frozen=True, kw_only=True):
+    """A fault for the next `calls` calls of `operation`; every operation when it is None."""
+
+    fault: Fault
+    calls: int = 1
+    operation: str | None = None
+
+
+NO_FAULT: Final = Fault()
+
+
+class NotAFault(ValueError):
+    """The text does not describe a fault."""
+
+
+class Scenario:
+    """Steps in the order in which they are used up."""
+
+    def __init__(self, steps: Sequence[ScenarioStep] = ()) -> None:
+        self._steps = list(steps)
+
+    def next_for(self, operation: str) -> Fault:
+        """The fault for a call of `operation` now, counted as used."""
+        for index, step in enumerate(self._steps):
+            if step.operation in {None, operation}:
+                rest = msgspec.structs.replace(step, calls=step.calls - 1)
+                self._steps[index : index + 1] = [rest] if rest.calls > 0 else []
+                return step.fault
+        return NO_FAULT
+
+
+def parse_fault(text: str) -> Fault:
+    """The fault that `text` describes. Raises `NotAFault`."""
+    found: dict[str, float | int | str] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, _, value = part.partition("=")
+        if part in get_args(Damage):
+            found["damage"] = part
+        elif name in _FIELDS:
+            found[_FIELDS[name]] = _time(value) if "latency" in name else _number(value)
+        else:
+            known = ", ".join((*_FIELDS, *get_args(Damage)))
+            raise NotAFault(f"{name[:40]!r} is not a fault; use {known}")
+    try:
+        return msgspec.convert(found, Fault)
+    except msgspec.ValidationError:
+        raise NotAFault("a status is a number from 300 to 599") from None
+
+
+def parse_step(text: str) -> ScenarioStep:
+    """A step written `OPERATION CALLS FAULT`, with `*` for every operation. Raises `NotAFault`."""
+    parts = text.split(maxsplit=2)
+    if len(parts) != 3:
+        raise NotAFault("write OPERATION CALLS FAULT, such as: * 3 status=503")
+    operation, calls, fault = parts
+    return ScenarioStep(
+        fault=parse_fault(fault),
+        calls=_number(calls),
+        operation=None if operation == "*" else operation,
+    )
+
+
+def _time(text: str) -> float:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise NotAFault("a time is written 250ms or 1.5s")
+    seconds = float(found[1]) / (1000 if found[2] == "ms" else 1)
+    return min(seconds, MAX_SECONDS)
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise NotAFault("a number is written in digits")
+    return int(text)

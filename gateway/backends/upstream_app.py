@@ -1,0 +1,220 @@
+"""A mock of an upstream, made from its contract: the same requests, the same kind of replies.
+
+The contract decides what is asked and answered; a behaviour module (`gateway.contract.mock`) gives
+the mock a memory. An operation without a behaviour answers its contract's example.
+"""
+
+import asyncio
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from gateway.backends.damage import damaged
+from gateway.backends.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
+from gateway.backends.mock_requests import Arguments, Refused, RequestReader, Router
+from gateway.backends.wire import WireReply, WireRequest
+from gateway.clock import Clock
+from gateway.contract import jsontext
+from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import HeaderRule, Upstream, UpstreamOperation
+from gateway.errors import ContractError
+
+FAULT_HEADER: Final = "mock-fault"
+_NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
+
+
+class MockBrokeContract(Exception):
+    """The mock was about to answer what its contract does not allow: a defect of the mock."""
+
+
+class UpstreamApplication:
+    """Answers as the upstream would. State is in memory and belongs to this object.
+
+    The same `seed`, the same calls in the same order and the same times give the same answers.
+    `latency_seconds` is added to every answer. Raises `ContractError` when the behaviour module
+    cannot be used.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        clock: Clock,
+        *,
+        seed: str = "0",
+        latency_seconds: float = 0.0,
+        scenario: Sequence[ScenarioStep] = (),
+    ) -> None:
+        self._upstream = upstream
+        self._clock = clock
+        self._seed = seed
+        self._latency_seconds = latency_seconds
+        self._scenario = Scenario(scenario)
+        self._state = MockState()
+        self._router = Router(upstream)
+        self._readers = {each.id: RequestReader(each) for each in upstream.operations}
+        self._gates = {
+            (operation.id, status): Gate(schema)
+            for operation in upstream.operations
+            for status, schema in operation.replies.items()
+            if schema is not None
+        }
+        module = None if upstream.mock is None else _behaviour_module(upstream.mock)
+        self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
+        self._refuse = _plain_refusal if module is None else module.refuse
+        self._finish = _unfinished if module is None else module.finish
+
+    async def handle(self, request: WireRequest) -> WireReply:
+        """The reply to `request`. Raises `MockBrokeContract`."""
+        operation: UpstreamOperation | None = None
+        fault = Fault()
+        try:
+            operation, path = self._router.find(request.method, request.target)
+            fault = self._fault(operation, request)
+            await asyncio.sleep(self._latency_seconds + fault.latency_seconds)
+            _check_credentials(self._upstream, request)
+            reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
+        except Refused as refused:
+            reply = self._refused(refused)
+        finished = self._finish(reply)
+        self._check(operation, finished)
+        return self._committed(fault, operation, finished)
+
+    def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
+        scripted = self._scenario.next_for(operation.id)
+        for name, value in request.headers:
+            if name.lower() == FAULT_HEADER:
+                try:
+                    return parse_fault(value)
+                except NotAFault as error:
+                    refusal = Refusal(status=400, title=f"{error}.", path=FAULT_HEADER)
+                    raise Refused(refusal) from error
+        return scripted
+
+    def _answer(
+        self, operation: UpstreamOperation, arguments: Arguments, fault: Fault
+    ) -> MockReply:
+        if fault.status is not None:
+            refusal = Refusal(status=fault.status, title="The mock was asked to fail.")
+            return MockReply(status=fault.status, body=self._refuse(refusal))
+        behaviour = self._behaviours.get(operation.id)
+        if behaviour is None:
+            return _example(operation)
+        return behaviour(self._request(operation, arguments), self._state)
+
+    def _request(self, operation: UpstreamOperation, arguments: Arguments) -> MockRequest:
+        said = [operation.id, arguments.path, arguments.query, arguments.body]
+        return MockRequest(
+            operation=operation.id,
+            path=arguments.path,
+            query=arguments.query,
+            headers=arguments.headers,
+            body=arguments.body,
+            now=self._clock.now(),
+            seed=self._seed,
+            fingerprint=json.dumps(said, sort_keys=True),
+        )
+
+    def _refused(self, refused: Refused) -> MockReply:
+        headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
+        refusal = refused.refusal
+        return MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
+
+    def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:
+        if operation is None:
+            return  # The contract says nothing of paths and methods that it does not have.
+        gate = self._gate(operation, reply.status)
+        if gate is None:
+            _check_declared(operation, reply)
+        elif not gate.admits(reply.body):
+            found = gate.violations(reply.body)
+            raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
+
+    def _gate(self, operation: UpstreamOperation, status: int) -> Gate | None:
+        exact = self._gates.get((operation.id, str(status)))
+        return exact or self._gates.get((operation.id, f"{status // 100}XX"))
+
+    def _committed(
+        self, fault: Fault, operation: UpstreamOperation | None, reply: MockReply
+    ) -> WireReply:
+        gate = None if operation is None else self._gate(operation, reply.status)
+        body = b"" if reply.body is None else jsontext.encode(reply.body)
+        return WireReply(
+            status=reply.status,
+            headers=self._headers(fault, reply),
+            body=damaged(body, fault.damage, gate),
+            delivery="cut" if fault.damage == "close" else "whole",
+            body_delay_seconds=fault.body_latency_seconds,
+        )
+
+    def _headers(self, fault: Fault, reply: MockReply) -> dict[str, str]:
+        headers = dict(reply.headers)
+        if reply.body is not None:
+            headers["content-type"] = "application/json"
+        if fault.retry_after_seconds is not None:
+            headers["retry-after"] = str(fault.retry_after_seconds)
+        if fault.status is not None and 300 <= fault.status < 400:
+            headers["location"] = "/"
+        rate = self._upstream.rate
+        if fault.exhausted_seconds is not None and rate is not None:
+            headers[rate.remaining.lower()] = "0"
+            headers[rate.reset_seconds.lower()] = str(fault.exhausted_seconds)
+        return headers
+
+
+def _behaviour_module(name: str) -> Any:
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        raise ContractError(f"x-upstream.mock: {name} cannot be imported ({error})") from error
+    missing = [each for each in ("BEHAVIOURS", "refuse", "finish") if not hasattr(module, each)]
+    if missing:
+        raise ContractError(f"x-upstream.mock: {name} has no {' and no '.join(missing)}")
+    return module
+
+
+def _check_credentials(upstream: Upstream, request: WireRequest) -> None:
+    """Every header of `x-upstream` must be there: 401 for a credential, 400 for another."""
+    given = {name.lower(): value for name, value in request.headers}
+    optional = {rule.name for rule in upstream.credentials if not rule.is_required}
+    for rule in upstream.headers:
+        literal, _, placeholder = rule.template.partition("{")
+        is_secret = placeholder.startswith("credential.")
+        if is_secret and placeholder[len("credential.") : -1] in optional:
+            continue
+        if not _is_filled(given.get(rule.name.lower(), ""), literal):
+            raise Refused(_header_refusal(rule, 401 if is_secret else 400))
+
+
+def _is_filled(value: str, literal: str) -> bool:
+    return bool(value) and value.startswith(literal)
+
+
+def _header_refusal(rule: HeaderRule, status: int) -> Refusal:
+    return Refusal(status=status, title=f"The header '{rule.name}' is required", path=rule.name)
+
+
+def _check_declared(operation: UpstreamOperation, reply: MockReply) -> None:
+    """A success without a schema must at least be declared as one without a body."""
+    is_declared = {str(reply.status), f"{reply.status // 100}XX"} & operation.replies.keys()
+    if reply.status < 300 and (reply.body is not None or not is_declared):
+        raise MockBrokeContract(f"{operation.id} answered {reply.status}, which is not declared")
+
+
+def _example(operation: UpstreamOperation) -> MockReply:
+    for status, schema in operation.replies.items():
+        if status.startswith("2") and (schema is None or status in operation.examples):
+            number = 200 if status == "2XX" else int(status)
+            return MockReply(status=number, body=operation.examples.get(status))
+    raise MockBrokeContract(f"{operation.id} has neither a behaviour nor an example")
+
+
+def _plain_refusal(refusal: Refusal) -> Any:
+    return {"error": msgspec.to_builtins(refusal)}
+
+
+def _unfinished(reply: MockReply) -> MockReply:
+    return reply

@@ -1,0 +1,1 @@
+"""One call, from credentials to audited result."""

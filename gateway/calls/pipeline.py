@@ -1,0 +1,40 @@
+"""The one path to a backend. Read `invoke` top to bottom: that is what the gateway does."""
+
+from dataclasses import dataclass
+
+from gateway.audit import AuditLog
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Identification
+from gateway.calls.admission import Admission
+from gateway.calls.call import Call, Result
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.validation import check_result, decode_arguments
+from gateway.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything a call passes, in the order in which it passes it."""
+
+    identification: Identification
+    catalogue: Catalogue
+    policy: Policy
+    admission: Admission
+    dispatcher: Dispatcher
+    audit: AuditLog
+
+    async def invoke(self, call: Call) -> Result:
+        """Run one call. Exactly one audit record is left, whatever happens.
+
+        Raises a `GatewayError`; each transport maps it at its edge.
+        """
+        async with self.audit.open(call) as record:
+            principal = record.principal = await self.identification.identify(call.credentials)
+            entry = self.catalogue.find(call.operation_id)
+            grant = self.policy.authorize(principal, entry)
+            record.entry = entry
+            with self.admission.admit(grant) as permit:
+                arguments = record.arguments = decode_arguments(permit, call.arguments)
+                outcome = await self.dispatcher.dispatch(permit, arguments, call)
+                result = record.result = check_result(permit, outcome)
+            return result

@@ -1,0 +1,172 @@
+"""From an upstream's reply to a result, or to the error that it stands for."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from gateway.calls.waiting import retry_after_seconds
+from gateway.contract import jsontext
+from gateway.contract.fieldmap import Unmappable
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import Reply, ReplyFacts, Upstream
+from gateway.contract.violation import Violation
+from gateway.errors import (
+    GatewayError,
+    InvalidReply,
+    ToolFailed,
+    UpstreamRateLimited,
+    UpstreamRefusedCredentials,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+_T = TypeVar("_T")
+_MAX_CODE: Final = 64
+
+
+class ReplyReader:
+    """Reads the replies of one upstream against its contract."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._gates = {
+            (operation.id, status): Gate(schema)
+            for operation in upstream.operations
+            for status, schema in operation.replies.items()
+            if schema is not None
+        }
+
+    def read(
+        self,
+        binding: HttpBinding,
+        reply: Reply,
+        arguments: Mapping[str, Any],
+        call: CallFacts,
+        elapsed_ms: int,
+    ) -> dict[str, Any]:
+        """The result that the binding makes of `reply`.
+
+        Raises `InvalidReply` when the reply breaks the upstream's contract, `ToolFailed` for a
+        declared error, and another `UpstreamError` for what the contract does not name.
+        """
+        mapped = _by_status(binding.results, reply.status)
+        if mapped is None:
+            return self._refused(binding, reply, arguments, call, elapsed_ms)
+        body = _json(reply)
+        self._refuse_soft_errors(body)
+        self._check(binding, reply, body)
+        facts = _facts(reply, body, elapsed_ms)
+        return _mapped(mapped, arguments, call, facts)
+
+    def _check(self, binding: HttpBinding, reply: Reply, body: Any) -> None:
+        operation = binding.upstream_operation
+        gate = self._gates.get((operation, str(reply.status))) or self._gates.get(
+            (operation, _class_of(reply.status))
+        )
+        if gate is None:
+            raise InvalidReply(f"The upstream's contract declares no body for {reply.status}.")
+        if not gate.admits(body):
+            raise InvalidReply(violations=gate.violations(body))
+
+    def _refuse_soft_errors(self, body: Any) -> None:
+        """An upstream may report errors under a 2xx status; that is no success."""
+        if self._upstream.soft_errors is None:
+            return
+        errors = _at(body, self._upstream.soft_errors)
+        if isinstance(errors, list) and errors:
+            raise UpstreamRejected(_explained("The upstream reported an error", errors[0]))
+
+    def _refused(
+        self,
+        binding: HttpBinding,
+        reply: Reply,
+        arguments: Mapping[str, Any],
+        call: CallFacts,
+        elapsed_ms: int,
+    ) -> dict[str, Any]:
+        rule = _by_status(binding.errors, reply.status)
+        if rule is None:
+            raise self._undeclared(reply)
+        return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
+
+    def _undeclared(self, reply: Reply) -> GatewayError:
+        status = reply.status
+        if status in {401, 403}:
+            return UpstreamRefusedCredentials()
+        if status in {408, 504}:
+            return UpstreamTimeout()
+        if status == 429:
+            return UpstreamRateLimited(retry_after_seconds=self._retry_after(reply))
+        if status >= 500:
+            return UpstreamUnavailable(f"The upstream answered {status}.")
+        return UpstreamRejected(_explained(f"The upstream answered {status}", self._vendor(reply)))
+
+    def _retry_after(self, reply: Reply) -> float | None:
+        reset = self._upstream.rate.reset_seconds.lower() if self._upstream.rate else ""
+        return retry_after_seconds(reply.headers.get("retry-after") or reply.headers.get(reset))
+
+    def _vendor(self, reply: Reply) -> Any:
+        if self._upstream.soft_errors is None:
+            return None
+        try:
+            errors = _at(_json(reply), self._upstream.soft_errors)
+        except InvalidReply:
+            return None
+        return errors[0] if isinstance(errors, list) and errors else None
+
+
+def _ruled(
+    rule: ErrorRule, arguments: Mapping[str, Any], call: CallFacts, facts: ReplyFacts
+) -> dict[str, Any]:
+    if rule.result is not None:
+        return _mapped(rule.result, arguments, call, facts)
+    raise ToolFailed(rule.reason or "")
+
+
+def _mapped(
+    mapped: Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]],
+    arguments: Mapping[str, Any],
+    call: CallFacts,
+    facts: ReplyFacts,
+) -> dict[str, Any]:
+    try:
+        return mapped(arguments, call, facts)
+    except Unmappable as error:
+        violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
+        raise InvalidReply(violations=[violation]) from error
+
+
+def _json(reply: Reply) -> Any:
+    media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise InvalidReply("The upstream's answer is not JSON.")
+    try:
+        return jsontext.decode(reply.body)
+    except jsontext.NotJson as error:
+        raise InvalidReply(f"The upstream's answer is not valid JSON: {error}.") from error
+
+
+def _facts(reply: Reply, body: Any, elapsed_ms: int) -> ReplyFacts:
+    return ReplyFacts(status=reply.status, headers=reply.headers, body=body, elapsed_ms=elapsed_ms)
+
+
+def _by_status(table: Mapping[str, _T], status: int) -> _T | None:
+    return table.get(str(status)) or table.get(_class_of(status))
+
+
+def _class_of(status: int) -> str:
+    return f"{status // 100}XX"
+
+
+def _at(body: Any, pointer: str) -> Any:
+    for step in pointer.split("/")[1:]:
+        body = body.get(step) if isinstance(body, dict) else None
+    return body
+
+
+def _explained(what: str, error: Any) -> str:
+    """`what` with the vendor's error code: its free text may repeat what we sent, secrets too."""
+    code = error.get("code") if isinstance(error, dict) else None
+    is_plain = isinstance(code, str) and code.replace("_", "").isalnum() and code.isascii()
+    return f"{what}: {code[:_MAX_CODE]}." if is_plain and code else f"{what}."

@@ -1,0 +1,60 @@
+"""`gateway access can` and `gateway access list`."""
+
+from typing import Any
+
+import click
+
+from gateway.auth.authorize import Policy
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table
+from gateway.cli.tools import find_entry
+from gateway.errors import ConfigurationError
+
+
+@click.group(name="access")
+def command() -> None:
+    """Say which agent may call which tool."""
+
+
+@command.command("can", epilog="Example: gateway access can flight_search avinode.create_rfp")
+@click.argument("agent")
+@click.argument("tool")
+@settings_options("package")
+@json_option
+def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
+    """Say whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
+    catalogue = open_catalogue(settings_of(flags).package)
+    entry = find_entry(catalogue, tool)
+    may = Policy(catalogue.grants).allows(known_agent(catalogue, agent), entry.id)
+    if as_json:
+        print_json({"agent": agent, "operation": entry.id, "allowed": may})
+    else:
+        click.echo(f"{agent} {'may' if may else 'may not'} call {entry.id}")
+    return OK if may else FINDINGS
+
+
+@command.command("list", epilog="Example: gateway access list flight_search")
+@click.argument("agent", required=False)
+@settings_options("package")
+@json_option
+def list_access(*, agent: str | None, as_json: bool, **flags: Any) -> None:
+    """List what AGENT may call, or all agents with what each may call."""
+    catalogue = open_catalogue(settings_of(flags).package)
+    agents = [known_agent(catalogue, agent)] if agent else sorted(catalogue.grants)
+    grants = {name: sorted(catalogue.grants[name]) for name in agents}
+    if as_json:
+        print_json(grants)
+    else:
+        print_table(
+            ("agent", "operation"), ((name, one) for name in agents for one in grants[name])
+        )
+
+
+def known_agent(catalogue: Catalogue, agent: str) -> str:
+    """`agent`, if the policies know it. Raises `ConfigurationError`."""
+    if agent not in catalogue.grants:
+        known = ", ".join(sorted(catalogue.grants))
+        raise ConfigurationError(f"the policies have no agent {agent!r}; the agents are {known}")
+    return agent

@@ -1,0 +1,92 @@
+"""`gateway call`."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.auth.principal import Credentials
+from gateway.calls.call import Call
+from gateway.cli.access import known_agent
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.options import OPENING, settings_of, settings_options
+from gateway.cli.output import print_json
+from gateway.cli.remote import Answer, ask_remote, remote_key, remote_options
+from gateway.cli.tools import find_entry
+from gateway.contract import jsontext
+from gateway.errors import GatewayError
+from gateway.settings import Settings
+from gateway.transports.asgi import new_request_id
+from gateway.transports.problems import problem_of
+
+
+@click.command(epilog="""Example: gateway call example.greet --json '{"name": "Alice"}'""")
+@click.argument("operation")
+@click.option(
+    "--json",
+    "arguments",
+    default="{}",
+    metavar="OBJECT",
+    help="The arguments, a JSON object; `-` reads it from standard input.  [default: {}]",
+)
+@click.option("--agent", default=ADMINISTRATOR, show_default=True, help="Call as this agent.")
+@remote_options
+@settings_options(*OPENING)
+def command(
+    *,
+    operation: str,
+    arguments: str,
+    agent: str,
+    url: str | None,
+    key_file: Path | None,
+    **flags: Any,
+) -> int:
+    """Call OPERATION and print its result as JSON.
+
+    Runs in this process, or at the gateway of --url, which knows the agent by the key. A refused
+    call prints the problem, also as JSON, and exits with 1.
+    """
+    settings = settings_of(flags)
+    # The bytes as they came: whether they are UTF-8 is for the strict reading to say.
+    text = (
+        sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
+    )
+    if url is None:
+        start_logs(settings, is_quiet=True)
+        answer = asyncio.run(_call_here(settings, operation, agent, text))
+    else:
+        answer = ask_remote(url, remote_key(settings, key_file), operation, text)
+    _print(answer)
+    return OK if answer.is_result else FINDINGS
+
+
+async def _call_here(settings: Settings, operation: str, agent: str, text: bytes) -> Answer:
+    async with Gateway.open(settings) as gateway:
+        tell_of_new_key(gateway, settings)
+        catalogue = gateway.parts.catalogue
+        call = Call(
+            operation_id=find_entry(catalogue, operation).id,
+            credentials=Credentials(),
+            arguments=text,
+            transport="local",
+            request_id=new_request_id(),
+        )
+        pipeline = gateway.local_pipeline(known_agent(catalogue, agent))
+        try:
+            return Answer(is_result=True, text=(await pipeline.invoke(call)).text)
+        except GatewayError as error:
+            problem = problem_of(error, call.request_id)
+            return Answer(is_result=False, text=jsontext.encode(problem))
+
+
+def _print(answer: Answer) -> None:
+    """A result, or a problem with its gist on standard error."""
+    value = jsontext.decode(answer.text)
+    print_json(value)
+    if not answer.is_result:
+        click.echo(f"error: {value.get('code')}: {value.get('detail')}", err=True)

@@ -1,0 +1,86 @@
+"""The commands by name. A command's module is imported when the command is asked for."""
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+from msgspec import Struct
+
+
+class CommandEntry(Struct, frozen=True):
+    """Where a command lives and the line that lists it."""
+
+    module: str
+    """Holds the command under the name `command`."""
+    summary: str
+
+
+COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
+    {
+        "serve": CommandEntry("gateway.cli.serve", "Serve the tools over MCP and REST."),
+        "run": CommandEntry(
+            "gateway.cli.run", "Serve over the transport that MCP_TRANSPORT names."
+        ),
+        "mcp": CommandEntry("gateway.cli.mcp", "Speak MCP on stdin and stdout."),
+        "generate": CommandEntry(
+            "gateway.cli.generate", "Write generated code from the contracts."
+        ),
+        "lint": CommandEntry("gateway.cli.lint", "Check the contracts."),
+        "mock": CommandEntry("gateway.cli.mock", "Serve the mock of an upstream over HTTP."),
+        "tools": CommandEntry("gateway.cli.tools", "List the tools, or show one."),
+        "call": CommandEntry("gateway.cli.call", "Call a tool, here or at a remote gateway."),
+        "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
+        "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),
+        "config": CommandEntry(
+            "gateway.cli.config", "Print every setting and where it comes from."
+        ),
+        "doctor": CommandEntry(
+            "gateway.cli.doctor", "Say what is misconfigured and how to mend it."
+        ),
+        "completion": CommandEntry("gateway.cli.completion", "Print a shell's completion script."),
+    }
+)
+
+
+class LazyGroup(click.Group):
+    """Lists and completes the commands without importing them, so that `--help` is fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        found: click.Command = importlib.import_module(entry.module).command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 findings or a refused call, 2 wrong usage or cannot run.",
+)
+@click.version_option(version("contract-gateway"), prog_name="gateway")
+def cli() -> None:
+    """Serve MCP tools and REST routes from JSON Schema and OpenAPI contracts.
+
+    Start with `gateway doctor`, then `gateway serve`.
+    """

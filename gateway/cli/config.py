@@ -1,0 +1,25 @@
+"""`gateway config`."""
+
+from typing import Any
+
+import click
+
+from gateway.catalogue import open_catalogue
+from gateway.cli.options import FLAGS, json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table
+
+
+@click.command(epilog="Example: GATEWAY_PORT=9000 gateway config --json")
+@settings_options(*FLAGS)
+@json_option
+def command(*, as_json: bool, **flags: Any) -> None:
+    """Print every setting, its value and where the value comes from. Secrets are masked."""
+    settings = settings_of(flags)
+    rows = settings.describe(open_catalogue(settings.package).upstreams.values())
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(
+            ("setting", "value", "from", "meaning"),
+            ((row.name, row.value, row.origin, row.description) for row in rows),
+        )

@@ -1,0 +1,38 @@
+"""`gateway doctor`."""
+
+import os
+from typing import Any, Final
+
+import click
+
+from gateway.cli.diagnosis import Diagnosis
+from gateway.cli.examination import examine
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import FLAGS, json_option, settings_options
+from gateway.cli.output import print_json
+
+_COLOURS: Final = {"ok": "green", "note": "yellow", "error": "red"}
+
+
+@click.command(epilog="Example: gateway doctor --config /etc/gateway.toml")
+@settings_options(*FLAGS)
+@json_option
+def command(*, as_json: bool, **flags: Any) -> int:
+    """Say what is misconfigured and how to mend it; exit code 1 when something is.
+
+    Looks at everything that `gateway serve` needs, and starts nothing.
+    """
+    diagnoses = list(examine(flags, os.environ))
+    if as_json:
+        print_json(diagnoses)
+    else:
+        for diagnosis in diagnoses:
+            _print(diagnosis)
+    return FINDINGS if any(each.verdict == "error" for each in diagnoses) else OK
+
+
+def _print(diagnosis: Diagnosis) -> None:
+    verdict = click.style(f"{diagnosis.verdict:6}", fg=_COLOURS[diagnosis.verdict])
+    click.echo(f"{verdict} {diagnosis.part}: {diagnosis.finding}")
+    if diagnosis.fix:
+        click.echo(f"       fix: {diagnosis.fix}")

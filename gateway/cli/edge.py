@@ -1,0 +1,79 @@
+"""The command line's single edge: whatever goes wrong becomes two lines and an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from gateway.cli.commands import cli
+from gateway.cli.diagnosis import parted
+from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
+from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
+
+_FIXES: Final[dict[type[OperatorError], str]] = {
+    AddressInUse: "choose another port with --port (0 takes any free one), or stop that program",
+    StoreError: "see `gateway doctor`, or name another folder with --data",
+    OperatorError: "see `gateway doctor`",
+}
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that `arguments` name (default: those of the process); its exit code.
+
+    Raises nothing, unless Python's development mode (`python -X dev -m gateway`) asks for
+    tracebacks.
+    """
+    try:
+        return int(cli.main(arguments, prog_name="gateway", standalone_mode=False) or OK)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough; the flush at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        # Also a defect of the gateway itself: its user gets no traceback.
+        if sys.flags.dev_mode:
+            raise
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    problem, fix = _explanation(error)
+    print(f"error: {problem}", file=sys.stderr)
+    if fix:
+        print(f"fix: {fix}", file=sys.stderr)
+    is_refused_call = isinstance(error, GatewayError) and not isinstance(error, OperatorError)
+    return FINDINGS if is_refused_call else CANNOT_RUN
+
+
+def _explanation(error: Exception) -> tuple[str, str]:
+    """What is wrong and how to mend it."""
+    match error:
+        case click.UsageError(ctx=context):
+            path = context.command_path if context else "gateway"
+            return error.format_message(), f"see `{path} --help`"
+        case click.ClickException():
+            return error.format_message(), ""
+        case OperatorError():
+            return _split(error)
+        case GatewayError():
+            return error.detail, ""
+        case _:
+            return f"a defect of the gateway: {_defect(error)}", "report it with the command"
+
+
+def _split(error: OperatorError) -> tuple[str, str]:
+    problem, fix = parted(error.detail)
+    return problem, fix or next(_FIXES[kind] for kind in type(error).__mro__ if kind in _FIXES)
+
+
+def _defect(error: Exception) -> str:
+    """The error's class and place. Not its text: that may hold what the command was given."""
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    place = f" at {frame.tb_frame.f_code.co_qualname}:{frame.tb_lineno}" if frame else ""
+    return f"{type(error).__name__}{place}"

@@ -1,0 +1,149 @@
+"""What `gateway doctor` looks at, part by part."""
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.auth.keys import BOOTSTRAP_FILE
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.cli.diagnosis import Diagnosis, note, parted, refused, sound, wrong
+from gateway.cli.options import settings_of
+from gateway.codegen.finding import ContractRefused
+from gateway.codegen.generate import generate
+from gateway.errors import OperatorError
+from gateway.settings import Settings, unknown_variables
+from gateway.store.engine import open_store, sqlite_caveat
+from gateway.transports.listen import bind
+
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
+
+
+def examine(flags: dict[str, Any], environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+    """Every diagnosis, those that others depend on first."""
+    yield sound("python", sys.version.split()[0])
+    try:
+        settings = settings_of(flags)
+    except OperatorError as error:
+        yield refused("settings", error)
+        return
+    source = settings.sources.toml_path
+    yield sound("settings", f"{len(settings.origins)} set; file: {source or 'none'}")
+    for examine_part in _PARTS:
+        yield from examine_part(settings)
+    yield from _catalogue(settings, environ)
+
+
+def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+    try:
+        catalogue = open_catalogue(settings.package)
+    except OperatorError as error:
+        yield refused("catalogue", error)
+        return
+    yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
+    yield from _upstreams(settings, catalogue)
+    for name, hint in unknown_variables(environ, catalogue.upstreams.values()).items():
+        fix = hint or "unset it, or see `gateway config` for the settings there are"
+        yield note("environment", f"nothing reads {name}", fix)
+
+
+def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+    try:
+        settings.for_upstreams(catalogue.upstreams.values())
+    except OperatorError as error:
+        yield refused("upstreams", error)
+    for upstream in catalogue.upstreams.values():
+        found = settings.for_upstream(upstream)
+        part = f"upstream {upstream.name}"
+        if found.problem is not None:
+            yield wrong(part, *parted(found.problem))
+        elif found.backend == "mock":
+            yield note(part, f"mock, because {found.reason}")
+        else:
+            yield sound(part, f"live at {found.base_url}, because {found.reason}")
+
+
+def _contracts(settings: Settings) -> Iterator[Diagnosis]:
+    """Whether the generated package is what the contracts say, where there are contracts."""
+    if not settings.schemas.is_dir():
+        yield note("contracts", f"there is no folder {settings.schemas}")
+        return
+    out = Path(*settings.package.split("."))
+    try:
+        report = generate(settings.schemas, out, check=True)
+    except ContractRefused as error:
+        number = len(error.findings)
+        yield wrong("contracts", f"{number} findings in {settings.schemas}", "see `gateway lint`")
+        return
+    except OperatorError as error:
+        yield refused("contracts", error)
+        return
+    if report.is_stale:
+        finding = f"{len(report.changes)} files of {out} are not what the contracts say"
+        yield wrong("contracts", finding, "gateway generate")
+    else:
+        yield sound("contracts", f"{report.files} generated files for {report.tools} tools")
+
+
+def _data(settings: Settings) -> Iterator[Diagnosis]:
+    folder = settings.data
+    if not folder.exists():
+        yield note("data", f"{folder} will be made by `gateway serve`")
+        return
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        fix = "change its owner or permissions, or name another folder with --data"
+        yield wrong("data", f"{folder} cannot be read and written by this user", fix)
+        return
+    yield sound("data", str(folder))
+    key = folder / BOOTSTRAP_FILE
+    if key.exists() and stat.S_IMODE(key.stat().st_mode) & 0o077:
+        fix = f"chmod 600 {key}, and revoke the key if others may have read it"
+        yield wrong("data", f"others may read {key}", fix)
+
+
+def _store(settings: Settings) -> Iterator[Diagnosis]:
+    """A database is opened as `gateway serve` would; one that is not there yet is not made."""
+    caveat = sqlite_caveat()
+    if caveat is not None:
+        yield note("store", *parted(caveat))
+    path = Path(settings.database_url.partition(":///")[2])
+    if not path.is_file():
+        return
+    try:
+        number = asyncio.run(_count_keys(settings.database_url))
+    except OperatorError as error:
+        yield refused("store", error)
+    else:
+        yield sound("store", f"{path} opens and holds {number} keys")
+
+
+async def _count_keys(url: str) -> int:
+    store = await open_store(url)
+    try:
+        return len(await store.keys.list())
+    finally:
+        await store.close()
+
+
+def _address(settings: Settings) -> Iterator[Diagnosis]:
+    if settings.host in EVERYWHERE and "allowed_hosts" not in settings.origins:
+        finding = f"{settings.host} listens everywhere, and only this machine's names are allowed"
+        yield wrong("address", finding, "list the names that callers use in allowed_hosts")
+    try:
+        bind(settings.host, settings.port).close()
+    except OperatorError as error:
+        # A gateway that runs already holds its own port.
+        yield note("address", *parted(error.detail))
+    else:
+        yield sound("address", f"{settings.host}:{settings.port} is free")
+
+
+_PARTS: Final[tuple[Callable[[Settings], Iterator[Diagnosis]], ...]] = (
+    _address,
+    _data,
+    _store,
+    _contracts,
+)

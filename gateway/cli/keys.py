@@ -1,0 +1,100 @@
+"""`gateway keys create`, `list` and `revoke`."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import click
+
+from gateway.auth.keys import Keys, NewKey
+from gateway.catalogue import open_catalogue
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table
+from gateway.clock import SystemClock, rfc3339
+from gateway.settings import Settings
+from gateway.store.base import AgentKey
+from gateway.store.engine import open_store
+
+
+@click.group(name="keys")
+def command() -> None:
+    """Create, list and revoke the keys of agents."""
+
+
+@command.command("create", epilog="Example: gateway keys create flight_search --label laptop")
+@click.argument("agent")
+@click.option("--label", default="", help="What the key is for; shown in lists.")
+@settings_options(*OPENING)
+@json_option
+def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
+    """Create a key for AGENT and print it. It is shown this once and stored by its digest only."""
+    new = asyncio.run(_create(settings_of(flags), agent, label))
+    if as_json:
+        print_json({"id": new.record.id, "agent": agent, "label": label, "key": new.key})
+        return
+    click.echo(new.key)
+    click.echo(f"{new.record.id} for {agent}. Keep the key: it is not shown again.", err=True)
+
+
+@command.command("list", epilog="Example: gateway keys list --json")
+@settings_options(*OPENING)
+@json_option
+def list_keys(*, as_json: bool, **flags: Any) -> None:
+    """List every key, revoked ones too. The keys themselves are not known any more."""
+    keys = asyncio.run(_list(settings_of(flags)))
+    if as_json:
+        print_json([_shown(key) for key in keys])
+    else:
+        columns = ("id", "agent", "label", "created_at", "revoked_at")
+        print_table(columns, ([str(_shown(key)[name] or "") for name in columns] for key in keys))
+
+
+@command.command("revoke", epilog="Example: gateway keys revoke key_0f9a8b7c6d5e")
+@click.argument("key_id")
+@settings_options(*OPENING)
+def revoke(*, key_id: str, **flags: Any) -> int:
+    """Revoke the key with this id. A running gateway refuses it within five seconds."""
+    if asyncio.run(_revoke(settings_of(flags), key_id)):
+        click.echo(f"{key_id} is revoked")
+        return OK
+    click.echo(
+        f"error: no key in force has the id {key_id}\nfix: see `gateway keys list`", err=True
+    )
+    return FINDINGS
+
+
+@asynccontextmanager
+async def _open_keys(settings: Settings) -> AsyncIterator[Keys]:
+    agents = open_catalogue(settings.package).grants
+    store = await open_store(settings.database_url)
+    try:
+        yield Keys(store.keys, SystemClock(), agents)
+    finally:
+        await store.close()
+
+
+async def _create(settings: Settings, agent: str, label: str) -> NewKey:
+    async with _open_keys(settings) as keys:
+        return await keys.create(agent, label)
+
+
+async def _list(settings: Settings) -> list[AgentKey]:
+    async with _open_keys(settings) as keys:
+        return await keys.list()
+
+
+async def _revoke(settings: Settings, key_id: str) -> bool:
+    async with _open_keys(settings) as keys:
+        return await keys.revoke(key_id)
+
+
+def _shown(key: AgentKey) -> dict[str, str | None]:
+    return {
+        "id": key.id,
+        "agent": key.agent,
+        "label": key.label,
+        "created_at": rfc3339(key.created_at),
+        "revoked_at": rfc3339(key.revoked_at) if key.revoked_at else None,
+    }

@@ -1,0 +1,46 @@
+"""`gateway lint`."""
+
+from typing import Any
+
+import click
+
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.findings import Form, print_findings
+from gateway.cli.options import settings_of, settings_options
+from gateway.cli.output import print_json, print_table, progress
+from gateway.codegen.finding import errors
+from gateway.codegen.lint import RULES, lint
+from gateway.codegen.tree import read_tree
+
+
+@click.command(epilog="Example: gateway lint --sarif > lint.sarif")
+@click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
+@click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0 for code hosts.")
+@click.option("--errors-only", is_flag=True, help="Leave out what refuses nothing.")
+@click.option("--bindings", is_flag=True, help="Print what is proved of each mapped field.")
+@click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
+@settings_options("schemas")
+def command(
+    *, form: Form | None, errors_only: bool, bindings: bool, rules: bool, **flags: Any
+) -> int:
+    """Check the contracts: exit code 0 for clean, 1 for findings, 2 when they cannot be read."""
+    if rules:
+        return _print_rules(form)
+    schemas = settings_of(flags).schemas
+    with progress("lint") as step:
+        step(f"reading {schemas}")
+        tree = read_tree(schemas)
+        step(f"checking {len(tree.documents)} files")
+        findings = lint(tree)
+    shown = errors(findings) if errors_only else findings
+    print_findings(shown, schemas, form or "text")
+    return FINDINGS if errors(findings) else OK
+
+
+def _print_rules(form: Form | None) -> int:
+    if form == "json":
+        print_json(RULES)
+    else:
+        rows = ((rule.id, rule.severity.value, rule.meaning, rule.fix) for rule in RULES)
+        print_table(("rule", "severity", "meaning", "mend it by"), rows)
+    return OK

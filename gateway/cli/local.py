@@ -1,0 +1,31 @@
+"""What commands do before they open the gateway in this process, and after."""
+
+import click
+
+from gateway.app import Gateway
+from gateway.auth.keys import BOOTSTRAP_FILE
+from gateway.catalogue import open_catalogue
+from gateway.observability.logs import configure_logs
+from gateway.settings import Settings
+
+
+def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
+    """Send logs to standard error, every secret of the settings masked.
+
+    `is_quiet` keeps to warnings unless a level was asked for: for commands that people wait for.
+    Raises `ContractError` when there is no generated package to know the secrets' names from.
+    """
+    upstreams = open_catalogue(settings.package).upstreams.values()
+    is_asked_for = "log_level" in settings.origins
+    configure_logs(
+        level="warning" if is_quiet and not is_asked_for else settings.log_level,
+        form=settings.log_format,
+        secrets=settings.secrets(upstreams),
+    )
+
+
+def tell_of_new_key(gateway: Gateway, settings: Settings) -> None:
+    """Say where the administrator's key is when opening the gateway has just made it."""
+    if gateway.parts.new_key is not None:
+        place = settings.data / BOOTSTRAP_FILE
+        click.echo(f"note: the first administrator's key is now in {place}", err=True)

@@ -1,0 +1,64 @@
+"""`gateway mock`."""
+
+import asyncio
+from typing import Any
+
+import click
+import uvloop
+
+from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
+from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_asgi import asgi_app
+from gateway.catalogue import open_catalogue
+from gateway.cli.options import settings_of, settings_options
+from gateway.clock import SystemClock
+from gateway.errors import ConfigurationError
+from gateway.transports.listen import bind, serve_http, url_of
+
+
+def _read_steps(
+    _context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[ScenarioStep, ...]:
+    try:
+        return tuple(parse_step(text) for text in texts)
+    except NotAFault as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command(epilog="Example: gateway mock avinode --port 9100 --fault 'createRfq 2 status=503'")
+@click.argument("upstream")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=int, default=0, help="Port; 0 takes any free one.  [default: 0]")
+@click.option(
+    "--fault",
+    "scenario",
+    callback=_read_steps,
+    multiple=True,
+    metavar="'OPERATION CALLS FAULT'",
+    help="Fail that many calls of an operation (`*`: of any), such as `* 3 status=503` or "
+    "`readRfq 1 latency=2s`. May be repeated; see also the header Mock-Fault.",
+)
+@settings_options("package", "seed", "mock_latency_seconds")
+def command(
+    *, upstream: str, host: str, port: int, scenario: tuple[ScenarioStep, ...], **flags: Any
+) -> None:
+    """Serve the mock of UPSTREAM over HTTP, as the live backend would meet it.
+
+    Prints `ready URL` when it can serve. The mock takes any credentials that are not empty.
+    """
+    settings = settings_of(flags)
+    upstreams = open_catalogue(settings.package).upstreams
+    if upstream not in upstreams:
+        known = ", ".join(upstreams)
+        raise ConfigurationError(f"there is no upstream {upstream!r}; the upstreams are {known}")
+    application = UpstreamApplication(
+        upstreams[upstream],
+        SystemClock(),
+        seed=str(settings.seed),
+        latency_seconds=settings.mock_latency_seconds,
+        scenario=scenario,
+    )
+    listener = bind(host, port)
+    url = url_of(listener)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve_http(asgi_app(application), listener, lambda: click.echo(f"ready {url}")))

@@ -1,0 +1,67 @@
+"""Options that commands share, and the settings they add up to."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
+
+import click
+
+from gateway.settings import Settings, find_toml, read_settings
+from gateway.settings.declared import SETTINGS, Setting
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+OPENING: Final = ("data", "package", "database_url", "log_level")
+"""The settings that matter to whatever opens the gateway in this process."""
+FLAGS: Final = tuple(key for key, setting in SETTINGS.items() if not setting.is_secret)
+"""The settings that may be given on the command line: it is no place for a secret."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def settings_options(*keys: str) -> Callable[[_Command], _Command]:
+    """Options for these settings and for `gateway.toml`; `settings_of` reads them."""
+
+    def decorate(command: _Command) -> _Command:
+        for key in reversed(keys):
+            command = _option(SETTINGS[key])(command)
+        return _config_option(command)
+
+    return decorate
+
+
+def settings_of(flags: dict[str, Any]) -> Settings:
+    """The settings under these options. Raises `ConfigurationError`."""
+    toml_path = flags.get("config") or find_toml(os.environ)
+    given = {key: flags[key] for key in FLAGS if flags.get(key) not in (None, ())}
+    return read_settings(os.environ, toml_path, given)
+
+
+_config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Settings file.  [default: GATEWAY_CONFIG, else gateway.toml]",
+)
+
+
+def _option(setting: Setting) -> Callable[[_Command], _Command]:
+    default = setting.default_shown
+    shown = f"{setting.description}{f'  [default: {default}]' if default else ''}"
+    kind = get_args(setting.type)[0]
+    return click.option(
+        f"--{setting.key.replace('_', '-')}",
+        setting.key,
+        type=_click_type(kind),
+        multiple=get_origin(kind) is tuple,
+        help=shown,
+    )
+
+
+def _click_type(kind: Any) -> Any:
+    """How click reads a value of this kind; ranges are judged with all the other sources'."""
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if kind is Path:
+        return click.Path(path_type=Path)
+    return kind if kind in {bool, int, float} else str

@@ -1,0 +1,53 @@
+"""How the command line prints: tables for people, JSON for programs, progress on a terminal."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+_PIPE_COLUMNS: Final = 240
+"""A file or a pipe has no width; rich would cut at 80."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console on stdout or stderr that colours on terminals alone."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_COLUMNS
+    return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
+
+
+def print_json(value: Any) -> None:
+    """`value` as indented JSON on stdout; structs and times are written as msgspec writes them."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    click.echo(text.decode())
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """A table on stdout, with a rule under its head and none around it."""
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[str], None]]:
+    """A moving line on stderr while the block runs; what it is told goes beside the title.
+
+    Nothing is shown when stderr is no terminal.
+    """
+    shown = console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda step: bar.update(task, description=f"{title}: {step}")

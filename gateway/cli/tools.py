@@ -1,0 +1,97 @@
+"""`gateway tools list` and `gateway tools show`."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import console, print_json, print_table
+from gateway.errors import UnknownOperation
+
+
+def find_entry(catalogue: Catalogue, name: str) -> Entry:
+    """The tool of this operation id or MCP name. Raises `UnknownOperation`."""
+    try:
+        return catalogue.find(name)
+    except UnknownOperation:
+        return _find_by_mcp_name(catalogue, name)
+
+
+def _find_by_mcp_name(catalogue: Catalogue, name: str) -> Entry:
+    try:
+        return catalogue.find_tool(name)
+    except UnknownOperation:
+        raise UnknownOperation(f"There is no tool {name!r}: `gateway tools list`.") from None
+
+
+@click.group(name="tools")
+def command() -> None:
+    """List the tools, or show one."""
+
+
+@command.command(
+    "list", epilog="Example: gateway tools list --agent flight_search --connector avinode"
+)
+@click.option("--agent", help="Only what this agent of the policies may call.")
+@click.option("--connector", help="Only the tools of this connector.")
+@settings_options("package")
+@json_option
+def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **flags: Any) -> None:
+    """List the tools: operation id, effect, title."""
+    catalogue = open_catalogue(settings_of(flags).package)
+    entries = [
+        entry
+        for entry in catalogue.entries
+        if (agent is None or entry.id in catalogue.grants.get(agent, ()))
+        and connector in {None, entry.operation.connector}
+    ]
+    if as_json:
+        print_json([_summary(entry) for entry in entries])
+    else:
+        print_table(
+            ("operation", "MCP name", "effect", "title"),
+            (
+                (entry.id, entry.tool.name, entry.operation.effect.value, entry.operation.title)
+                for entry in entries
+            ),
+        )
+
+
+@command.command("show", epilog="Example: gateway tools show avinode.search_airports")
+@click.argument("tool")
+@settings_options("package")
+@json_option
+def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
+    """Show TOOL, an operation id or an MCP name, with its schemas."""
+    entry = find_entry(open_catalogue(settings_of(flags).package), tool)
+    shown = _summary(entry) | {
+        "description": entry.operation.description,
+        "timeout_seconds": entry.operation.timeout_seconds,
+        "errors": entry.operation.errors,
+        "input_schema": entry.listing.input_schema,
+        "output_schema": entry.listing.output_schema,
+    }
+    if as_json:
+        print_json(shown)
+        return
+    out = console()
+    for name, value in shown.items():
+        is_plain = isinstance(value, str | int | float | bool)
+        out.print(
+            f"{name}: {value}" if is_plain else f"{name}:",
+            style="bold" if name == "operation" else None,
+        )
+        if not is_plain:
+            out.print_json(msgspec.json.encode(value).decode())
+
+
+def _summary(entry: Entry) -> dict[str, Any]:
+    return {
+        "operation": entry.id,
+        "title": entry.operation.title,
+        "effect": entry.operation.effect.value,
+        "mcp_name": entry.tool.name,
+        "route": entry.operation.route,
+    }

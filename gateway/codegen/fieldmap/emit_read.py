@@ -1,0 +1,93 @@
+"""The Python text of `{value: EXPR, …}`: read, then map or convert, then guard, then default."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import UNSET
+
+from gateway.codegen.fieldmap.algebra import bare, kinds
+from gateway.codegen.fieldmap.nodes import Conversion, Read, Resort
+from gateway.codegen.fieldmap.places import Place
+from gateway.codegen.fieldmap.pycode import Module, literal
+from gateway.codegen.fieldmap.reading import read
+from gateway.codegen.fieldmap.site import Site
+
+CONVERTERS: Final[Mapping[Conversion, str]] = {
+    "string": "as_string",
+    "integer": "as_integer",
+    "number": "as_number",
+    "boolean": "as_boolean",
+    "decimal-2": "as_decimal_2",
+    "date": "as_date",
+    "time": "as_time",
+    "date-time": "as_date_time",
+}
+"""The helper in `gateway.contract.fieldmap` that each `as` stands for."""
+
+
+def emit_read(value: Read, site: Site) -> str:
+    """An expression for `value`, whatever its `when` says."""
+    place = site.scope.find(value.source)
+    text = read(site.module, place)
+    if value.table is not None:
+        return _defaulted(value, site, _mapped(value, site, place, text))
+    if value.conversion is not None:
+        text = _converted(value, value.conversion, site, place, text)
+    if value.gap is not None:
+        text = _guarded(value.gap, site, place, text)
+    return _defaulted(value, site, text)
+
+
+def _defaulted(value: Read, site: Site, text: str) -> str:
+    """`text` with the author's default in place of `ABSENT`."""
+    default = value.presence.default
+    if default is UNSET or not _may_yield_absent(value, site):
+        return text
+    return f"{site.module.helper('or_default')}({text}, {literal(default)})"
+
+
+def _may_yield_absent(value: Read, site: Site) -> bool:
+    is_dropped = any(resort and resort.kind == "omit" for resort in (value.unmapped, value.gap))
+    return is_dropped or site.scope.find(value.source).may_be_absent
+
+
+def _mapped(value: Read, site: Site, place: Place, text: str) -> str:
+    mapping = site.module.use("collections.abc", "Mapping")
+    anything = site.module.use("typing", "Any")
+    kind = f"[{mapping}[str, {anything}]]"
+    table = site.module.constant(site.path or ("item",), literal(value.table), kind)
+    last = _last_resort(value.unmapped or value.gap, site.module)
+    return f"{site.module.helper('mapped')}({text}, {table}, {literal(place.pointer)}{last})"
+
+
+def _converted(value: Read, conversion: Conversion, site: Site, place: Place, text: str) -> str:
+    kind = kinds(place.schema)
+    if conversion == "string" and not kind & {"null", "array", "object"}:
+        return text if kind == {"string"} else f"{site.module.helper('text')}({text})"
+    convert = site.module.helper(CONVERTERS[conversion])
+    last = _last_resort(value.gap, site.module)
+    helper = site.module.helper("converted")
+    return f"{helper}({text}, {convert}, {literal(place.pointer)}{last})"
+
+
+def _guarded(gap: Resort, site: Site, place: Place, text: str) -> str:
+    gate = site.module.use("gateway.contract.schema", "Gate")
+    *parents, name = site.path or ("item",)
+    path = (*parents, f"{name}_gate")
+    guard = site.module.constant(path, f"{gate}({literal(bare(site.target))})")
+    last = _last_resort(gap, site.module)
+    helper = site.module.helper("guarded")
+    return f"{helper}({text}, {guard}, {literal(place.pointer)}{last})"
+
+
+def _last_resort(resort: Resort | None, module: Module) -> str:
+    """The argument that tells a helper what stands for a value that has no place."""
+    match resort:
+        case None | Resort(kind="error"):
+            return ""
+        case Resort(kind="omit"):
+            return f", {module.helper('ABSENT')}"
+        case Resort(kind="skip-item"):
+            return f", {module.helper('SKIP')}"
+        case Resort(constant=constant):
+            return f", {literal(constant)}"

@@ -1,0 +1,33 @@
+"""The expressions of a field map: `$inputs.x`, `$response.body#/p`, `@/p`, … as `Source`s."""
+
+import re
+from typing import Final
+
+from gateway.codegen.fieldmap.nodes import Root, Source
+
+_POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"
+_FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
+    ("inputs", re.compile(r"\$inputs(?P<names>(?:\.[A-Za-z0-9_-]+)*)")),
+    ("inputs", re.compile(rf"\$inputs#{_POINTER}")),
+    ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
+    ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
+    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms))")),
+    ("item", re.compile(rf"@{_POINTER}")),
+)
+
+
+def parse_expression(text: str) -> Source | None:
+    """The source that `text` names; None when it is no expression.
+
+    `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$response.body` and `@` take a
+    pointer. Header names (RFC 9110 tokens) are lower-cased, as a reply holds them.
+    """
+    for root, form in _FORMS:
+        if found := form.fullmatch(text):
+            parts = found.groupdict()
+            if names := parts.get("names"):
+                names = names.lower() if root == "header" else names
+                return Source(root, tuple(names[1:].split(".")))
+            steps = (parts.get("steps") or "").split("/")[1:]
+            return Source(root, tuple(s.replace("~1", "/").replace("~0", "~") for s in steps))
+    return None

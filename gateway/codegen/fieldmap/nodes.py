@@ -1,0 +1,194 @@
+"""A binding as it was written, read into frozen records: what parse makes and the rest reads.
+
+Every node knows its `pointer`, the JSON Pointer inside `x-binding` of the text it was read from.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from gateway.contract.upstream import Upstream
+
+Root = Literal["inputs", "body", "header", "call", "item"]
+Conversion = Literal[
+    "string", "integer", "number", "boolean", "decimal-2", "date", "time", "date-time"
+]
+ResortKind = Literal["error", "omit", "skip-item", "const"]
+
+
+class BindingSource(Struct, frozen=True, kw_only=True):
+    """What the contracts say about one tool's binding. Schemas hold no references."""
+
+    tool_id: str
+    x_binding: dict[str, Any]
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    upstream: Upstream | None = None
+    """The upstream that `x-binding.upstream` names; None for a Python binding."""
+    declared_errors: frozenset[str] = frozenset()
+    """Names under `x-policy.errors`."""
+    package: str = "generated"
+    """The package that the generated code lies in."""
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """One mistake in a binding."""
+
+    pointer: str
+    """JSON Pointer inside `x-binding`."""
+    rule: str
+    message: str
+    fix: str
+
+
+class Source(Struct, frozen=True):
+    """An expression: where a value is read from."""
+
+    root: Root
+    steps: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        match self.root:
+            case "item":
+                return "@" + self.json_pointer
+            case "header" | "call":
+                word = "response.header" if self.root == "header" else "call"
+                return f"${word}.{self.steps[0]}"
+            case root:
+                word = "response.body" if root == "body" else "inputs"
+                return f"${word}#{self.json_pointer}" if self.steps else f"${word}"
+
+    @property
+    def json_pointer(self) -> str:
+        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in self.steps)
+
+
+class Presence(Struct, frozen=True, kw_only=True):
+    """When a value is there at all, and what stands for it when it is not."""
+
+    when: Source | None = None
+    is_omitted_if_absent: bool = False
+    default: Any | UnsetType = UNSET
+    """A value of the other side: neither converted nor mapped."""
+
+
+ALWAYS = Presence()
+
+
+class Resort(Struct, frozen=True):
+    """What becomes of a value that has no place on the other side (`else`, `onGap`)."""
+
+    kind: ResortKind
+    constant: Any = None
+
+
+class Read(Struct, frozen=True, kw_only=True):
+    """`{value: EXPR, …}` or a bare expression."""
+
+    pointer: str
+    source: Source
+    conversion: Conversion | None = None
+    table: Mapping[str, Any] | None = None
+    unmapped: Resort | None = None
+    """`else`."""
+    gap: Resort | None = None
+    """`onGap`."""
+    presence: Presence = ALWAYS
+
+
+class Constant(Struct, frozen=True, kw_only=True):
+    """`{const: X}`."""
+
+    pointer: str
+    value: Any
+    presence: Presence = ALWAYS
+
+
+class Members(Struct, frozen=True, kw_only=True):
+    """`{object: {member: VALUE}}`, and the members of a group or a result."""
+
+    pointer: str
+    values: "Mapping[str, Value]"
+    presence: Presence = ALWAYS
+
+
+class Items(Struct, frozen=True, kw_only=True):
+    """`{array: [VALUE, …]}`."""
+
+    pointer: str
+    values: "tuple[Value, ...]"
+    presence: Presence = ALWAYS
+
+
+class Filter(Struct, frozen=True, kw_only=True):
+    """Which items of a list count: `where` and, for presence, `when`."""
+
+    allowed: Mapping[Source, tuple[Any, ...]] = {}
+    needed: Source | None = None
+
+
+class Each(Struct, frozen=True, kw_only=True):
+    """`{each: EXPR, item: …}`."""
+
+    pointer: str
+    source: Source
+    item: "Value"
+    limit: int | None = None
+    keep: Filter = Filter()
+    presence: Presence = ALWAYS
+
+
+class Count(Struct, frozen=True, kw_only=True):
+    """`{count: EXPR}`."""
+
+    pointer: str
+    source: Source
+    keep: Filter = Filter()
+    presence: Presence = ALWAYS
+
+
+class FieldFunction(Struct, frozen=True, kw_only=True):
+    """`{python: module:function, with: [EXPR, …]}`: pure; absence reaches it as None."""
+
+    pointer: str
+    module: str
+    function: str
+    arguments: tuple[Source, ...]
+    presence: Presence = ALWAYS
+
+
+Value = Read | Constant | Members | Items | Each | Count | FieldFunction
+
+
+class ErrorMeaning(Struct, frozen=True, kw_only=True):
+    """What an upstream status stands for: a declared error or a result."""
+
+    pointer: str
+    reason: str | None = None
+    result: Members | None = None
+
+
+class HttpMap(Struct, frozen=True, kw_only=True):
+    """An HTTP binding, or its fallback."""
+
+    pointer: str
+    upstream: str = ""
+    """Empty for a fallback: it goes to the same upstream."""
+    operation: str
+    path: Members
+    query: Members
+    header: Members
+    body: Members | None
+    results: Mapping[str, Members]
+    errors: Mapping[str, ErrorMeaning]
+    fallback_on: tuple[str, ...] = ()
+    fallback: "HttpMap | None" = None
+
+
+class HandlerMap(Struct, frozen=True, kw_only=True):
+    """A Python binding: `module:function`."""
+
+    pointer: str
+    module: str
+    function: str

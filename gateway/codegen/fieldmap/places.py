@@ -1,0 +1,198 @@
+"""Where an expression leads in the schemas, and whether there must be a value."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from gateway.codegen.fieldmap.algebra import Schema, admits, kinds, without_null
+from gateway.codegen.fieldmap.nodes import Filter, Source
+from gateway.codegen.fieldmap.shapes import child, items_of
+
+CALL_SCHEMAS: Mapping[str, Schema] = {
+    "id": {"type": "string", "minLength": 1, "maxLength": 64},
+    "now": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 35},
+    "elapsed_ms": {"type": "integer", "minimum": 0},
+}
+
+
+class NoPlace(Exception):
+    """An expression leads nowhere."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+
+class Step(Struct, frozen=True):
+    """One step from a value to a part of it."""
+
+    key: str | int
+    is_certain: bool
+    """Whether the part is there in every value that the schema admits."""
+    is_in_object: bool = True
+    """Whether it is surely an object that the step is taken from."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """What is known of the values an expression reads."""
+
+    source: Source
+    steps: tuple[Step, ...]
+    schema: Schema
+    """What a value that is there looks like."""
+    is_null_absent: bool
+    """Whether null may stand here, and counts as absent."""
+    default: Any | UnsetType = UNSET
+    """What the input schema puts in the place of an argument that was not sent."""
+    pointer: str
+    """Into the arguments or the reply's body, with `*` for any index: what errors show."""
+
+    @property
+    def may_be_absent(self) -> bool:
+        is_certain = all(step.is_certain for step in self.steps) and not self.is_null_absent
+        return not is_certain and self.default is UNSET
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What an expression may speak of at one point of a field map."""
+
+    inputs: Schema
+    body: Schema | None = None
+    is_reply: bool = False
+    item: Schema | None = None
+    item_pointer: str = ""
+    known: Mapping[Source, tuple[Any, ...] | None] = {}
+    """Sources that are present here because a `when` or `where` said so, with their values."""
+
+    def assuming(self, source: Source | None, allowed: tuple[Any, ...] | None = None) -> "Scope":
+        """The scope in which `source` is present and, if given, one of `allowed`."""
+        return self if source is None else replace(self, known={**self.known, source: allowed})
+
+    def entering(self, items: Place, keep: Filter) -> "Scope":
+        """The scope of one item of the list at `items` that `keep` holds for."""
+        inner = self.entering_any(items)
+        if keep.needed is not None:
+            inner = inner.assuming(keep.needed)
+        return replace(inner, known={**inner.known, **keep.allowed})
+
+    def entering_any(self, items: Place) -> "Scope":
+        """The scope of any item of the list at `items`: where its filter is judged."""
+        return replace(
+            self,
+            item=items_of(items.schema),
+            item_pointer=f"{items.pointer}/*",
+            known={
+                source: allowed for source, allowed in self.known.items() if source.root != "item"
+            },
+        )
+
+    def find(self, source: Source) -> Place:
+        """Where `source` leads. Raises `NoPlace`."""
+        match source.root:
+            case "call":
+                return self._call(source)
+            case "header":
+                return self._header(source)
+            case "inputs":
+                return self._walk(source, self.inputs, "")
+            case "body":
+                return self._walk(source, self._body(), "")
+            case "item":
+                return self._walk(source, self._item(), self.item_pointer)
+
+    def _call(self, source: Source) -> Place:
+        name = source.steps[0]
+        if name == "elapsed_ms" and not self.is_reply:
+            raise NoPlace("is not known before the reply", "use it only under response or errors")
+        return Place(
+            source=source,
+            steps=(),
+            schema=CALL_SCHEMAS[name],
+            is_null_absent=False,
+            pointer=f"/{name}",
+        )
+
+    def _header(self, source: Source) -> Place:
+        if not self.is_reply:
+            raise NoPlace("there is no reply yet", "use it only under response or errors")
+        return Place(
+            source=source,
+            steps=(Step(source.steps[0], source in self.known),),
+            schema={"type": "string"},
+            is_null_absent=False,
+            pointer="",
+        )
+
+    def _body(self) -> Schema:
+        if not self.is_reply:
+            raise NoPlace("there is no reply yet", "use it only under response or errors")
+        if self.body is None:
+            raise NoPlace(
+                "the upstream contract declares no JSON body for this status",
+                "declare the body's schema in the upstream contract",
+            )
+        return self.body
+
+    def _item(self) -> Schema:
+        if self.item is None:
+            raise NoPlace("there is no item outside each and count", "read from the list instead")
+        return self.item
+
+    def _walk(self, source: Source, schema: Schema, pointer: str) -> Place:
+        steps: list[Step] = []
+        reached = Source(source.root)
+        for name in source.steps:
+            schema = self._narrowed(reached, schema)
+            is_container, found = child(schema, name)
+            reached = Source(source.root, (*reached.steps, name))
+            if found is None:
+                raise NoPlace(
+                    f"{reached} is not declared", "correct the name or declare it in the contract"
+                )
+            is_known = self._is_known(reached)
+            key = int(name) if kinds(without_null(schema)) == {"array"} else name
+            is_surely_inside = (is_container or is_known) and all(s.is_certain for s in steps)
+            steps.append(
+                Step(
+                    key,
+                    is_certain=is_known or (is_container and found.is_required),
+                    is_in_object=is_surely_inside and isinstance(key, str),
+                )
+            )
+            schema = found.schema
+        return self._place(source, tuple(steps), schema, pointer)
+
+    def _place(
+        self, source: Source, steps: tuple[Step, ...], schema: Schema, pointer: str
+    ) -> Place:
+        is_nullable = admits(schema, None) and source.root != "inputs"
+        allowed = self.known.get(source)
+        if allowed is not None:
+            schema = {"enum": [value for value in allowed if admits(schema, value)]}
+        return Place(
+            source=source,
+            steps=steps,
+            schema=without_null(schema) if source.root != "inputs" else schema,
+            is_null_absent=is_nullable and not self._is_known(source),
+            default=schema.get("default", UNSET) if _is_optional_input(source, steps) else UNSET,
+            pointer=pointer + source.json_pointer,
+        )
+
+    def _narrowed(self, source: Source, schema: Schema) -> Schema:
+        """`schema` without the null that `source`, being present, cannot be."""
+        is_not_null = source.root != "inputs" and self._is_known(source)
+        return without_null(schema) if is_not_null else schema
+
+    def _is_known(self, source: Source) -> bool:
+        length = len(source.steps)
+        return any(
+            known.root == source.root and known.steps[:length] == source.steps
+            for known in self.known
+        )
+
+
+def _is_optional_input(source: Source, steps: tuple[Step, ...]) -> bool:
+    return source.root == "inputs" and not all(step.is_certain for step in steps)

@@ -1,0 +1,59 @@
+"""Reads plain JSON values with a note of every mistake, so that one run reports them all."""
+
+from collections.abc import Collection
+from typing import Any
+
+from gateway.codegen.fieldmap.expressions import parse_expression
+from gateway.codegen.fieldmap.nodes import Problem, Source
+
+_EXPRESSIONS = (
+    "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
+    "$call.id, $call.now, $call.elapsed_ms, @ and @/pointer; a constant is {const: …}"
+)
+
+
+class Reader:
+    """What was refused so far. A refused part reads as something empty, and reading goes on."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def refuse(self, pointer: str, message: str, fix: str, rule: str = "shape") -> None:
+        problem = Problem(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
+        self.problems.append(problem)
+
+    def mapping(self, value: Any, pointer: str, known: Collection[str] | None = None) -> Any:
+        """`value` as a mapping with no name outside `known`."""
+        if not isinstance(value, dict):
+            self.refuse(pointer, "must be a mapping", "write names with their values")
+            return {}
+        for name in value:
+            if known is not None and name not in known:
+                self.refuse(
+                    f"{pointer}/{step(name)}",
+                    "is not known here",
+                    f"use only {', '.join(sorted(known))}",
+                )
+        return value
+
+    def text(self, holder: dict[str, Any], name: str, pointer: str) -> str:
+        value = holder.get(name)
+        if not isinstance(value, str) or not value:
+            self.refuse(f"{pointer}/{name}", "must be a text", f"write the {name}")
+            return ""
+        return value
+
+    def expression(self, value: Any, pointer: str) -> Source:
+        source = parse_expression(value) if isinstance(value, str) else None
+        if source is None:
+            self.refuse(pointer, "is not an expression", _EXPRESSIONS, "expression")
+            return Source("inputs")
+        return source
+
+    def optional_expression(self, holder: dict[str, Any], name: str, pointer: str) -> Source | None:
+        return self.expression(holder[name], f"{pointer}/{name}") if name in holder else None
+
+
+def step(name: str) -> str:
+    """`name` as one step of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

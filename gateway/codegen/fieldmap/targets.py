@@ -1,0 +1,82 @@
+"""The other side of a binding: upstream operations, their parameters, and what statuses answer."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.codegen.fieldmap.algebra import Schema
+from gateway.codegen.fieldmap.nodes import HttpMap
+from gateway.contract.upstream import Upstream, UpstreamOperation
+
+GROUPS: Final = ("path", "query", "header")
+_DEFAULT_STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
+_TEMPLATE: Final = re.compile(r"\{([^{}/]+)\}")
+
+
+class Parameter(Struct, frozen=True, kw_only=True):
+    """An OpenAPI Parameter Object as far as a binding cares."""
+
+    name: str
+    group: str
+    is_required: bool
+    schema: Schema
+    style: str
+    is_exploded: bool
+
+    @property
+    def can_be_list(self) -> bool:
+        """Whether its style is one that lists are written in: `form` in queries, else `simple`."""
+        return self.style == _DEFAULT_STYLES[self.group]
+
+
+def operation_of(upstream: Upstream, operation_id: str) -> UpstreamOperation | None:
+    """The upstream operation with this id."""
+    return next((found for found in upstream.operations if found.id == operation_id), None)
+
+
+def parameters_of(operation: UpstreamOperation, group: str) -> dict[str, Parameter]:
+    """The parameters of one group, by name; header names in lower case."""
+    found = (_parameter(raw) for raw in operation.parameters if raw.get("in") == group)
+    return {parameter.name: parameter for parameter in found}
+
+
+def parameter_key(group: str, name: str) -> str:
+    """`name` as `parameters_of` knows it."""
+    return name.lower() if group == "header" else name
+
+
+def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
+    """The segments of a path template, each as parts that are a parameter's name or a text."""
+    for segment in template.split("/")[1:]:
+        parts = _TEMPLATE.split(segment)
+        yield tuple((index % 2 == 1, part) for index, part in enumerate(parts) if part)
+
+
+def reply_schema(operation: UpstreamOperation, status: str) -> tuple[bool, Schema | None]:
+    """Whether the upstream contract declares `status`, and what its body looks like."""
+    for key in (status, f"{status[0]}XX", "default"):
+        if key in operation.replies:
+            return True, operation.replies[key]
+    return False, None
+
+
+def maps(binding: HttpMap) -> Iterator[HttpMap]:
+    """The binding and its fallback."""
+    yield binding
+    if binding.fallback is not None:
+        yield binding.fallback
+
+
+def _parameter(raw: dict[str, Any]) -> Parameter:
+    group = str(raw["in"])
+    style = raw.get("style", _DEFAULT_STYLES.get(group, "form"))
+    return Parameter(
+        name=parameter_key(group, str(raw["name"])),
+        group=group,
+        is_required=bool(raw.get("required", False)),
+        schema=raw.get("schema", {}),
+        style=style,
+        is_exploded=bool(raw.get("explode", style == "form")),
+    )

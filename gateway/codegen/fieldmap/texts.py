@@ -1,0 +1,99 @@
+"""The Python text of values that travel as text: path segments, query values, headers."""
+
+from gateway.codegen.fieldmap.algebra import kinds
+from gateway.codegen.fieldmap.emit import emit
+from gateway.codegen.fieldmap.nodes import Constant, Each, Items, Members, Read, Value
+from gateway.codegen.fieldmap.presence import may_be_absent
+from gateway.codegen.fieldmap.pycode import literal, tuple_text
+from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.targets import Parameter, parameter_key, template_parts
+from gateway.contract.fieldmap import text as text_of
+from gateway.contract.upstream import UpstreamOperation
+
+_TEXT_CONVERSIONS = frozenset({"string", "decimal-2", "date", "time", "date-time"})
+
+
+def emit_path(group: Members, operation: UpstreamOperation, site: Site) -> str:
+    """The segments of the operation's path template, filled in."""
+    segments = [
+        " + ".join(
+            _scalar(group.values[part], site.at(part)) if is_name else literal(part)
+            for is_name, part in parts
+        )
+        for parts in template_parts(operation.path)
+    ]
+    return tuple_text(segments)
+
+
+def emit_pairs(group: Members, parameters: dict[str, Parameter], kind: str, site: Site) -> str:
+    """The query or the headers, in the order of the contract."""
+    written = [
+        _Pairs(name, value, parameters[parameter_key(kind, name)], site.at(name))
+        for name, value in group.values.items()
+    ]
+    if any(pair.is_repeated for pair in written):
+        return tuple_text([pair.starred() for pair in written])
+    texts = [pair.single() for pair in written]
+    if any(pair.may_be_absent for pair in written):
+        return f"{site.module.helper('pairs')}({', '.join(texts)})"
+    return tuple_text(texts)
+
+
+class _Pairs:
+    """One parameter as the pairs of name and text that it becomes."""
+
+    def __init__(self, name: str, value: Value, parameter: Parameter, site: Site) -> None:
+        self._name, self._value, self._site = name, value, site
+        self.may_be_absent = may_be_absent(value, site.scope)
+        self._is_list = is_list(value, site)
+        self.is_repeated = self._is_list and parameter.style == "form" and parameter.is_exploded
+
+    def single(self) -> str:
+        text = self._joined() if self._is_list else _scalar(self._value, self._site)
+        return f"({literal(self._name)}, {text})"
+
+    def starred(self) -> str:
+        if self.is_repeated:
+            helper = self._site.module.helper("repeated")
+            return f"*{helper}({literal(self._name)}, {emit(self._value, self._site)})"
+        if self.may_be_absent:
+            return f"*{self._site.module.helper('pairs')}({self.single()})"
+        return self.single()
+
+    def _joined(self) -> str:
+        pointer = self._value.source.json_pointer if isinstance(self._value, Read | Each) else ""
+        helper = self._site.module.helper("joined")
+        return f"{helper}({emit(self._value, self._site)}, {literal(pointer)})"
+
+
+def is_list(value: Value, site: Site) -> bool:
+    """Whether `value` becomes an array."""
+    match value:
+        case Each() | Items():
+            return True
+        case Constant(value=constant):
+            return isinstance(constant, list)
+        case Read(source=source, conversion=None, table=None):
+            return kinds(site.inside(value).scope.find(source).schema) == {"array"}
+        case _:
+            return False
+
+
+def _scalar(value: Value, site: Site) -> str:
+    text = emit(value, site)
+    match value:
+        case Constant(value=constant, presence=presence) if presence.when is None:
+            return literal(text_of(constant))
+        case Read() if is_text(value, site):
+            return text
+        case _:
+            return f"{site.module.helper('text')}({text})"
+
+
+def is_text(value: Read, site: Site) -> bool:
+    """Whether every value is a text already."""
+    if value.table is not None:
+        return False
+    if value.conversion is not None:
+        return value.conversion in _TEXT_CONVERSIONS
+    return kinds(site.inside(value).scope.find(value.source).schema) == {"string"}

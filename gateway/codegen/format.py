@@ -1,0 +1,57 @@
+"""One run of ruff over everything that is new: imports in order, then the formatter."""
+
+import importlib.metadata
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from gateway.errors import ContractError
+
+_COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
+_LINE_LENGTH: Final = ("--line-length", "100")
+
+
+@cache
+def formatter_version() -> str:
+    """Which formatter decides the text."""
+    return f"ruff {importlib.metadata.version('ruff')}"
+
+
+def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePosixPath, str]:
+    """Each module's text as ruff would have it; `package` is the package they are modules of.
+
+    Raises `ContractError` when ruff cannot be run or refuses a text, which is then a defect of the
+    generator.
+    """
+    if not sources:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="gateway-generate-") as folder:
+        root = Path(folder)
+        for path, text in sources.items():
+            file = root / package / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        first_party = f'lint.isort.known-first-party=["gateway", "{package}"]'
+        sort = ("check", "--select", "I,UP034", "--fix", *_LINE_LENGTH, "--config", first_party)
+        _ruff(root, sort)
+        _ruff(root, ("format", *_LINE_LENGTH))
+        return {path: (root / package / path).read_bytes().decode() for path in sources}
+
+
+def _ruff(root: Path, arguments: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "ruff", arguments[0], *_COMMON, *arguments[1:], "."]
+    try:
+        run = subprocess.run(  # noqa: S603  fixed program and options, texts only by file
+            command, cwd=root, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise ContractError(
+            f"ruff, which formats generated code, cannot be run: {error}"
+        ) from error
+    if run.returncode != 0:
+        complaint = (run.stderr or run.stdout).strip().partition("\n")[0]
+        raise ContractError(f"the generated code cannot be formatted: {complaint}")

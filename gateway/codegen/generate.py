@@ -1,0 +1,192 @@
+"""`gateway generate`: contracts in, the generated package and the reference out."""
+
+import hashlib
+import importlib.metadata
+import keyword
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.codegen.cache import Cache, Remember
+from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
+from gateway.codegen.format import formatted, formatter_version
+from gateway.codegen.ir import Contracts
+from gateway.codegen.lint import lint
+from gateway.codegen.lower import lower
+from gateway.codegen.render import bindings, models, published, reference, routes, tables
+from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
+from gateway.codegen.tree import read_tree
+from gateway.codegen.write import Change, apply, compare
+from gateway.errors import ContractError
+
+CACHE_FOLDER: Final = ".gateway-cache"
+
+Progress = Callable[[str], None]
+
+
+class GenerateReport(Struct, frozen=True, kw_only=True):
+    """What one run did, or with `check` would have done."""
+
+    tools: int
+    files: int
+    """How many files the contracts make."""
+    changes: tuple[Change, ...]
+    """Files that were missing, different or surplus."""
+    notes: tuple[Finding, ...]
+    """What the lint had to say without refusing."""
+    remembered: int
+    """Texts that an earlier run had made."""
+    is_check: bool
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the files on disk are still not what the contracts say."""
+        return self.is_check and bool(self.changes)
+
+    def diff(self, root: Path) -> str:
+        """A unified diff of all changes; files under `root` are named relative to it."""
+        return "".join(change.diff(_shown(change.path, root)) for change in self.changes)
+
+
+def generate(
+    schemas: Path,
+    out: Path,
+    docs: Path | None = None,
+    *,
+    check: bool = False,
+    progress: Progress = lambda _: None,
+) -> GenerateReport:
+    """Make the package `out` and the pages under `docs` from the contracts under `schemas`.
+
+    The package is called like its folder. With `check`, nothing is written outside the cache.
+    Raises `ContractRefused` when the lint refuses the contracts, and `ContractError` when a part
+    cannot be generated or a folder cannot be used.
+    """
+    package = _package(out)
+    contracts, notes = read_contracts(schemas, progress)
+    cache = Cache(schemas.resolve().parent / CACHE_FOLDER, _version())
+    progress(f"rendering {len(contracts.tools)} tools")
+    artifacts = list(render(contracts, package, cache.remember))
+    files = _placed(_formatted(artifacts, package, cache), out, docs)
+    cache.save()
+    progress(f"comparing {len(files)} files")
+    changes = compare([out, *([docs] if docs else [])], files)
+    if not check:
+        apply(changes)
+    return GenerateReport(
+        tools=len(contracts.tools),
+        files=len(files),
+        changes=changes,
+        notes=notes,
+        remembered=cache.hits,
+        is_check=check,
+    )
+
+
+def read_contracts(schemas: Path, progress: Progress) -> tuple[Contracts, tuple[Finding, ...]]:
+    """The contracts under `schemas`, and what the lint noted. Raises `ContractRefused`."""
+    progress(f"reading {schemas}")
+    tree = read_tree(schemas)
+    progress(f"linting {len(tree.documents)} files")
+    findings = ordered([*tree.findings, *lint(tree)])
+    if refusals := errors(findings):
+        raise ContractRefused(refusals)
+    return lower(tree), findings
+
+
+def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
+    """Every file of the generated package and of the reference, unformatted."""
+    connectors = contracts.by_connector()
+    yield from _markers(list(connectors), package)
+    for common in contracts.common:
+        yield models.common_models(common, package).render(remember)
+    for tool in contracts.tools:
+        yield models.tool_models(tool, package).render(remember)
+        yield bindings.binding(tool, contracts, package, remember)
+        yield reference.page(tool)
+    for connector, tools in connectors.items():
+        yield tables.operations(connector, tools, package)
+        yield tables.registrations(connector, tools)
+        yield routes.routes(connector, tools)
+    for upstream in contracts.upstreams:
+        yield published.upstream_json(upstream)
+    yield tables.policies(contracts)
+    yield published.openapi_json(contracts)
+    yield published.tools_json(contracts)
+    yield reference.index(contracts)
+
+
+def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
+    """The `__init__` modules."""
+    contract = "gateway.contract.operation"
+    handler = "litestar.handlers"
+    yield tables.package_marker("", "What the contracts declare, as Python. Nothing here decides.")
+    yield tables.package_marker("models", "Typed views of arguments and results.")
+    yield tables.package_marker("models/common", "Definitions that several contracts share.")
+    yield tables.package_marker("bindings", "How each operation reaches what answers it.")
+    for name in connectors:
+        yield tables.package_marker(f"models/{name}", f"Models of the {name} tools.", [name])
+        yield tables.package_marker(f"bindings/{name}", f"Bindings of the {name} tools.", [name])
+    yield tables.joined("operations", "OPERATIONS", "Operation", contract, connectors, package)
+    yield tables.joined("tools", "TOOLS", "Tool", contract, connectors, package)
+    yield tables.joined("routes", "ROUTES", "ASGIRouteHandler", handler, connectors, package)
+
+
+def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Iterator[Artifact]:
+    """The artifacts with Python as ruff would have it; ruff sees only what is new."""
+    known = list(artifacts)
+    basis = {each.path: f"{package}\0{each.path}\0{each.text}" for each in known if each.is_python}
+    new = {
+        each.path: each.text
+        for each in known
+        if each.is_python and not cache.holds("format", basis[each.path])
+    }
+    texts = formatted(new, package)
+    for each in known:
+        if each.is_python:
+            make = partial(operator.getitem, texts, each.path)
+            text = cache.remember("format", basis[each.path], make)
+            yield Artifact(each.root, each.path, text)
+        else:
+            yield each
+
+
+def _placed(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict[Path, str]:
+    """Texts by where they go. Raises `ContractError` when two of them would share a file."""
+    folders = {"generated": out, "docs": docs}
+    files: dict[Path, str] = {}
+    for each in artifacts:
+        folder = folders[each.root]
+        if folder is None:
+            continue
+        path = folder / each.path
+        if path in files:
+            raise ContractError(f"two contracts would both be generated as {path}; rename one")
+        files[path] = each.text
+    return files
+
+
+def _package(out: Path) -> str:
+    name = out.resolve().name
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ContractError(f"the output folder is a Python package, and {name!r} cannot be one")
+    return name
+
+
+def _version() -> str:
+    """Everything besides the contracts that decides a text: the generator itself and its tools."""
+    root = Path(__file__).parent
+    modules = sorted(root.rglob("*.py"))
+    digest = hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()
+    library = importlib.metadata.version("datamodel-code-generator")
+    return f"{GENERATOR_VERSION} {digest} {formatter_version()} models {library}"
+
+
+def _shown(path: Path, root: Path) -> str:
+    resolved = path.resolve()
+    inside = resolved.is_relative_to(root.resolve())
+    return str(PurePosixPath(resolved.relative_to(root.resolve()))) if inside else str(path)

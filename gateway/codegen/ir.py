@@ -1,0 +1,139 @@
+"""What the contracts say, as frozen records: everything a renderer may know.
+
+`lower` makes these from a linted tree; renderers turn them into text. Nothing here reads a file.
+"""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.upstream import Upstream
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """The contract files that decide an output, named in its header."""
+
+    path: PurePosixPath
+    """The file an author would open, relative to the schemas folder; may be a folder or a glob."""
+    closure: tuple[PurePosixPath, ...]
+    """That file and everything it references, however far, sorted."""
+    sha256: str
+    """Digest of the closure's paths and contents."""
+
+
+class Annotations(Struct, frozen=True, kw_only=True):
+    """The four MCP tool hints."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+
+
+class Example(Struct, frozen=True, kw_only=True):
+    """A value that the contract shows."""
+
+    name: str
+    summary: str
+    value: Any
+
+
+class Model(Struct, frozen=True, kw_only=True):
+    """A schema that becomes a named Python type."""
+
+    name: str
+    path: PurePosixPath
+    """The file that holds the schema."""
+    pointer: str
+    """Its place in that file."""
+    schema: dict[str, Any]
+    """References to shared definitions are kept, `common/<file>.json#/$defs/<Name>`."""
+
+
+class ToolContract(Struct, frozen=True, kw_only=True):
+    """One tool's share of the contracts."""
+
+    id: str
+    connector: str
+    tool: str
+    title: str
+    description: str
+    effect: Effect
+    timeout_seconds: float
+    errors: tuple[DeclaredError, ...]
+    mcp_name: str
+    aliases: tuple[str, ...]
+    annotations: Annotations
+    input_schema: dict[str, Any]
+    """Self-contained: every reference is inlined."""
+    output_schema: dict[str, Any]
+    input_model: Model
+    output_model: Model
+    input_examples: tuple[Example, ...]
+    output_examples: tuple[Example, ...]
+    sensitive: tuple[str, ...]
+    x_binding: dict[str, Any]
+    path_item: dict[str, Any]
+    """For the published OpenAPI document: schema files are components."""
+    components: dict[str, dict[str, Any]]
+    """Those components, self-contained, by name."""
+    source: Source
+
+    @property
+    def route(self) -> str:
+        return f"/v1/{self.connector}/{self.tool}"
+
+
+class UpstreamContract(Struct, frozen=True, kw_only=True):
+    """A system we call, and the files that describe it."""
+
+    upstream: Upstream
+    source: Source
+
+
+class CommonContract(Struct, frozen=True, kw_only=True):
+    """A file of shared definitions."""
+
+    name: str
+    models: tuple[Model, ...]
+    source: Source
+
+
+class PolicyContract(Struct, frozen=True, kw_only=True):
+    """Which agent may call what."""
+
+    grants: Mapping[str, tuple[str, ...]]
+    """Agent to operation ids, both sorted; `*` is already resolved."""
+    source: Source
+
+
+class IndexContract(Struct, frozen=True, kw_only=True):
+    """The members of the index that the published OpenAPI document repeats."""
+
+    document: dict[str, Any]
+    source: Source
+
+
+class Contracts(Struct, frozen=True, kw_only=True):
+    """Everything under `schemas/`, each part sorted by name."""
+
+    index: IndexContract
+    common: tuple[CommonContract, ...]
+    tools: tuple[ToolContract, ...]
+    upstreams: tuple[UpstreamContract, ...]
+    policies: PolicyContract
+
+    def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:
+        """Tools of each connector that has any, in the order of names."""
+        connectors = sorted({tool.connector for tool in self.tools})
+        return {
+            connector: tuple(tool for tool in self.tools if tool.connector == connector)
+            for connector in connectors
+        }
+
+    def upstream(self, name: str) -> Upstream:
+        """The upstream called `name`. Raises `KeyError`."""
+        return {each.upstream.name: each.upstream for each in self.upstreams}[name]

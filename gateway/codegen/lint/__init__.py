@@ -1,0 +1,75 @@
+"""The lint: every rule that contracts keep, in one visible list."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gateway.codegen.finding import Finding, ordered
+from gateway.codegen.lint import (
+    bindings,
+    constraints,
+    examples,
+    index,
+    patterns,
+    policies,
+    profile,
+    publication,
+    references,
+    shape,
+    tools,
+    upstreams,
+)
+from gateway.codegen.lint.rules import RULES, Rule
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.tree import SourceTree
+
+__all__ = ["CHECKS", "RULES", "Rule", "lint"]
+
+Check = Callable[[Workspace], Iterator[Finding]]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    index.check_presence,
+    index.check_places,
+    index.check_paths,
+    index.check_lists,
+    index.check_unused,
+    shape.check_shapes,
+    shape.check_meta_copies,
+    references.check_targets,
+    references.check_expansions,
+    profile.check_dialects,
+    profile.check_keywords,
+    profile.check_amber_forms,
+    profile.check_formats,
+    patterns.check_patterns,
+    constraints.check_validity,
+    constraints.check_satisfiability,
+    constraints.check_values,
+    constraints.check_numbers,
+    constraints.check_unique_items,
+    publication.check_roots,
+    publication.check_property_names,
+    publication.check_descriptions,
+    publication.check_closed,
+    tools.check_names,
+    tools.check_collisions,
+    tools.check_schema_files,
+    tools.check_tags,
+    tools.check_words,
+    tools.check_annotations,
+    examples.check_examples,
+    policies.check_grants,
+    upstreams.check_names,
+    upstreams.check_operations,
+    upstreams.check_parameters,
+    upstreams.check_replies,
+    upstreams.check_shared_bodies,
+    bindings.check_upstreams,
+)
+"""Each yields the breaks of the rules that its docstring names."""
+
+
+def lint(tree: SourceTree) -> tuple[Finding, ...]:
+    """Everything wrong with `tree`, in reading order; files that could not be read included."""
+    workspace = Workspace(tree)
+    found = [finding for check in CHECKS for finding in check(workspace)]
+    return ordered([*tree.findings, *found])

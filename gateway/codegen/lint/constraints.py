@@ -1,0 +1,119 @@
+"""Schemas that are well-formed and cannot be meant: contradictions and values they refuse."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import jsonschema_rs
+from jsonschema_rs import canonical
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.pointers import child
+from gateway.codegen.refs import origin
+from gateway.contract.schema import Gate
+from gateway.contract.violation import Violation
+
+_DIALECT_GATE: Final = Gate({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+
+
+def check_validity(workspace: Workspace) -> Iterator[Finding]:
+    """schema/invalid"""
+    for document in workspace.tree.documents.values():
+        if document.path.suffix == ".json" and not isinstance(document.value, dict):
+            message = "a schema file holds an object"
+            yield workspace.finding("schema/invalid", document, "", message)
+    for root in workspace.roots:
+        for violation in _DIALECT_GATE.violations(root.schema):
+            if violation.keyword != "format":
+                pointer = root.pointer + violation.pointer
+                message = f"is not valid JSON Schema 2020-12: {_reason(violation)}"
+                yield workspace.finding("schema/invalid", root.document, pointer, message)
+
+
+def _reason(violation: Violation) -> str:
+    """The validator's words, where they do not speak of the inside of the meta-schema."""
+    is_inside = violation.keyword in {"anyOf", "oneOf", "allOf"}
+    return "the value is none of those allowed here" if is_inside else violation.detail
+
+
+def check_satisfiability(workspace: Workspace) -> Iterator[Finding]:
+    """schema/unsatisfiable"""
+    for entry in workspace.entries:
+        schema = workspace.expanded(entry.document.path, entry.pointer)
+        for pointer in _innermost(_contradictions(schema)):
+            place = origin(workspace.tree, entry.document, entry.pointer, pointer)
+            message = "no value can keep all of these constraints"
+            yield workspace.finding("schema/unsatisfiable", place.document, place.pointer, message)
+
+
+def _contradictions(schema: Any) -> list[str]:
+    """Pointers to subschemas that admit nothing; a plain `false` is meant so."""
+    if not isinstance(schema, dict):
+        return []
+    try:
+        found = canonical.find_unsatisfiable(
+            schema,
+            validate_formats=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
+            offline=True,
+        )
+    except ValueError:
+        return []
+    return [
+        pointer
+        for pointer, reason in found.items()
+        if not isinstance(reason, canonical.UnsatisfiableReason.Literal)
+    ]
+
+
+def _innermost(pointers: list[str]) -> list[str]:
+    """Without the places that are contradictory only because something inside them is."""
+    return [
+        pointer
+        for pointer in pointers
+        if not any(other.startswith(f"{pointer}/") for other in pointers)
+    ]
+
+
+def check_values(workspace: Workspace) -> Iterator[Finding]:
+    """schema/default-refused, schema/example-refused, schema/enum-refused"""
+    for place in workspace.schemas:
+        for rule, pointer, value in _values(place):
+            gate = workspace.gate(place.document.path, place.pointer)
+            for violation in gate.violations(value) if gate else ():
+                message = f"the schema around it refuses this value ({violation.keyword})"
+                where = pointer + violation.pointer
+                yield workspace.finding(rule, place.document, where, message)
+
+
+def _values(place: Place) -> Iterator[tuple[str, str, Any]]:
+    schema, pointer = place.schema, place.pointer
+    if "default" in schema:
+        yield "schema/default-refused", child(pointer, "default"), schema["default"]
+    if "const" in schema and len(schema) > 1:
+        yield "schema/enum-refused", child(pointer, "const"), schema["const"]
+    for rule, keyword in (("schema/example-refused", "examples"), ("schema/enum-refused", "enum")):
+        values = schema.get(keyword)
+        for index, value in enumerate(values if isinstance(values, list) else ()):
+            yield rule, child(child(pointer, keyword), index), value
+
+
+def check_numbers(workspace: Workspace) -> Iterator[Finding]:
+    """schema/fractional-multiple-of"""
+    for place in workspace.schemas:
+        step = place.schema.get("multipleOf")
+        if isinstance(step, float) and not step.is_integer():
+            pointer = child(place.pointer, "multipleOf")
+            message = "a fraction as multipleOf"
+            yield workspace.finding(
+                "schema/fractional-multiple-of", place.document, pointer, message
+            )
+
+
+def check_unique_items(workspace: Workspace) -> Iterator[Finding]:
+    """schema/unbounded-unique"""
+    for place in workspace.schemas:
+        if place.schema.get("uniqueItems") is True and "maxItems" not in place.schema:
+            pointer = child(place.pointer, "uniqueItems")
+            message = "comparing all items with each other must be bounded"
+            yield workspace.finding("schema/unbounded-unique", place.document, pointer, message)

@@ -1,0 +1,168 @@
+"""The index and the folder agree: every file in its place, listed, and used."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.codegen import keywords
+from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.rules import BY_ID
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.pointers import child, steps
+from gateway.codegen.refs import resolve
+from gateway.codegen.source import Document
+from gateway.codegen.tree import INDEX, POLICIES
+
+_NAME: Final = "[a-z][a-z0-9_]*"
+_PLACES: Final = re.compile(
+    rf"""
+      openapi\.yaml
+    | policies/agents\.yaml
+    | common/{_NAME}\.json
+    | tools/{_NAME}/{_NAME}\.(?:yaml|input\.json|output\.json)
+    | upstreams/{_NAME}/openapi\.yaml
+    """,
+    re.VERBOSE,
+)
+_LISTS: Final = ("x-upstreams", "x-policies")
+
+
+def check_presence(workspace: Workspace) -> Iterator[Finding]:
+    """index/missing"""
+    broken = {finding.path for finding in workspace.tree.findings}
+    rule = BY_ID["index/missing"]
+    for path in (INDEX, POLICIES):
+        if workspace.tree.find(path) is None and str(path) not in broken:
+            yield Finding(
+                path=str(path),
+                line=1,
+                pointer="",
+                rule=rule.id,
+                message="this file is missing",
+                fix=rule.fix,
+            )
+
+
+def check_places(workspace: Workspace) -> Iterator[Finding]:
+    """index/misplaced"""
+    for path, document in workspace.tree.documents.items():
+        if not _PLACES.fullmatch(str(path)):
+            message = "no kind of contract lies here under this name"
+            fix = (
+                "Use openapi.yaml, policies/agents.yaml, common/<name>.json, "
+                "tools/<connector>/<tool>.yaml with .input.json and .output.json, or "
+                "upstreams/<name>/openapi.yaml; names are lower_snake_case."
+            )
+            yield workspace.finding("index/misplaced", document, "", message, fix)
+
+
+def check_paths(workspace: Workspace) -> Iterator[Finding]:
+    """index/wrong-path, index/wrong-file"""
+    index = _sound_index(workspace)
+    if index is None:
+        return
+    for path, reference in index.value["paths"].items():
+        pointer = child("/paths", path)
+        target = workspace.target(index, pointer, reference)
+        if target is None:
+            continue
+        parts = target.document.path.parts
+        if target.pointer or len(parts) != 3 or parts[0] != "tools":
+            message = f"{path} does not lead to a tool file"
+            yield workspace.finding("index/wrong-file", index, pointer, message)
+        elif path != f"/v1/{parts[1]}/{target.document.path.stem}":
+            message = f"{target.document.path} is served at another path than {path}"
+            fix = f"Write /v1/{parts[1]}/{target.document.path.stem}."
+            yield workspace.finding("index/wrong-path", index, pointer, message, fix)
+
+
+def check_lists(workspace: Workspace) -> Iterator[Finding]:
+    """ref/*, index/wrong-file"""
+    index = _sound_index(workspace)
+    for pointer, holder in _listed_in(index) if index else ():
+        folder = steps(pointer)[0].removeprefix("x-")
+        yield from _listed(workspace, pointer, holder["$ref"], folder)
+
+
+def _listed(workspace: Workspace, pointer: str, ref: str, folder: str) -> Iterator[Finding]:
+    index = workspace.tree.documents[INDEX]
+    try:
+        path = resolve(workspace.tree, INDEX, ref, pointer).document.path
+    except ContractRefused as refused:
+        yield from refused.findings
+        return
+    if path.parts[0] != folder:
+        message = f"{path} does not lie under {folder}/"
+        yield workspace.finding("index/wrong-file", index, pointer, message)
+
+
+def check_unused(workspace: Workspace) -> Iterator[Finding]:
+    """index/unlisted, index/unreferenced"""
+    index = _sound_index(workspace)
+    if index is None:
+        return
+    used = _used(workspace, index)
+    is_known = not workspace.tree.findings and not workspace.misshapen and not any(_lost(workspace))
+    for path, document in workspace.tree.documents.items():
+        if path in used:
+            continue
+        if path.suffix == ".yaml":
+            message, fix = "openapi.yaml does not name this file", _listing(path)
+            yield workspace.finding("index/unlisted", document, "", message, fix)
+        elif is_known and not _belongs_to_unlisted(workspace, path, used):
+            message = "no contract refers to this file"
+            yield workspace.finding("index/unreferenced", document, "", message)
+
+
+def _lost(workspace: Workspace) -> Iterator[bool]:
+    """Whether there are references that lead nowhere: what they meant may seem unused."""
+    for document in workspace.tree.documents.values():
+        for pointer, holder in keywords.references(document.value):
+            yield workspace.target(document, pointer, holder) is None
+
+
+def _belongs_to_unlisted(
+    workspace: Workspace, path: PurePosixPath, used: frozenset[PurePosixPath]
+) -> bool:
+    """Whether `path` is a schema of a tool that the index does not name, which is told already."""
+    tool = path.with_name(f"{path.name.partition('.')[0]}.yaml")
+    return tool in workspace.tree.documents and tool not in used
+
+
+def _listing(path: PurePosixPath) -> str:
+    if path.parts[0] == "tools":
+        return f"Add `/v1/{path.parent.name}/{path.stem}: {{$ref: ./{path}}}` under paths."
+    return f"Add `./{path}` under x-{path.parts[0]}."
+
+
+def _used(workspace: Workspace, index: Document) -> frozenset[PurePosixPath]:
+    """Every file that the index leads to, as far as references can be followed."""
+    used: set[PurePosixPath] = set()
+    waiting = [index, *_documents(workspace, index, _listed_in(index))]
+    while waiting:
+        document = waiting.pop()
+        if document.path not in used:
+            used.add(document.path)
+            waiting.extend(_documents(workspace, document, keywords.references(document.value)))
+    return frozenset(used)
+
+
+def _listed_in(index: Document) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in _LISTS:
+        for position, ref in enumerate(index.value.get(name, ())):
+            yield child(child("", name), position), {"$ref": ref}
+
+
+def _documents(
+    workspace: Workspace, document: Document, holders: Iterable[tuple[str, dict[str, Any]]]
+) -> Iterator[Document]:
+    for pointer, holder in holders:
+        target = workspace.target(document, pointer, holder)
+        if target:
+            yield target.document
+
+
+def _sound_index(workspace: Workspace) -> Document | None:
+    is_sound = INDEX not in workspace.misshapen
+    return workspace.tree.index if is_sound else None

@@ -1,0 +1,204 @@
+"""The three colours of keywords: green is used freely, amber is told, red is refused.
+
+Green keywords mean the same in the gate, in generated models and in MCP clients. Amber ones are
+checked by the gate only. Red ones are not honoured somewhere, so that a contract must not rely on
+them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.keywords import ANNOTATIONS
+from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.pointers import child
+
+GREEN: Final = ANNOTATIONS | {
+    "$schema",
+    "$defs",
+    "$ref",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+}
+AMBER: Final = frozenset(
+    {
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "contains",
+        "minContains",
+        "maxContains",
+        "patternProperties",
+        "propertyNames",
+        "minProperties",
+        "maxProperties",
+        "uniqueItems",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+RED: Final[Mapping[str, str]] = {
+    "$dynamicRef": "write the reference as $ref",
+    "$dynamicAnchor": "write the reference as $ref",
+    "$recursiveRef": "write the reference as $ref",
+    "$recursiveAnchor": "write the reference as $ref",
+    "$anchor": "refer by JSON Pointer",
+    "$id": "remove it: files are named by their path",
+    "$vocabulary": "remove it",
+    "contentEncoding": "use a pattern: validators of 2020-12 do not check it",
+    "contentMediaType": "remove it: validators of 2020-12 do not check it",
+    "contentSchema": "remove it: validators of 2020-12 do not check it",
+    "definitions": "write $defs",
+    "dependencies": "write dependentRequired or dependentSchemas",
+    "additionalItems": "write items beside prefixItems",
+    "nullable": 'write `type: [string, "null"]`',
+    "discriminator": "write oneOf with a const property in each branch",
+    "xml": "remove it",
+    "example": "write examples, a list",
+    "id": "remove it: files are named by their path",
+}
+TYPED_FORMATS: Final = frozenset({"date", "date-time", "uuid", "uri", "email"})
+FORMATS: Final = TYPED_FORMATS | {
+    "time",
+    "duration",
+    "hostname",
+    "idn-hostname",
+    "idn-email",
+    "ipv4",
+    "ipv6",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+}
+MAX_DEFINITIONS: Final = 1_000
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def check_keywords(workspace: Workspace) -> Iterator[Finding]:
+    """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
+    for place in workspace.schemas:
+        for keyword in place.schema:
+            if keyword not in GREEN:
+                yield from _keyword(workspace, place, keyword)
+
+
+def _keyword(workspace: Workspace, place: Place, keyword: str) -> Iterator[Finding]:
+    pointer = child(place.pointer, keyword)
+    if keyword in RED:
+        message = f"{keyword} is not honoured everywhere"
+        yield workspace.finding(
+            "schema/red-keyword", place.document, pointer, message, f"{RED[keyword]}."
+        )
+    elif keyword not in AMBER:
+        message = f"{keyword} is no keyword that is known here"
+        yield workspace.finding(
+            "schema/unknown-keyword", place.document, pointer, message, _meant(keyword)
+        )
+    elif place.is_ours:
+        message = f"{keyword} is checked at run time, and not shown by the generated models"
+        yield workspace.finding("schema/amber-keyword", place.document, pointer, message)
+
+
+def _meant(keyword: str) -> str | None:
+    near = get_close_matches(keyword, [*GREEN, *AMBER], n=1)
+    return f"Did you mean {near[0]}?" if near else None
+
+
+def check_amber_forms(workspace: Workspace) -> Iterator[Finding]:
+    """schema/amber-keyword"""
+    for place in workspace.schemas:
+        if place.is_ours:
+            for keyword, (is_amber, why) in _AMBER_FORMS.items():
+                if keyword in place.schema and is_amber(place.schema):
+                    pointer = child(place.pointer, keyword)
+                    yield workspace.finding("schema/amber-keyword", place.document, pointer, why)
+
+
+def _has_several_types(schema: Mapping[str, Any]) -> bool:
+    types = schema["type"]
+    return isinstance(types, list) and len([name for name in types if name != "null"]) > 1
+
+
+def _is_open_tuple(schema: Mapping[str, Any]) -> bool:
+    return schema.get("items") is not False
+
+
+def _is_structured_constant(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema["const"], dict | list)
+
+
+def _is_mixed_enum(schema: Mapping[str, Any]) -> bool:
+    members = schema["enum"]
+    kinds = {type(member) for member in members if member is not None}
+    return len(kinds) > 1 or not kinds.isdisjoint({dict, list})
+
+
+def _is_untyped_format(schema: Mapping[str, Any]) -> bool:
+    return schema["format"] in FORMATS - TYPED_FORMATS
+
+
+def _is_schema(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema["additionalProperties"], dict)
+
+
+_AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]]] = {
+    "type": (_has_several_types, "several types: models show the union without its constraints"),
+    "prefixItems": (_is_open_tuple, "prefixItems without `items: false` is not shown by models"),
+    "const": (_is_structured_constant, "a structured const is not shown by models"),
+    "enum": (_is_mixed_enum, "an enum of several kinds of values is not shown by models"),
+    "format": (_is_untyped_format, "this format is checked at run time, and models show text"),
+    "additionalProperties": (_is_schema, "a schema for further properties is not shown by models"),
+}
+
+
+def check_formats(workspace: Workspace) -> Iterator[Finding]:
+    """schema/unknown-format"""
+    for place in workspace.schemas:
+        if "format" in place.schema and place.schema["format"] not in FORMATS:
+            pointer = child(place.pointer, "format")
+            message = "this format is not known, so that nothing would check it"
+            yield workspace.finding("schema/unknown-format", place.document, pointer, message)
+
+
+def check_dialects(workspace: Workspace) -> Iterator[Finding]:
+    """schema/dialect, schema/too-many-definitions"""
+    for root in workspace.roots:
+        dialect = root.schema.get("$schema")
+        is_file = root.document.path.suffix == ".json"
+        if dialect != DIALECT and (is_file or dialect is not None):
+            message = f"$schema must be {DIALECT}"
+            pointer = child(root.pointer, "$schema")
+            yield workspace.finding("schema/dialect", root.document, pointer, message)
+        definitions = root.schema.get("$defs")
+        if isinstance(definitions, dict) and len(definitions) > MAX_DEFINITIONS:
+            pointer = child(root.pointer, "$defs")
+            message = f"{len(definitions)} definitions in one file"
+            yield workspace.finding("schema/too-many-definitions", root.document, pointer, message)

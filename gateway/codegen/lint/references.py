@@ -1,0 +1,31 @@
+"""References: inside the folder, to something, without end, and not mixed with constraints."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gateway.codegen import keywords
+from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.refs import resolve
+
+_MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
+
+
+def check_targets(workspace: Workspace) -> Iterator[Finding]:
+    """ref/remote, ref/absolute, ref/escapes, ref/malformed, ref/dangling, ref/sibling"""
+    for document in workspace.tree.documents.values():
+        for pointer, holder in keywords.references(document.value):
+            try:
+                resolve(workspace.tree, document.path, holder["$ref"], pointer)
+            except ContractRefused as refused:
+                yield from refused.findings
+            others = sorted(holder.keys() - _MAY_STAND_BESIDE)
+            if others:
+                message = f"{', '.join(others)} beside $ref: readers disagree about which counts"
+                yield workspace.finding("ref/sibling", document, pointer, message)
+
+
+def check_expansions(workspace: Workspace) -> Iterator[Finding]:
+    """ref/recursive, schema/too-large, schema/too-deep"""
+    for entry in workspace.entries:
+        yield from workspace.refusals(entry.document.path, entry.pointer)

@@ -1,0 +1,130 @@
+"""Tools: their names, their words, and hints that tell the truth."""
+
+import keyword
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.pointers import child
+from gateway.codegen.tree import ToolSource
+
+_FIRST_WORD: Final = re.compile(r"[A-Z][a-z]+(?=[ ,.])")
+_NO_VERBS: Final = frozenset(
+    {"This", "The", "A", "An", "It", "Its", "Tool", "Function", "Use", "When", "With", "For", "By"}
+)
+_HINTS: Final[dict[str, dict[str, bool]]] = {
+    "read": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True},
+    "write": {"readOnlyHint": False},
+    "destroy": {"readOnlyHint": False, "destructiveHint": True},
+}
+
+
+def check_names(workspace: Workspace) -> Iterator[Finding]:
+    """tool/name, tool/operation-id, tool/mcp-name"""
+    for tool in workspace.tools:
+        if keyword.iskeyword(tool.connector) or keyword.iskeyword(tool.tool):
+            message = "a Python keyword cannot name the generated module"
+            yield workspace.finding("tool/name", tool.document, "", message)
+        mcp_name = f"{tool.connector}_{tool.tool}"
+        for rule, pointer, wanted in (
+            ("tool/operation-id", "/post/operationId", tool.id),
+            ("tool/mcp-name", "/post/x-mcp/name", mcp_name),
+        ):
+            found = workspace.at(tool.document, pointer)
+            if found != wanted:
+                message = f"{found} does not agree with the file's place"
+                yield workspace.finding(rule, tool.document, pointer, message, f"Write {wanted}.")
+
+
+def check_collisions(workspace: Workspace) -> Iterator[Finding]:
+    """tool/name-collision"""
+    owners: dict[tuple[str | None, str], str] = {}
+    for tool in workspace.tools:
+        owners.setdefault((None, tool.operation["x-mcp"]["name"]), tool.id)
+        owners.setdefault((tool.connector, tool.tool), tool.id)
+    for tool in workspace.tools:
+        for pointer, name in _names(tool):
+            for scope in (None, tool.connector):
+                owner = owners.setdefault((scope, name), tool.id)
+                if owner != tool.id:
+                    message = f"{name} is already a name of {owner}"
+                    yield workspace.finding("tool/name-collision", tool.document, pointer, message)
+
+
+def _names(tool: ToolSource) -> Iterator[tuple[str, str]]:
+    mcp = tool.operation["x-mcp"]
+    yield "/post/x-mcp/name", mcp["name"]
+    for index, alias in enumerate(mcp.get("aliases", ())):
+        yield f"/post/x-mcp/aliases/{index}", alias
+
+
+def check_schema_files(workspace: Workspace) -> Iterator[Finding]:
+    """tool/schema-file"""
+    for tool in workspace.tools:
+        sides = ("requestBody", "input"), ("responses/200", "output")
+        for member, side in sides:
+            pointer = f"/post/{member}/content/application~1json/schema"
+            wanted = tool.path.with_name(f"{tool.tool}.{side}.json")
+            holder = workspace.at(tool.document, pointer)
+            target = workspace.target(tool.document, pointer, holder)
+            if target and (target.document.path, target.pointer) != (wanted, ""):
+                message = f"the {side} of this tool is {wanted.name}"
+                fix = f"Write {{$ref: ./{wanted.name}}}."
+                yield workspace.finding("tool/schema-file", tool.document, pointer, message, fix)
+
+
+def check_tags(workspace: Workspace) -> Iterator[Finding]:
+    """tool/tag, tool/unknown-tag"""
+    index = workspace.tree.index
+    described = index.value.get("tags", ()) if index and isinstance(index.value, dict) else ()
+    known = {tag["name"] for tag in described if isinstance(tag, dict) and "name" in tag}
+    for tool in workspace.tools:
+        tags = tool.operation["tags"]
+        if tool.connector not in tags:
+            message = f"the tags do not include {tool.connector}"
+            yield workspace.finding("tool/tag", tool.document, "/post/tags", message)
+        for position, tag in enumerate(tags):
+            if tag not in known:
+                pointer = f"/post/tags/{position}"
+                message = f"openapi.yaml does not describe the tag {tag}"
+                yield workspace.finding("tool/unknown-tag", tool.document, pointer, message)
+
+
+def check_words(workspace: Workspace) -> Iterator[Finding]:
+    """tool/summary, tool/description"""
+    for tool in workspace.tools:
+        summary, description = tool.operation["summary"], tool.operation["description"]
+        if not summary[0].isupper() or summary.endswith("."):
+            message = "a summary is a title: a capital first, no full stop"
+            yield workspace.finding("tool/summary", tool.document, "/post/summary", message)
+        problem = _problem_of(description.strip())
+        if problem:
+            yield workspace.finding("tool/description", tool.document, "/post/description", problem)
+
+
+def _problem_of(description: str) -> str | None:
+    first = _FIRST_WORD.match(description)
+    if first is None or first[0] in _NO_VERBS or _is_third_person(first[0]):
+        return "the description does not begin with a verb in the imperative"
+    if not description.endswith("."):
+        return "the description does not end with a full stop"
+    return None
+
+
+def _is_third_person(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us"))
+
+
+def check_annotations(workspace: Workspace) -> Iterator[Finding]:
+    """tool/annotations"""
+    for tool in workspace.tools:
+        effect = tool.operation["x-policy"]["effect"]
+        hints: dict[str, Any] = tool.operation["x-mcp"]["annotations"]
+        for hint, wanted in _HINTS[effect].items():
+            if hints[hint] is not wanted:
+                pointer = child("/post/x-mcp/annotations", hint)
+                message = f"{hint} contradicts the effect {effect}"
+                fix = f"Write {hint}: {str(wanted).lower()}, or correct x-policy.effect."
+                yield workspace.finding("tool/annotations", tool.document, pointer, message, fix)

@@ -1,0 +1,187 @@
+"""What several rules need of the tree, worked out once."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.codegen import keywords, meta
+from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.places import schema_roots
+from gateway.codegen.lint.rules import BY_ID
+from gateway.codegen.pointers import NoSuchPlace, child, follow
+from gateway.codegen.refs import Target, dereference, resolve
+from gateway.codegen.source import Document
+from gateway.codegen.tree import INDEX, POLICIES, TOOLS, UPSTREAMS, SourceTree, ToolSource
+from gateway.contract.schema import Gate
+from gateway.contract.violation import Violation
+
+
+class Place(Struct, frozen=True, eq=False):
+    """A schema object where it is written."""
+
+    document: Document
+    pointer: str
+    schema: dict[str, Any]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether we promise it to callers; the others describe what an upstream says."""
+        return self.document.path.parts[0] != UPSTREAMS
+
+
+class Workspace:
+    """A tree under examination. Caches; reads nothing but the tree."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self.tree = tree
+        self._expanded: dict[tuple[PurePosixPath, str], Any] = {}
+        self._gates: dict[tuple[PurePosixPath, str], Gate | None] = {}
+
+    def finding(
+        self, rule: str, document: Document, pointer: str, message: str, fix: str | None = None
+    ) -> Finding:
+        """A break of `rule` at `pointer`; `fix` says more than the rule's own when given."""
+        known = BY_ID[rule]
+        return Finding(
+            path=str(document.path),
+            line=document.line_of(pointer),
+            pointer=pointer,
+            rule=rule,
+            message=message,
+            fix=fix or known.fix,
+            severity=known.severity,
+        )
+
+    @cached_property
+    def misshapen(self) -> Mapping[PurePosixPath, tuple[Violation, ...]]:
+        """Files that break their meta-schema. Other rules leave them alone."""
+        judged = (
+            (path, meta.gate(name).violations(document.value))
+            for path, document in self.tree.documents.items()
+            if (name := meta_schema_of(path))
+        )
+        return {path: violations for path, violations in judged if violations}
+
+    @cached_property
+    def tools(self) -> tuple[ToolSource, ...]:
+        """The tools whose files have the right shape."""
+        return tuple(tool for tool in self.tree.tools if tool.path not in self.misshapen)
+
+    @cached_property
+    def upstreams(self) -> Mapping[str, Document]:
+        """The upstreams whose files have the right shape."""
+        return {
+            name: document
+            for name, document in self.tree.upstreams.items()
+            if document.path not in self.misshapen
+        }
+
+    @cached_property
+    def roots(self) -> tuple[Place, ...]:
+        """Every outermost schema of every file."""
+        return tuple(
+            Place(document, pointer, schema)
+            for document in self.tree.documents.values()
+            for pointer, schema in schema_roots(document)
+        )
+
+    @cached_property
+    def entries(self) -> tuple[Place, ...]:
+        """The roots and their `$defs`: every schema that a reference may lead to first."""
+        return tuple(place for root in self.roots for place in (root, *_definitions(root)))
+
+    @cached_property
+    def schemas(self) -> tuple[Place, ...]:
+        """Every schema object of every file, once, where it is written."""
+        return tuple(
+            Place(root.document, pointer, schema)
+            for root in self.roots
+            for pointer, schema in keywords.subschemas(root.schema, root.pointer)
+        )
+
+    def expanded(self, path: PurePosixPath, pointer: str) -> Any:
+        """The dereferenced value; None when it cannot be had, which `refusals` explains."""
+        found = self._expansion(path, pointer)
+        return None if isinstance(found, ContractRefused) else found
+
+    def refusals(self, path: PurePosixPath, pointer: str) -> tuple[Finding, ...]:
+        """Why the value at `pointer` cannot be dereferenced."""
+        found = self._expansion(path, pointer)
+        return found.findings if isinstance(found, ContractRefused) else ()
+
+    def gate(self, path: PurePosixPath, pointer: str) -> Gate | None:
+        """The gate of the schema at `pointer`; None when it cannot be compiled."""
+        place = (path, pointer)
+        if place not in self._gates:
+            self._gates[place] = _compiled(self.expanded(path, pointer))
+        return self._gates[place]
+
+    def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> Target | None:
+        """What the `$ref` of `holder` leads to; None when that is refused."""
+        try:
+            return resolve(self.tree, document.path, holder["$ref"], pointer)
+        except ContractRefused:
+            return None
+
+    def at(self, document: Document, pointer: str) -> Any:
+        """What lies at `pointer`; None when nothing does."""
+        try:
+            return follow(document.value, pointer)
+        except NoSuchPlace:
+            return None
+
+    def file_of(self, tool: ToolSource, pointer: str) -> Target:
+        """Where the schema that a tool refers to at `pointer` is written."""
+        holder = follow(tool.document.value, pointer)
+        return self.target(tool.document, pointer, holder) or Target(tool.document, pointer, holder)
+
+    def published(self) -> Iterator[tuple[ToolSource, str]]:
+        """Each tool with the pointers of its arguments' and its result's Media Type Object."""
+        for tool in self.tools:
+            yield tool, "/post/requestBody/content/application~1json"
+            yield tool, "/post/responses/200/content/application~1json"
+
+    def _expansion(self, path: PurePosixPath, pointer: str) -> Any:
+        place = (path, pointer)
+        if place not in self._expanded:
+            self._expanded[place] = _expansion(self.tree, path, pointer)
+        return self._expanded[place]
+
+
+def meta_schema_of(path: PurePosixPath) -> str | None:
+    """The meta-schema that judges the file `path`; None for plain JSON Schema files."""
+    if path == INDEX:
+        return "index.schema.json"
+    if path == POLICIES:
+        return "policies.schema.json"
+    if path.suffix != ".yaml" or len(path.parts) != 3:
+        return None
+    return {TOOLS: "tool.schema.json", UPSTREAMS: "upstream.schema.json"}.get(path.parts[0])
+
+
+def _definitions(root: Place) -> Iterator[Place]:
+    definitions = root.schema.get("$defs")
+    for name, schema in definitions.items() if isinstance(definitions, dict) else ():
+        if isinstance(schema, dict):
+            yield Place(root.document, child(child(root.pointer, "$defs"), name), schema)
+
+
+def _expansion(tree: SourceTree, path: PurePosixPath, pointer: str) -> Any:
+    try:
+        return dereference(tree, path, pointer)
+    except ContractRefused as refused:
+        return refused
+    except NoSuchPlace:
+        return None
+
+
+def _compiled(schema: Any) -> Gate | None:
+    if not isinstance(schema, dict | bool):
+        return None
+    try:
+        return Gate(schema)
+    except ValueError:
+        return None

@@ -1,0 +1,148 @@
+"""A linted tree of contract files, lowered to the records that renderers read."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.codegen.ir import (
+    Annotations,
+    CommonContract,
+    Contracts,
+    Example,
+    IndexContract,
+    Model,
+    PolicyContract,
+    Source,
+    ToolContract,
+    UpstreamContract,
+)
+from gateway.codegen.names import camel
+from gateway.codegen.pointers import follow
+from gateway.codegen.refs import closure, dereference, resolve
+from gateway.codegen.sensitive import sensitive_pointers
+from gateway.codegen.sharing import COMMON, model, published, shared_models
+from gateway.codegen.tree import INDEX, POLICIES, SourceTree, ToolSource
+from gateway.codegen.upstreams import lower_upstream
+from gateway.contract.operation import DeclaredError, Effect
+
+EVERY_TOOL: Final = "*"
+_REQUEST: Final = "/requestBody/content/application~1json"
+_RESULT: Final = "/responses/200/content/application~1json"
+
+
+def lower(tree: SourceTree) -> Contracts:
+    """The contracts of a tree without lint errors.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    tools = tuple(_tool(tree, each) for each in sorted(tree.tools, key=lambda tool: tool.id))
+    return Contracts(
+        index=IndexContract(
+            document=tree.documents[INDEX].value, source=source_of(tree, INDEX, [INDEX])
+        ),
+        common=tuple(_common(tree)),
+        tools=tools,
+        upstreams=tuple(_upstream(tree, name) for name in sorted(tree.upstreams)),
+        policies=_policies(tree, tools),
+    )
+
+
+def source_of(tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]) -> Source:
+    """The source named `path`, made of `files`."""
+    members = tuple(sorted(files))
+    lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
+    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return Source(path=path, closure=members, sha256=digest)
+
+
+def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
+    operation = tool.operation
+    policy, mcp = operation["x-policy"], operation["x-mcp"]
+    given, answered = follow(operation, _REQUEST), follow(operation, _RESULT)
+    input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
+    path_item, components = published(tree, tool.path)
+    name = camel(tool.tool)
+    return ToolContract(
+        id=tool.id,
+        connector=tool.connector,
+        tool=tool.tool,
+        title=operation["summary"],
+        description=operation["description"].strip(),
+        effect=Effect(policy["effect"]),
+        timeout_seconds=float(policy["timeoutSeconds"]),
+        errors=tuple(_declared(policy.get("errors", {}))),
+        mcp_name=mcp["name"],
+        aliases=tuple(mcp.get("aliases", ())),
+        annotations=_annotations(mcp["annotations"]),
+        input_schema=input_schema,
+        output_schema=dereference(tree, tool.path, f"/post{_RESULT}/schema"),
+        input_model=_model(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
+        output_model=_model(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
+        input_examples=tuple(_examples(given)),
+        output_examples=tuple(_examples(answered)),
+        sensitive=sensitive_pointers(input_schema),
+        x_binding=operation["x-binding"],
+        path_item=path_item,
+        components=components,
+        source=source_of(tree, tool.path, closure(tree, tool.path)),
+    )
+
+
+def _model(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:
+    """The model of the schema at `pointer`, placed in the file where the schema is written."""
+    schema = follow(tree.documents[path].value, pointer)
+    if "$ref" not in schema:
+        return model(tree, name, path, pointer)
+    target = resolve(tree, path, schema["$ref"], pointer)
+    return model(tree, name, target.document.path, target.pointer)
+
+
+def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
+    for reason, facts in errors.items():
+        yield DeclaredError(reason=reason, status=facts["status"], title=facts["title"])
+
+
+def _annotations(hints: Mapping[str, bool]) -> Annotations:
+    return Annotations(
+        read_only=hints["readOnlyHint"],
+        destructive=hints["destructiveHint"],
+        idempotent=hints["idempotentHint"],
+        open_world=hints["openWorldHint"],
+    )
+
+
+def _examples(media: Mapping[str, Any]) -> Iterator[Example]:
+    for name, facts in media.get("examples", {}).items():
+        yield Example(name=name, summary=facts.get("summary", ""), value=facts["value"])
+
+
+def _common(tree: SourceTree) -> Iterator[CommonContract]:
+    for path in tree.documents:
+        if path.parts[0] == COMMON:
+            yield CommonContract(
+                name=path.stem,
+                models=tuple(shared_models(tree, path)),
+                source=source_of(tree, path, closure(tree, path)),
+            )
+
+
+def _upstream(tree: SourceTree, name: str) -> UpstreamContract:
+    path = tree.upstreams[name].path
+    return UpstreamContract(
+        upstream=lower_upstream(tree, name),
+        source=source_of(tree, path, closure(tree, path)),
+    )
+
+
+def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContract:
+    agents = tree.documents[POLICIES].value["agents"]
+    every = [tool.id for tool in tools if tool.effect is not Effect.DESTROY]
+    grants = {
+        agent: every if EVERY_TOOL in facts["grants"] else facts["grants"]
+        for agent, facts in agents.items()
+    }
+    return PolicyContract(
+        grants={agent: tuple(sorted(set(ids))) for agent, ids in sorted(grants.items())},
+        source=source_of(tree, POLICIES, [POLICIES]),
+    )

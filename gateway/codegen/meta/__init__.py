@@ -1,0 +1,51 @@
+"""The schemas of the contract format itself, copied to `schemas/_meta/` for editors."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.contract import jsontext
+from gateway.contract.schema import Gate
+
+_BASE: Final = "https://contracts.invalid/"
+"""Never fetched: it only makes the files' relative references absolute (RFC 2606 domain)."""
+
+
+@cache
+def texts() -> Mapping[str, bytes]:
+    """Every meta-schema's text by file name, in order of names."""
+    found = (file for file in files(__name__).iterdir() if file.name.endswith(".schema.json"))
+    return {file.name: file.read_bytes() for file in sorted(found, key=lambda file: file.name)}
+
+
+@cache
+def gate(name: str) -> Gate:
+    """The gate of the meta-schema `name`, such as `tool.schema.json`."""
+    schemas: dict[str, Any] = {
+        name: {**jsontext.decode(text), "$id": _BASE + name} for name, text in texts().items()
+    }
+    return Gate({"$id": _BASE, "$ref": name, "$defs": schemas})
+
+
+def install(schemas: Path) -> tuple[Path, ...]:
+    """Write the copies under `schemas/_meta/` that are missing or differ. Answers which."""
+    folder = schemas / "_meta"
+    folder.mkdir(parents=True, exist_ok=True)
+    stale = [folder / name for name in stale_copies(schemas)]
+    for file in stale:
+        file.write_bytes(texts()[file.name])
+    return tuple(stale)
+
+
+def stale_copies(schemas: Path) -> tuple[str, ...]:
+    """Names of the meta-schemas whose copy under `schemas/_meta/` is missing or differs."""
+    folder = schemas / "_meta"
+    return tuple(name for name, text in texts().items() if _copy(folder / name) != text)
+
+
+def _copy(file: Path) -> bytes | None:
+    if file.is_symlink() or not file.is_file():
+        return None
+    return file.read_bytes().replace(b"\r\n", b"\n")

@@ -1,0 +1,39 @@
+"""Contract names as Python names. The same name in, the same name out, on every machine."""
+
+import keyword
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+
+
+def camel(text: str) -> str:
+    """A class name: `search_flights` becomes `SearchFlights`, `pageSize` becomes `PageSize`."""
+    name = "".join(word[0].upper() + word[1:] for word in _WORDS.findall(text))
+    return name if name[:1].isalpha() else f"Field{name}"
+
+
+def identifier(name: str, *, taken: Collection[str] = ()) -> str:
+    """`name` as a Python identifier: a keyword or a taken name gets a trailing underscore."""
+    return f"{name}_" if keyword.iskeyword(name) or name in taken else name
+
+
+def singular(text: str) -> str:
+    """The name of one item of a list called `text`, by the plainest English rules."""
+    for ending, replacement in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")):
+        if text.endswith(ending) and len(text) > len(ending) + 1:
+            return text.removesuffix(ending) + replacement
+    is_plural = text.endswith("s") and not text.endswith(("ss", "us", "is"))
+    return text[:-1] if is_plural and len(text) > 2 else text
+
+
+def shortest_free(path: Iterable[str], taken: Collection[str]) -> str | None:
+    """A class name for a nested schema: its own step, else with as many parents as it needs.
+
+    `path` leads from the model to the schema. Names are never numbered: a number says nothing and
+    moves when a neighbour is added. None when even the whole path is taken.
+    """
+    steps = [camel(step) for step in path]
+    names = ("".join(steps[start:]) for start in reversed(range(len(steps))))
+    return next((name for name in names if name not in taken), None)

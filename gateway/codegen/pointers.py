@@ -1,0 +1,39 @@
+"""JSON Pointers (RFC 6901) as text: extend, split, follow."""
+
+from typing import Any
+
+
+class NoSuchPlace(LookupError):
+    """The pointer leads nowhere in this value."""
+
+
+def child(pointer: str, step: str | int) -> str:
+    """`pointer` extended by one member name or array index."""
+    if isinstance(step, int):
+        return f"{pointer}/{step}"
+    return f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
+
+
+def steps(pointer: str) -> list[str]:
+    """The unescaped steps of `pointer`, which is empty or begins with `/`."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def parent(pointer: str) -> str:
+    """The pointer to what holds the place `pointer` names; the root holds itself."""
+    return pointer.rpartition("/")[0]
+
+
+def follow(value: Any, pointer: str) -> Any:
+    """What lies at `pointer` in `value`. Raises `NoSuchPlace`."""
+    for step in steps(pointer):
+        value = _step(value, step)
+    return value
+
+
+def _step(value: Any, step: str) -> Any:
+    if isinstance(value, dict) and step in value:
+        return value[step]
+    if isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    raise NoSuchPlace(step)

@@ -1,0 +1,1 @@
+"""Contracts in, text out: one module per kind of generated file."""

@@ -1,0 +1,66 @@
+"""datamodel-code-generator, in process: JSON Schema definitions in, Pydantic classes out.
+
+The only module that knows the library. Importing it takes half a second, so it is imported by name
+when the first model must be rendered.
+"""
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+from datamodel_code_generator import (
+    Error,
+    GenerateConfig,
+    InputFileType,
+    LiteralType,
+    generate,
+)
+from datamodel_code_generator.enums import DataModelType
+from datamodel_code_generator.format import Formatter, PythonVersion
+
+from gateway.errors import ContractError
+
+# Every option that shapes the text is named here: the library's defaults change between releases.
+_OPTIONS: Final[Mapping[str, Any]] = {
+    "input_file_type": InputFileType.JsonSchema,
+    "output_model_type": DataModelType.PydanticV2BaseModel,
+    "target_python_version": PythonVersion.PY_311,
+    "formatters": [Formatter.BUILTIN],
+    "allow_remote_refs": False,
+    "custom_file_header": "# header",
+    "disable_future_imports": True,
+    "disable_timestamp": True,
+    "enum_field_as_literal": LiteralType.All,
+    "field_constraints": True,
+    "skip_root_model": True,
+    "strict_nullable": True,
+    "use_annotated": True,
+    "use_double_quotes": True,
+    "use_field_description": True,
+    "use_inline_field_description": True,
+    "use_schema_description": True,
+    "use_single_line_docstring": True,
+    "use_standard_collections": True,
+    "use_tuple_for_closed_arrays": True,
+    "use_type_alias": True,
+    "use_union_operator": True,
+}
+
+
+def pydantic_source(definitions: Mapping[str, Any], imports: Mapping[str, str], origin: str) -> str:
+    """A module body with one class or alias per definition.
+
+    `imports` maps the files of foreign references to Python modules. `origin` names the contract in
+    errors. Raises `ContractError` for whatever the library refuses, and for any warning of it: a
+    warning means that something was left out of the text.
+    """
+    config = GenerateConfig(**_OPTIONS, external_ref_mapping=dict(imports) or None)
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            text = generate(json.dumps(schema), config=config)
+    except (Error, Warning, ValueError, TypeError) as error:
+        raise ContractError(f"schemas/{origin}: no model can be made of it: {error}") from error
+    return str(text).partition("\n")[2].strip() + "\n"

@@ -1,0 +1,101 @@
+"""A schema as rows for readers: each member's path, type, bounds and meaning."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.codegen.render.typed import kinds_of
+
+Schema = dict[str, Any]
+
+
+class Field(Struct, frozen=True, kw_only=True):
+    """One row. Texts are Markdown, without line breaks."""
+
+    path: str
+    """`flight.legs[].date`."""
+    kind: str
+    bounds: str
+    default: str
+    is_required: bool
+    description: str
+
+
+def fields_of(schema: Schema, prefix: str = "") -> Iterator[Field]:
+    """A row per property, in the order of the contract; those of an object follow its own row."""
+    required = schema.get("required", ())
+    for name, member in schema.get("properties", {}).items():
+        facts = member if isinstance(member, dict) else {}
+        path = f"{prefix}{name}"
+        yield Field(
+            path=path,
+            kind=kind_of(facts),
+            bounds=bounds_of(facts),
+            default=json.dumps(facts["default"], ensure_ascii=False) if "default" in facts else "",
+            is_required=name in required,
+            description=str(facts.get("description", "")),
+        )
+        yield from _nested(facts, path)
+
+
+def kind_of(schema: Schema | bool) -> str:
+    """The type in words: `string (date)`, `list of integer`, one of some values."""
+    if isinstance(schema, bool):
+        return "any"
+    if "const" in schema:
+        return f"`{_shown(schema['const'])}`"
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{_shown(value)}`" for value in schema["enum"])
+    for keyword in ("oneOf", "anyOf"):
+        if keyword in schema:
+            return " or ".join(dict.fromkeys(kind_of(branch) for branch in schema[keyword]))
+    words = [_word(kind, schema) for kind in kinds_of(schema)]
+    return " or ".join(words) if words else "any"
+
+
+def bounds_of(schema: Schema) -> str:
+    """What limits the value, or the members of the list."""
+    own = [sentence.format(_shown(schema[key])) for key, sentence in _BOUNDS if key in schema]
+    items = schema.get("items")
+    each = bounds_of(items) if isinstance(items, dict) else ""
+    return "; ".join([*own, *([f"each {each}"] if each else [])])
+
+
+_BOUNDS: Final = (
+    ("minimum", "from {}"),
+    ("exclusiveMinimum", "more than {}"),
+    ("maximum", "to {}"),
+    ("exclusiveMaximum", "less than {}"),
+    ("multipleOf", "a multiple of {}"),
+    ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"),
+    ("pattern", "`{}`"),
+    ("minItems", "at least {} items"),
+    ("maxItems", "at most {} items"),
+)
+
+
+def _word(kind: str, schema: Schema) -> str:
+    if kind == "array":
+        items = schema.get("items", True)
+        return f"list of {kind_of(items)}" if isinstance(items, dict) and items else "list"
+    if kind == "string" and "format" in schema:
+        return f"string ({schema['format']})"
+    return kind
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _nested(schema: Schema, path: str) -> Iterator[Field]:
+    yield from fields_of(schema, f"{path}.")
+    items = schema.get("items")
+    if isinstance(items, dict):
+        yield from _nested(items, f"{path}[]")
+    for keyword in ("oneOf", "anyOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield from _nested(branch, path)

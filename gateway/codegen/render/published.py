@@ -1,0 +1,99 @@
+"""What clients are told: `openapi.json` and `tools.json`, self-contained."""
+
+from typing import Any, Final
+
+import msgspec
+
+from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamContract
+from gateway.codegen.keywords import DATA, NAME_MAPS
+from gateway.codegen.render.artifact import Artifact, document
+from gateway.errors import ContractError
+
+_PRIVATE: Final = frozenset({"$schema", "$id", "$comment", "x-sensitive"})
+"""Members of a schema that say nothing to a client."""
+_SOURCES: Final = frozenset({"paths", "components", "x-upstreams", "x-policies"})
+"""Members of the index that point at other files."""
+
+
+def tools_json(contracts: Contracts) -> Artifact:
+    """`tools.json`: exactly what `tools/list` publishes and the gates check, by name."""
+    tools = sorted(contracts.tools, key=lambda tool: tool.mcp_name)
+    return document("tools.json", {"tools": [_listing(tool) for tool in tools]})
+
+
+def openapi_json(contracts: Contracts) -> Artifact:
+    """`openapi.json`: the OpenAPI 3.1.1 document that the gateway serves."""
+    index = contracts.index.document
+    own = index.get("components", {})
+    schemas = own.get("schemas", {}) | _components(contracts)
+    return document(
+        "openapi.json",
+        {
+            **{name: value for name, value in index.items() if name not in _SOURCES},
+            "paths": {tool.route: _path_item(tool) for tool in contracts.tools},
+            "components": own | {"schemas": dict(sorted(schemas.items()))},
+        },
+    )
+
+
+def upstream_json(contract: UpstreamContract) -> Artifact:
+    """`upstreams/<connector>.json`: the record, as the run time decodes it."""
+    record = msgspec.to_builtins(contract.upstream)
+    return document(f"upstreams/{contract.upstream.name}.json", record)
+
+
+def for_clients(schema: Any) -> Any:
+    """`schema` without the members that only its authors need."""
+    if isinstance(schema, list):
+        return [for_clients(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _member(name, value) for name, value in schema.items() if name not in _PRIVATE}
+
+
+def _member(name: str, value: Any) -> Any:
+    if name in DATA:
+        return value
+    if name in NAME_MAPS and isinstance(value, dict):
+        return {key: for_clients(member) for key, member in value.items()}
+    return for_clients(value)
+
+
+def _listing(tool: ToolContract) -> dict[str, Any]:
+    return {
+        "name": tool.mcp_name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": for_clients(tool.input_schema),
+        "outputSchema": for_clients(tool.output_schema),
+        "annotations": _hints(tool.annotations),
+    }
+
+
+def _hints(annotations: Annotations) -> dict[str, bool]:
+    return {
+        "readOnlyHint": annotations.read_only,
+        "destructiveHint": annotations.destructive,
+        "idempotentHint": annotations.idempotent,
+        "openWorldHint": annotations.open_world,
+    }
+
+
+def _components(contracts: Contracts) -> dict[str, Any]:
+    """Every component that some tool refers to. Raises `ContractError` when two share a name."""
+    found: dict[str, Any] = {}
+    for tool in contracts.tools:
+        for name, schema in tool.components.items():
+            if found.setdefault(name, schema) != schema:
+                raise ContractError(
+                    f"schemas/{tool.source.path}: another schema is also published as {name};"
+                    " rename the file"
+                )
+    return {name: for_clients(schema) for name, schema in found.items()}
+
+
+def _path_item(tool: ToolContract) -> dict[str, Any]:
+    operation = {
+        name: value for name, value in tool.path_item["post"].items() if name != "x-binding"
+    }
+    return tool.path_item | {"post": for_clients(operation)}

@@ -1,0 +1,111 @@
+"""Findings for people, for programs, and for code hosts (SARIF 2.1.0)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from gateway.codegen.finding import Finding, Severity, errors
+from gateway.codegen.lint.rules import BY_ID, RULES, Rule
+
+_SARIF_SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+
+def as_text(findings: Sequence[Finding], folder: str = "schemas") -> str:
+    """`file:line: severity rule pointer message`, the fix below it, and a count at the end."""
+    lines = [line for finding in findings for line in _lines(finding, folder)]
+    return "\n".join([*lines, summary(findings)])
+
+
+def _lines(finding: Finding, folder: str) -> Iterable[str]:
+    pointer = f" {finding.pointer}" if finding.pointer else ""
+    place = f"{_file(finding, folder)}:{finding.line}"
+    yield f"{place}: {finding.severity.value} {finding.rule}{pointer}: {finding.message}"
+    yield f"  fix: {finding.fix}"
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """How many of each severity, in words."""
+    grave = len(errors(findings))
+    return f"{_count(grave, 'error')}, {_count(len(findings) - grave, 'note')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def as_json(findings: Sequence[Finding], folder: str = "schemas") -> str:
+    """`{"errors": n, "notes": n, "findings": [{path, line, pointer, rule, …}]}`."""
+    grave = len(errors(findings))
+    document = {
+        "errors": grave,
+        "notes": len(findings) - grave,
+        "findings": [
+            msgspec.structs.replace(finding, path=_file(finding, folder)) for finding in findings
+        ],
+    }
+    return _pretty(document)
+
+
+def rules_as_json() -> str:
+    """The table of rules: `[{id, meaning, fix, severity}]`."""
+    return _pretty(RULES)
+
+
+def as_sarif(findings: Sequence[Finding], version: str, folder: str = "schemas") -> str:
+    """One SARIF run of the tool `gateway lint` in its `version`; every rule is described."""
+    ids = sorted(BY_ID.keys() | {finding.rule for finding in findings})
+    driver = {
+        "name": "gateway lint",
+        "semanticVersion": version,
+        "rules": [_sarif_rule(rule_id, BY_ID.get(rule_id)) for rule_id in ids],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _sarif_result(finding, folder, ids.index(finding.rule)) for finding in findings
+        ],
+    }
+    return _pretty({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _sarif_rule(rule_id: str, rule: Rule | None) -> dict[str, Any]:
+    if rule is None:
+        return {"id": rule_id, "shortDescription": {"text": rule_id}}
+    return {
+        "id": rule_id,
+        "shortDescription": {"text": rule.meaning},
+        "help": {"text": rule.fix},
+        "defaultConfiguration": {"level": rule.severity.value},
+    }
+
+
+def _sarif_result(finding: Finding, folder: str, index: int) -> dict[str, Any]:
+    location: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(_file(finding, folder))},
+            "region": {"startLine": finding.line},
+        }
+    }
+    if finding.pointer:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer, "kind": "member"}]
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": index,
+        "level": "error" if finding.severity is Severity.ERROR else "note",
+        "message": {"text": f"{finding.message}. {finding.fix}"},
+        "locations": [location],
+        "partialFingerprints": {"place/v1": f"{finding.rule}:{finding.path}:{finding.pointer}"},
+    }
+
+
+def _file(finding: Finding, folder: str) -> str:
+    return f"{folder}/{finding.path}" if folder else finding.path
+
+
+def _pretty(document: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()

@@ -1,0 +1,109 @@
+"""An upstream's OpenAPI contract as the record that field maps and backends read."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gateway.codegen.pointers import child
+from gateway.codegen.refs import dereference
+from gateway.codegen.source import Document
+from gateway.codegen.tree import SourceTree
+from gateway.contract.upstream import (
+    CredentialRule,
+    HeaderRule,
+    RateHeaders,
+    Upstream,
+    UpstreamOperation,
+)
+
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+
+def lower_upstream(tree: SourceTree, name: str) -> Upstream:
+    """The upstream whose contract is `upstreams/<name>/openapi.yaml`, which must pass the lint.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    document = tree.upstreams[name]
+    facts = document.value["x-upstream"]
+    return Upstream(
+        name=facts["name"],
+        title=facts["title"],
+        base_url=facts.get("baseUrl"),
+        credentials=tuple(_credential(each) for each in facts.get("credentials", ())),
+        headers=tuple(HeaderRule(**each) for each in facts.get("headers", ())),
+        soft_errors=facts.get("softErrors"),
+        rate=_rate(facts.get("rateHeaders")),
+        mock=facts.get("mock"),
+        operations=tuple(_operations(tree, document)),
+    )
+
+
+def _credential(facts: Mapping[str, Any]) -> CredentialRule:
+    return CredentialRule(
+        name=facts["name"],
+        description=facts["description"],
+        is_required=facts.get("required", True),
+    )
+
+
+def _rate(facts: Mapping[str, str] | None) -> RateHeaders | None:
+    if facts is None:
+        return None
+    return RateHeaders(
+        limit=facts["limit"], remaining=facts["remaining"], reset_seconds=facts["resetSeconds"]
+    )
+
+
+def _operations(tree: SourceTree, document: Document) -> Iterator[UpstreamOperation]:
+    for path, members in document.value.get("paths", {}).items():
+        pointer = child("/paths", path)
+        for method in METHODS:
+            if method in members:
+                item = dereference(tree, document.path, child(pointer, method))
+                shared = _parameters(tree, document, pointer, members)
+                yield _operation(path, method, item, shared)
+
+
+def _parameters(
+    tree: SourceTree, document: Document, pointer: str, members: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The parameters that every method of a path shares."""
+    if "parameters" not in members:
+        return []
+    shared: list[dict[str, Any]] = dereference(tree, document.path, child(pointer, "parameters"))
+    return shared
+
+
+def _operation(
+    path: str, method: str, item: Mapping[str, Any], shared: list[dict[str, Any]]
+) -> UpstreamOperation:
+    own = {(each["name"], each["in"]): each for each in [*shared, *item.get("parameters", ())]}
+    replies = item.get("responses", {})
+    examples = {status: _example(reply) for status, reply in replies.items()}
+    return UpstreamOperation(
+        id=item["operationId"],
+        method=method.upper(),
+        path=path,
+        parameters=tuple(own.values()),
+        request_schema=_json(item.get("requestBody", {})).get("schema"),
+        replies={status: _json(reply).get("schema") for status, reply in replies.items()},
+        examples={status: found[0] for status, found in examples.items() if found},
+    )
+
+
+def _json(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The Media Type Object of a message's JSON body; empty when it has none."""
+    for media_type, facts in message.get("content", {}).items():
+        essence = media_type.partition(";")[0].strip()
+        if essence == "application/json" or essence.endswith("+json"):
+            found: Mapping[str, Any] = facts
+            return found
+    return {}
+
+
+def _example(reply: Mapping[str, Any]) -> list[Any]:
+    """The first example of a reply, in a list that is empty when there is none."""
+    facts = _json(reply)
+    if "example" in facts:
+        return [facts["example"]]
+    return [each["value"] for each in facts.get("examples", {}).values()][:1]

@@ -1,0 +1,71 @@
+"""JSON in and out, by the strict reading that every door shares (RFC 8259, RFC 7493)."""
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+MAX_DEPTH: Final = 64
+"""Nesting beyond this is refused: no contract needs it, and recursion must not decide for us."""
+
+_decoder = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+encode = _encoder.encode
+
+
+class NotJson(ValueError):
+    """The text is not the JSON this gateway reads."""
+
+
+def decode(text: bytes) -> Any:
+    """The value of `text`.
+
+    Raises `NotJson` for anything but one well-formed UTF-8 value: also for NaN and infinities, lone
+    surrogates, trailing text, names that occur twice in one object, and nesting beyond `MAX_DEPTH`.
+    """
+    if text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        value = _decoder.decode(text)
+    except msgspec.DecodeError as error:
+        raise NotJson(str(error).removeprefix("JSON is malformed: ")) from None
+    except UnicodeDecodeError:
+        raise NotJson("not valid UTF-8") from None
+    except RecursionError:
+        raise NotJson(f"nested deeper than {MAX_DEPTH} levels") from None
+    if b":" in text:
+        _refuse_duplicate_names(text)
+    return value
+
+
+def _refuse_duplicate_names(text: bytes) -> None:
+    """msgspec keeps the last of two equal names in silence, and two readers would then disagree."""
+    try:
+        json.loads(text, object_pairs_hook=_unique)
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson(str(error)) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise NotJson("a name occurs twice in one object")
+
+
+def _depth(text: bytes) -> int:
+    depth = deepest = 0
+    in_string = escaped = False
+    for byte in text:
+        if escaped:
+            escaped = False
+        elif in_string:
+            in_string, escaped = byte != 0x22, byte == 0x5C
+        elif byte == 0x22:
+            in_string = True
+        elif byte in b"{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"}]":
+            depth -= 1
+    return deepest

@@ -1,0 +1,88 @@
+"""The words a mock upstream's behaviour is written in: what it is asked, what it knows and answers.
+
+A behaviour module, named by `x-upstream.mock`, holds three things:
+
+    BEHAVIOURS: Mapping[str, Behaviour]      what each operation does, by operation id
+    refuse(refusal: Refusal) -> Any          the body in which this vendor refuses a request
+    finish(reply: MockReply) -> MockReply    what every reply of this vendor carries
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from random import Random
+from typing import Any, Final
+
+from msgspec import Struct
+
+MAX_ROWS: Final = 10_000
+"""A table keeps the newest rows up to here, so that a mock under load does not grow for ever."""
+_FIRST_NUMBER: Final = 10_000_001
+
+
+class MockRequest(Struct, frozen=True, kw_only=True):
+    """A request that the upstream's contract has admitted."""
+
+    operation: str
+    path: Mapping[str, Any] = {}
+    query: Mapping[str, Any] = {}
+    headers: Mapping[str, str] = {}
+    """By lower-case name."""
+    body: Any = None
+    now: datetime
+    """Mock time, in UTC."""
+    seed: str
+    fingerprint: str
+    """The operation and its arguments, in one canonical text."""
+
+    def random(self, *salt: str) -> Random:
+        """Chance that repeats: by the seed and `salt`, or by the request when there is no salt."""
+        text = "\0".join((self.seed, *(salt or (self.fingerprint,))))
+        digest = hashlib.sha256(text.encode()).digest()
+        return Random(digest)  # noqa: S311 - repeatable by design, guards nothing
+
+
+class MockReply(Struct, frozen=True, kw_only=True):
+    """What a behaviour answers, before it is checked and encoded."""
+
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    """By lower-case name."""
+    body: Any
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
+    """Why the upstream refuses a request, in words that each vendor puts into its own envelope."""
+
+    status: int
+    title: str
+    path: str = ""
+    """Where in the request, if it is in one place."""
+
+
+class MockState:
+    """What the upstream remembers: tables of rows by id."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[str, dict[str, Any]]] = {}
+        self._numbers: dict[str, int] = {}
+
+    def new_id(self, prefix: str) -> str:
+        """The next id with this prefix, `<prefix>-10000001`."""
+        number = self._numbers.get(prefix, _FIRST_NUMBER)
+        self._numbers[prefix] = number + 1
+        return f"{prefix}-{number}"
+
+    def add(self, table: str, row_id: str, row: dict[str, Any]) -> None:
+        """Remember `row`; the oldest row goes when the table is full."""
+        rows = self._tables.setdefault(table, {})
+        if len(rows) >= MAX_ROWS:
+            del rows[next(iter(rows))]
+        rows[row_id] = row
+
+    def find(self, table: str, row_id: str) -> dict[str, Any] | None:
+        """The row with this id, or None."""
+        return self._tables.get(table, {}).get(row_id)
+
+
+Behaviour = Callable[[MockRequest, MockState], MockReply]

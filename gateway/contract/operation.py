@@ -1,0 +1,98 @@
+"""An operation as its contract declares it: what generated tables hold and the run time reads."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+
+class Effect(StrEnum):
+    """What a call does to the world (RFC 9110 safe and idempotent methods, MCP tool hints)."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTROY = "destroy"
+
+
+class CallFacts(Struct, frozen=True, kw_only=True):
+    """What a field map may know of the call besides its arguments (`$call.…`)."""
+
+    id: str
+    now: str
+    """When the call arrived, RFC 3339 in UTC."""
+
+
+class DeclaredError(Struct, frozen=True, kw_only=True):
+    """An error that the contract promises, named under `x-policy.errors`."""
+
+    reason: str
+    status: int
+    title: str
+
+
+class ErrorRule(Struct, frozen=True, kw_only=True):
+    """What an upstream status means. Exactly one of `reason` and `result` is set."""
+
+    reason: str | None = None
+    """The declared error to answer with."""
+    result: Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]] | None = None
+    """Or the result that this status stands for (an empty list, say)."""
+
+
+class HttpBinding(Struct, frozen=True, kw_only=True):
+    """How an operation becomes an upstream HTTP request, and the reply a result."""
+
+    upstream: str
+    upstream_operation: str
+    request: Callable[[Mapping[str, Any], CallFacts], UpstreamRequest]
+    results: Mapping[str, Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]]]
+    """By status (`200`) or class of statuses (`2XX`); the exact status wins."""
+    errors: Mapping[str, ErrorRule] = {}
+    fallback_on: tuple[str, ...] = ()
+    """Statuses on which `fallback` is tried once instead."""
+    fallback: "HttpBinding | None" = None
+
+
+class PythonBinding(Struct, frozen=True, kw_only=True):
+    """An operation that a Python handler answers."""
+
+    run: Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+
+Binding = HttpBinding | PythonBinding
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One thing the gateway can do. Its schemas lie beside it in `tools.json`, under its id."""
+
+    id: str
+    connector: str
+    title: str
+    description: str
+    effect: Effect
+    timeout_seconds: float
+    errors: tuple[DeclaredError, ...]
+    binding: Binding
+    sensitive: tuple[str, ...] = ()
+    """JSON Pointers of arguments that no log, audit record or trace may hold; `*` is any index."""
+    route: str
+    """The REST path, `/v1/<connector>/<tool>`."""
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """An operation as MCP clients see it."""
+
+    operation: str
+    name: str
+    """On `/mcp`: `<connector>_<tool>`."""
+    bare_name: str
+    """On `/mcp/<connector>`: `<tool>`."""
+    aliases: tuple[str, ...] = ()
+    """Other names that `tools/call` answers to and `tools/list` does not show."""
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool

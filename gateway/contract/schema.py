@@ -1,0 +1,70 @@
+"""The gate: one JSON Schema, compiled, that says whether a value may pass.
+
+The only place that configures jsonschema-rs, so that contracts, arguments, replies and results are
+judged by the same rules: formats are asserted, unknown formats refused, patterns run in linear
+time, nothing is fetched, and no message repeats a value.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+import jsonschema_rs
+from jsonschema_rs import ValidationError, ValidationErrorKind
+
+from gateway.contract.violation import Violation
+
+MAX_VIOLATIONS: Final = 20
+_MAX_NAME: Final = 64
+_MASK: Final = "the value"
+
+
+class Gate:
+    """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
+
+    __slots__ = ("_validator", "admits")
+
+    def __init__(self, schema: dict[str, Any] | bool) -> None:
+        self._validator = jsonschema_rs.Draft202012Validator(
+            schema,
+            validate_formats=True,
+            ignore_unknown_formats=False,
+            pattern_options=jsonschema_rs.RegexOptions(),
+            mask=_MASK,
+            offline=True,
+        )
+        self.admits = self._validator.is_valid
+
+    def violations(self, value: Any) -> tuple[Violation, ...]:
+        """What is wrong with `value`, at most `MAX_VIOLATIONS`, in document order."""
+        found = (v for error in self._validator.iter_errors(value) for v in _violations(error))
+        return tuple(islice(found, MAX_VIOLATIONS))
+
+
+def pointer_of(path: list[str | int]) -> str:
+    """The RFC 6901 pointer for a path of keys and indices."""
+    return "".join(f"/{_escape(str(step)[:_MAX_NAME])}" for step in path)
+
+
+def _escape(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def _violations(error: ValidationError) -> Iterator[Violation]:
+    path = list(error.instance_path)
+    kind = error.kind
+    match kind:
+        case ValidationErrorKind.Required(property=name):
+            yield _violation([*path, str(name)], kind, "is required")
+        case (
+            ValidationErrorKind.AdditionalProperties(unexpected=names)
+            | ValidationErrorKind.UnevaluatedProperties(unexpected=names)
+        ):
+            for name in names:
+                yield _violation([*path, name], kind, "is not a known property")
+        case _:
+            yield _violation(path, kind, error.message)
+
+
+def _violation(path: list[str | int], kind: ValidationErrorKind, detail: str) -> Violation:
+    return Violation(pointer=pointer_of(path), keyword=kind.name, detail=detail)

@@ -1,0 +1,13 @@
+"""One way in which a value breaks a schema."""
+
+from msgspec import Struct
+
+
+class Violation(Struct, frozen=True, kw_only=True):
+    """Where, which rule, and what is wrong; never the offending value."""
+
+    pointer: str
+    """RFC 6901 JSON Pointer to the place; a missing or surplus property is pointed at itself."""
+    keyword: str
+    """The JSON Schema keyword that refused, such as `pattern` or `required`."""
+    detail: str

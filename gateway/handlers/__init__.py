@@ -1,0 +1,1 @@
+"""Python behind single connectors: what a field map cannot say."""

@@ -1,0 +1,45 @@
+"""Field functions of the connector `avinode`: what its field maps cannot say in one expression."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from statistics import fmean
+from typing import Any
+
+from gateway.contract.fieldmap import Unmappable, as_date_time
+
+Lift = Mapping[str, Any]
+"""One operator's place in a request for quotes; `answeredOn` once the operator has answered."""
+
+
+def minutes_between(start: str, end: str) -> int:
+    """Whole minutes from one date-time to another; 0 when the clocks of the two disagree.
+
+    Raises `Unmappable` for a date-time outside the years 1 to 9999.
+    """
+    return max((_instant(end) - _instant(start)) // timedelta(minutes=1), 0)
+
+
+def first_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
+    """Whole minutes until the first operator answered; None while none has."""
+    return min(_response_minutes(created_on, lifts), default=None)
+
+
+def average_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
+    """Mean minutes until an operator answered, rounded; None while none has."""
+    minutes = list(_response_minutes(created_on, lifts))
+    return round(fmean(minutes)) if minutes else None
+
+
+def _response_minutes(created_on: str, lifts: Sequence[Lift]) -> Iterator[int]:
+    return (
+        minutes_between(created_on, lift["answeredOn"])
+        for lift in lifts
+        if lift.get("answeredOn") is not None
+    )
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(as_date_time(text))
+    except ValueError as error:
+        raise Unmappable("", "is not a date-time of the years 1 to 9999") from error

@@ -1,0 +1,18 @@
+"""Every setting, read once: `GATEWAY_*` variables, `gateway.toml` and flags; the last wins."""
+
+from gateway.settings.known import unknown_variables
+from gateway.settings.read import find_toml, read_settings
+from gateway.settings.rows import SettingRow
+from gateway.settings.secret import Secret
+from gateway.settings.settings import Settings
+from gateway.settings.upstreams import UpstreamSettings
+
+__all__ = [
+    "Secret",
+    "SettingRow",
+    "Settings",
+    "UpstreamSettings",
+    "find_toml",
+    "read_settings",
+    "unknown_variables",
+]

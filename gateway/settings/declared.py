@@ -1,0 +1,80 @@
+"""The settings as records: what a page, a table or an error message says of each."""
+
+from pathlib import Path
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+
+from gateway.settings.fields import Fields
+from gateway.settings.secret import MASK, Secret
+from gateway.settings.sources import Name, setting_name
+
+_PLAIN: Final = {bool: "true or false", Path: "a path", str: "text"}
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One setting."""
+
+    name: Name
+    key: str
+    """Its name among the `Fields`."""
+    type: Any
+    rule: str
+    """What a value must be, as in "must be …"."""
+    description: str
+    default: Any
+
+    @property
+    def default_shown(self) -> str:
+        return shown(self.default)
+
+    @property
+    def is_secret(self) -> bool:
+        return Secret in get_args(get_args(self.type)[0])
+
+
+def shown(value: object) -> str:
+    """A value as a person reads it; secrets are masked and the absent one is empty."""
+    match value:
+        case None:
+            return ""
+        case Secret():
+            return MASK
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return ", ".join(value)
+        case _:
+            return str(value)
+
+
+def _setting(key: str, annotated: Any, default: Any) -> Setting:
+    kind, meta = get_args(annotated)
+    return Setting(
+        name=setting_name(key),
+        key=key,
+        type=annotated,
+        rule=_rule(kind, meta),
+        description=meta.description,
+        default=default,
+    )
+
+
+def _rule(kind: Any, meta: Meta) -> str:
+    if meta.title is not None:
+        return meta.title
+    if kind in (int, float):
+        number = "a whole number" if kind is int else "a number"
+        return f"{number} from {meta.ge} to {meta.le}"
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    return _PLAIN.get(kind, "16 to 512 visible ASCII characters")
+
+
+def _declared() -> dict[str, Setting]:
+    hints = get_type_hints(Fields, include_extras=True)
+    defaults = dict(zip(Fields.__struct_fields__, Fields.__struct_defaults__, strict=True))
+    return {key: _setting(key, hints[key], defaults[key]) for key in defaults}
+
+
+SETTINGS: Final = _declared()

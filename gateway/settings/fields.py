@@ -1,0 +1,133 @@
+"""The settings of the gateway itself: type, range, default and meaning of each, in one place."""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+
+from gateway.settings.secret import Secret
+
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+DATABASE_FILE: Final = "gateway.db"
+
+_HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
+_Origin = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]{1,300}\Z")]
+
+
+class Fields(Struct, frozen=True, kw_only=True):
+    """Every setting. `Meta.title` says what the value must be where type and range do not."""
+
+    host: Annotated[
+        str,
+        Meta(
+            title="an IP address or a host name",
+            pattern=r"^[A-Za-z0-9.:_-]{1,253}\Z",
+            description="Address to listen on.",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes any free one.")
+    ] = 8700
+    data: Annotated[
+        Path, Meta(description="Folder for the database and the first administrator's key.")
+    ] = Path("data")
+    schemas: Annotated[Path, Meta(description="Folder of the contracts.")] = Path("schemas")
+    package: Annotated[
+        str,
+        Meta(
+            title="the dotted name of a Python package",
+            pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z",
+            description="Package that `gateway generate` writes and the gateway serves.",
+        ),
+    ] = "generated"
+    database_url: Annotated[
+        str,
+        Meta(
+            title="`sqlite:///<path>`, or `memory:` for state that ends with the process",
+            pattern=r"^(sqlite(\+aiosqlite)?:///.+|memory:|)\Z",
+            description="Where state is kept. Without it: `gateway.db` in the data folder.",
+        ),
+    ] = ""
+    allowed_hosts: Annotated[
+        tuple[_HostName, ...],
+        Meta(
+            title="host names without port, separated by commas",
+            description="Names under which the gateway may be addressed (the Host header). "
+            "Without it: the loopback names and `host`.",
+        ),
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[_Origin, ...],
+        Meta(
+            title="origins such as https://app.example.com, separated by commas",
+            description="Web origins whose pages may call the gateway; others are refused.",
+        ),
+    ] = ()
+    max_body_bytes: Annotated[
+        int, Meta(ge=1024, le=64 * 2**20, description="Largest request body, in bytes.")
+    ] = 2**20
+    body_deadline_seconds: Annotated[
+        float, Meta(ge=0.1, le=300, description="Time in which a request body must arrive.")
+    ] = 10.0
+    max_concurrent_calls: Annotated[
+        int, Meta(ge=1, le=100_000, description="Calls under way at once; more are refused.")
+    ] = 1000
+    reply_max_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=2**30, description="Largest upstream reply, in bytes after decoding."),
+    ] = 10 * 2**20
+    allow_plain_http: Annotated[
+        bool,
+        Meta(description="Whether an upstream beyond this machine may be called without TLS."),
+    ] = False
+    seed: Annotated[
+        int, Meta(ge=0, le=2**63 - 1, description="Seed of the mocks: same seed, same answers.")
+    ] = 1
+    mock_latency_seconds: Annotated[
+        float, Meta(ge=0, le=60, description="Time that a mock takes to answer.")
+    ] = 0.0
+    audit_flush_seconds: Annotated[
+        float,
+        Meta(ge=0.001, le=5, description="Longest time an audit record of a read waits in memory."),
+    ] = 0.05
+    audit_batch_records: Annotated[
+        int, Meta(ge=1, le=10_000, description="Audit records written in one transaction.")
+    ] = 250
+    audit_queue_records: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Audit records waiting to be written; when full, calls wait.",
+        ),
+    ] = 5000
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="Least severe event that is logged."),
+    ] = "info"
+    log_format: Annotated[
+        Literal["auto", "json", "console"],
+        Meta(description="Form of the log; `auto` is `console` on a terminal, else `json`."),
+    ] = "auto"
+    bootstrap_key: Annotated[
+        Secret | None,
+        Meta(
+            description="The first administrator's key. Without it one is created on the first "
+            "start, printed once, and written to `bootstrap-key` in the data folder."
+        ),
+    ] = None
+    key: Annotated[
+        Secret | None, Meta(description="Key that the command line sends to a remote gateway.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not self.allowed_hosts:
+            force_setattr(self, "allowed_hosts", _hosts(self.host))
+        if not self.database_url:
+            force_setattr(self, "database_url", f"sqlite:///{self.data / DATABASE_FILE}")
+
+
+def _hosts(host: str) -> tuple[str, ...]:
+    own = f"[{host}]" if ":" in host else host
+    return tuple(dict.fromkeys((*LOOPBACK_NAMES, own)))

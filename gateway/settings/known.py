@@ -1,0 +1,31 @@
+"""Variables that look like settings and are none."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gateway.contract.upstream import Upstream
+from gateway.settings.declared import SETTINGS
+from gateway.settings.nearest import nearest
+from gateway.settings.sources import PREFIX, TOML_VARIABLE
+from gateway.settings.upstreams import upstream_variables
+
+_TESTS: Final = (f"{PREFIX}TEST_", f"{PREFIX}TESTS_")
+
+
+def unknown_variables(
+    environ: Mapping[str, str], upstreams: Iterable[Upstream] = ()
+) -> dict[str, str]:
+    """Each `GATEWAY_*` variable that nothing reads, with a hint at what was meant, or nothing."""
+    known = {TOML_VARIABLE}
+    for setting in SETTINGS.values():
+        known.add(setting.name.variable)
+        if setting.is_secret:
+            known.add(setting.name.of_file().variable)
+    for upstream in upstreams:
+        known |= upstream_variables(upstream)
+    unknown = sorted(
+        name
+        for name in environ
+        if name.startswith(PREFIX) and name not in known and not name.startswith(_TESTS)
+    )
+    return {name: nearest(name, known).removeprefix("; ") for name in unknown}

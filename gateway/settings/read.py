@@ -1,0 +1,117 @@
+"""From the three sources to one `Settings`, or to the first thing that is wrong with them."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from gateway.errors import ConfigurationError
+from gateway.settings.declared import SETTINGS, Setting
+from gateway.settings.nearest import nearest
+from gateway.settings.settings import Settings
+from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, Source, Sources
+
+TOML_FILE: Final = Path("gateway.toml")
+_SECRET_LENGTHS: Final = range(16, 513)
+
+
+def find_toml(environ: Mapping[str, str]) -> Path | None:
+    """The file that `GATEWAY_CONFIG` names, else `gateway.toml` here if there is one."""
+    named = environ.get(TOML_VARIABLE)
+    if named:
+        return Path(named)
+    return TOML_FILE if TOML_FILE.exists() else None
+
+
+def read_settings(
+    environ: Mapping[str, str], toml_path: Path | None, flags: Mapping[str, Any]
+) -> Settings:
+    """Read every setting once. Flags that are None or () and empty variables count as not given.
+
+    Raises `ConfigurationError`, which names the setting, where it came from, what is wrong and how
+    to mend it, and never repeats the value.
+    """
+    sources = Sources(
+        variables={name: text for name, text in environ.items() if name.startswith(PREFIX)},
+        toml=_read_toml(toml_path),
+        toml_path=toml_path,
+        flags=flags,
+    )
+    _refuse_unknown_keys(sources)
+    read = {key: _read(setting, sources) for key, setting in SETTINGS.items()}
+    given = {key: found for key, found in read.items() if found is not None}
+    return Settings(
+        sources=sources,
+        origins={key: origin for key, (_, origin) in given.items()},
+        **{key: value for key, (value, _) in given.items()},
+    )
+
+
+def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
+    if not setting.is_secret:
+        given = sources.find(setting.name)
+        return None if given is None else (_convert(given, setting), given.origin)
+    found = sources.find_secret(setting.name)
+    if found and not _is_sendable(found[0].reveal()):
+        raise ConfigurationError(f"{found[1]}: must be {setting.rule}")
+    return found
+
+
+def _convert(given: Given, setting: Setting) -> Any:
+    value = given.value
+    is_text = given.source is Source.VARIABLE
+    if is_text and "," in setting.rule and setting.default == ():
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    try:
+        return msgspec.convert(value, setting.type, strict=not is_text, dec_hook=_path)
+    except msgspec.ValidationError:
+        default = f"; the default is {setting.default_shown}" if setting.default_shown else ""
+        raise ConfigurationError(f"{given.origin}: must be {setting.rule}{default}") from None
+
+
+def _path(kind: type, value: object) -> object:
+    text = str(value) if isinstance(value, str | Path) else ""
+    if kind is Path and text and "\0" not in text:
+        return Path(text)
+    raise msgspec.ValidationError
+
+
+def _is_sendable(text: str) -> bool:
+    """Whether `text` can travel as a bearer token."""
+    return (
+        len(text) in _SECRET_LENGTHS and text.isascii() and text.isprintable() and " " not in text
+    )
+
+
+def _read_toml(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path}: cannot be read ({error.strerror}); name a readable file"
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: is not valid TOML: {error}") from None
+
+
+def _refuse_unknown_keys(sources: Sources) -> None:
+    known = {
+        *SETTINGS,
+        *(f"{key}_file" for key, setting in SETTINGS.items() if setting.is_secret),
+        "upstreams",
+    }
+    for key in sources.toml:
+        if key not in known:
+            hint = nearest(key, known) or "; see `gateway config` for every setting"
+            raise ConfigurationError(f"{sources.toml_path}: {key} is not a setting{hint}")
+    upstreams = sources.toml.get("upstreams", {})
+    if not isinstance(upstreams, dict) or not all(isinstance(t, dict) for t in upstreams.values()):
+        raise ConfigurationError(
+            f"{sources.toml_path}: upstreams must hold tables; write [upstreams.<name>]"
+        )

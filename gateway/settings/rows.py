@@ -1,0 +1,71 @@
+"""Settings as rows of a table: what `gateway config` prints."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.contract.upstream import Upstream
+from gateway.settings.declared import SETTINGS, shown
+from gateway.settings.fields import Fields
+from gateway.settings.secret import MASK
+from gateway.settings.sources import Name, backend_name, upstream_name
+from gateway.settings.upstreams import UpstreamSettings
+
+DEFAULT: Final = "default"
+
+
+class SettingRow(Struct, frozen=True, kw_only=True):
+    """One setting as it is now. Secrets are masked."""
+
+    name: str
+    """Its key in `gateway.toml`."""
+    variable: str
+    value: str
+    origin: str
+    """The variable, file and key, or flag that gave the value, or `default`."""
+    description: str
+    default: str
+
+
+def own_rows(fields: Fields, origins: Mapping[str, str]) -> Iterator[SettingRow]:
+    """The rows of the gateway's own settings, in the order of their declaration."""
+    for key, setting in SETTINGS.items():
+        yield SettingRow(
+            name=key,
+            variable=setting.name.variable,
+            value=shown(getattr(fields, key)),
+            origin=origins.get(key, DEFAULT),
+            description=setting.description,
+            default=setting.default_shown,
+        )
+
+
+def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[SettingRow]:
+    """The rows of one upstream: its backend, its base URL and its credentials."""
+    said = settings.problem or settings.reason
+    yield _row(backend_name(upstream.name), settings.backend, settings.origins.get("backend"), said)
+    yield _row(
+        upstream_name(upstream.name, "base_url"),
+        settings.base_url or "",
+        settings.origins.get("base_url"),
+        f"Base URL of {upstream.title}.",
+        upstream.base_url or "",
+    )
+    for rule in upstream.credentials:
+        origin = settings.origins.get(rule.name)
+        name = upstream_name(upstream.name, rule.name)
+        yield _row(name, MASK if origin else "", origin, rule.description)
+
+
+def _row(
+    name: Name, value: str, origin: str | None, description: str, default: str = ""
+) -> SettingRow:
+    return SettingRow(
+        name=str(name),
+        variable=name.variable,
+        value=value,
+        origin=origin or DEFAULT,
+        description=description,
+        default=default,
+    )

@@ -1,0 +1,53 @@
+"""All settings as one frozen record."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gateway.contract.upstream import Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings.fields import Fields
+from gateway.settings.nearest import nearest
+from gateway.settings.rows import SettingRow, own_rows, upstream_rows
+from gateway.settings.sources import Sources
+from gateway.settings.upstreams import UpstreamSettings, read_upstream
+
+_NOWHERE: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
+
+
+class Settings(Fields, frozen=True, kw_only=True):
+    """Every setting, and what was said of upstreams, which only contracts can make sense of."""
+
+    sources: Sources = _NOWHERE
+    origins: Mapping[str, str] = {}
+    """Where each setting that is not at its default came from."""
+
+    def for_upstream(self, upstream: Upstream) -> UpstreamSettings:
+        """How `upstream` is reached. Never raises: what is wrong is its `problem`."""
+        return read_upstream(self.sources, upstream, allow_plain_http=self.allow_plain_http)
+
+    def for_upstreams(self, upstreams: Iterable[Upstream]) -> dict[str, UpstreamSettings]:
+        """How each upstream is reached, by name.
+
+        Raises `ConfigurationError` when `gateway.toml` speaks of an upstream that does not exist.
+        """
+        found = {upstream.name: self.for_upstream(upstream) for upstream in upstreams}
+        for name in self.sources.toml.get("upstreams", {}):
+            if name not in found:
+                hint = nearest(name, found) or "; no contract declares it"
+                raise ConfigurationError(
+                    f"{self.sources.toml_path}: upstreams.{name} is not an upstream{hint}"
+                )
+        return found
+
+    def describe(self, upstreams: Iterable[Upstream] = ()) -> list[SettingRow]:
+        """Every setting as it is now and where it came from, secrets masked."""
+        rows = list(own_rows(self, self.origins))
+        for upstream in upstreams:
+            rows.extend(upstream_rows(upstream, self.for_upstream(upstream)))
+        return rows
+
+    def secrets(self, upstreams: Iterable[Upstream] = ()) -> tuple[str, ...]:
+        """The texts that no log may hold."""
+        own = (self.bootstrap_key, self.key)
+        theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
+        return tuple(secret.reveal() for secret in (*own, *theirs) if secret is not None)

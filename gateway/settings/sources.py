@@ -1,0 +1,143 @@
+"""Where values come from: environment, `gateway.toml` and flags, in rising order."""
+
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.errors import ConfigurationError
+from gateway.settings.secret import Secret
+
+PREFIX: Final = "GATEWAY_"
+TOML_VARIABLE: Final = "GATEWAY_CONFIG"
+"""Names the `gateway.toml` to read."""
+MAX_SECRET_BYTES: Final = 65_536
+
+
+class Source(IntEnum):
+    """The sources in rising order."""
+
+    VARIABLE = 0
+    TOML = 1
+    FLAG = 2
+
+
+class Name(Struct, frozen=True, kw_only=True):
+    """What one setting is called in each source."""
+
+    variable: str
+    path: tuple[str, ...]
+    """Keys into `gateway.toml`."""
+    flag: str | None = None
+
+    def of_file(self) -> "Name":
+        """The name of the setting that names a file holding this one's value."""
+        *parents, last = self.path
+        return Name(
+            variable=f"{self.variable}_FILE",
+            path=(*parents, f"{last}_file"),
+            flag=self.flag and f"{self.flag}_file",
+        )
+
+    def __str__(self) -> str:
+        return ".".join(self.path)
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """A value as a source gives it, not yet read. Its repr shows only where it came from."""
+
+    value: Any
+    origin: str
+    source: Source
+
+    def __repr__(self) -> str:
+        return f"Given({self.origin})"
+
+
+class Sources(Struct, frozen=True, kw_only=True):
+    """All three sources. Its repr shows no value."""
+
+    variables: Mapping[str, str]
+    """The `GATEWAY_*` part of the environment."""
+    toml: Mapping[str, Any]
+    toml_path: Path | None
+    flags: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Sources({self.toml_path})"
+
+    def find(self, name: Name) -> Given | None:
+        """What the highest source says, or None when none says anything."""
+        return next(self._given(name), None)
+
+    def find_secret(self, name: Name) -> tuple[Secret, str] | None:
+        """A secret and its origin: given directly, or as a file that holds it.
+
+        Raises `ConfigurationError` when one source says both, or the file cannot be read.
+        """
+        direct, file = self.find(name), self.find(name.of_file())
+        if direct is None or (file and file.source > direct.source):
+            return None if file is None else (_read_secret(file), file.origin)
+        if file and file.source == direct.source:
+            raise ConfigurationError(f"{direct.origin} and {file.origin} are both set; keep one")
+        if not isinstance(direct.value, str):
+            raise ConfigurationError(f"{direct.origin}: must be text; put it in quotes")
+        return Secret(direct.value), direct.origin
+
+    def _given(self, name: Name) -> Iterator[Given]:
+        flag = self.flags.get(name.flag or "")
+        if flag is not None and flag != ():
+            origin = f"--{str(name.flag).replace('_', '-')}"
+            yield Given(value=flag, origin=origin, source=Source.FLAG)
+        value = _at(self.toml, name.path)
+        if value is not None:
+            yield Given(value=value, origin=f"{self.toml_path}: {name}", source=Source.TOML)
+        text = self.variables.get(name.variable, "").strip()
+        if text:
+            yield Given(value=text, origin=name.variable, source=Source.VARIABLE)
+
+
+def setting_name(name: str) -> Name:
+    """The name of one of the gateway's own settings."""
+    return Name(variable=f"{PREFIX}{name.upper()}", path=(name,), flag=name)
+
+
+def upstream_name(upstream: str, member: str) -> Name:
+    """The name of a setting of an upstream: `base_url` or a credential."""
+    return Name(
+        variable=f"{PREFIX}{upstream}_{member}".upper(), path=("upstreams", upstream, member)
+    )
+
+
+def backend_name(upstream: str) -> Name:
+    """The name of the setting that chooses an upstream's backend."""
+    return Name(
+        variable=f"{PREFIX}BACKEND_{upstream}".upper(), path=("upstreams", upstream, "backend")
+    )
+
+
+def _at(table: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        table = table.get(key) if isinstance(table, Mapping) else None
+    return table
+
+
+def _read_secret(given: Given) -> Secret:
+    """The content of the file. Its path is not repeated: it may be a secret in the wrong place."""
+    try:
+        path = Path(given.value)
+        with path.open("rb") as file:
+            content = file.read(MAX_SECRET_BYTES + 1)
+        text = content.decode().strip()
+    except (OSError, TypeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a path to a UTF-8 file"
+        raise ConfigurationError(
+            f"{given.origin}: the file cannot be read ({reason}); name a readable file"
+        ) from None
+    if not text or len(content) > MAX_SECRET_BYTES:
+        raise ConfigurationError(
+            f"{given.origin}: the file is empty or too large; it must hold the secret alone"
+        )
+    return Secret(text)

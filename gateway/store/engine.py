@@ -1,0 +1,138 @@
+"""Opening the database: connections, its health, its version."""
+
+import importlib
+import sqlite3
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, event, inspect, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from gateway.errors import StoreError
+from gateway.store.base import Store
+from gateway.store.failures import failures
+from gateway.store.memory import MemoryStore
+from gateway.store.migrations import HEAD
+from gateway.store.sql import SqlStore
+
+MEMORY_URL: Final = "memory:"
+SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
+MINIMUM_SQLITE: Final = (3, 35)
+SAFE_SQLITE: Final = (3, 51, 3)
+BUSY_MILLISECONDS: Final = 5000
+"""How long a connection waits for another program's lock."""
+_READERS: Final = 4
+_MIGRATE: Final = "gateway.store.migrations.upgrade"
+_PRAGMAS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
+# Only the writer folds the log into the database: readers that did so would race with it.
+_READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
+
+
+async def open_store(url: str) -> Store:
+    """The store at `url`, checked and brought to the current version.
+
+    `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute) or `memory:`. Raises
+    `StoreError`, one line naming the file, when it is corrupt, locked, no database, not writable,
+    or newer than this program.
+    """
+    if url == MEMORY_URL:
+        return MemoryStore()
+    path = _path(url)
+    _refuse_unusable(path)
+    reader, writer = _engine(path, "BEGIN"), _engine(path, "BEGIN IMMEDIATE")
+    try:
+        async with failures(str(path)):
+            await _prepare(writer, path)
+    except StoreError:
+        await reader.dispose()
+        await writer.dispose()
+        raise
+    return SqlStore(reader, writer)
+
+
+def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str | None:
+    """What an operator should know of the SQLite library in use, or None."""
+    if version >= SAFE_SQLITE:
+        return None
+    used, safe = (".".join(map(str, parts)) for parts in (version, SAFE_SQLITE))
+    return (
+        f"SQLite {used} can damage a database that two programs write at the same moment "
+        f"(fixed in {safe}); run one gateway per data folder"
+    )
+
+
+def _path(url: str) -> Path:
+    for prefix in SQLITE_PREFIXES:
+        if url.startswith(prefix) and len(url) > len(prefix):
+            return Path(url.removeprefix(prefix))
+    raise StoreError("the database URL must be sqlite:///<path> or memory:")
+
+
+def _refuse_unusable(path: Path) -> None:
+    if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
+        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; use 3.35 or newer")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file for the database")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            # SQLite would make it readable by everybody; an empty file is an empty database.
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
+        ) from None
+
+
+def _engine(path: Path, begin: str) -> AsyncEngine:
+    is_writer = begin != "BEGIN"
+    pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        pool_size=1 if is_writer else _READERS,
+        max_overflow=0,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def configure(connection: Any, _record: object) -> None:
+        # The driver would otherwise begin transactions by itself, and too late to be immediate.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+        for pragma in pragmas:
+            cursor.execute(pragma)
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def start(connection: Any) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+async def _prepare(writer: AsyncEngine, path: Path) -> None:
+    """Check the file and migrate it in one write transaction, so that two starts do not clash."""
+    async with writer.begin() as connection:
+        found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
+        if found != "ok":
+            raise StoreError(f"{path} is corrupt; restore it from a backup")
+        if await _version(connection, path) != HEAD:
+            # Alembic is loaded only here: most starts find the database at its head.
+            migration = importlib.import_module(_MIGRATE)
+            await connection.run_sync(migration.upgrade, path)
+
+
+async def _version(connection: AsyncConnection, path: Path) -> str | None:
+    names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
+    if not names:
+        return None
+    if "alembic_version" not in names:
+        raise StoreError(f"{path} belongs to another program; name another file")
+    found = await connection.execute(text("SELECT version_num FROM alembic_version"))
+    return found.scalar_one_or_none()

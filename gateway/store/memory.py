@@ -1,0 +1,60 @@
+"""State that ends with the process: for tests, demos and `database_url = "memory:"`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from gateway.errors import StoreError
+from gateway.store.base import AgentKey, AuditRecord
+
+
+class MemoryAudit:
+    """Audit records in a dictionary."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, AuditRecord] = {}
+
+    async def append(self, records: Sequence[AuditRecord]) -> None:
+        for record in records:
+            self._records.setdefault(record.id, record)
+
+    async def latest(self, limit: int) -> list[AuditRecord]:
+        newest = sorted(self._records, reverse=True)[:limit]
+        return [self._records[record_id] for record_id in newest]
+
+
+class MemoryKeys:
+    """Keys in a dictionary."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, AgentKey] = {}
+
+    async def add(self, key: AgentKey) -> None:
+        if key.id in self._keys or await self.find(key.digest) is not None:
+            raise StoreError("this key exists already")
+        self._keys[key.id] = key
+
+    async def find(self, digest: str) -> AgentKey | None:
+        return next((key for key in self._keys.values() if key.digest == digest), None)
+
+    async def list(self) -> list[AgentKey]:
+        return sorted(self._keys.values(), key=lambda key: (key.created_at, key.id))
+
+    async def revoke(self, key_id: str, at: datetime) -> bool:
+        key = self._keys.get(key_id)
+        if key is None or key.revoked_at is not None:
+            return False
+        self._keys[key_id] = replace(key, revoked_at=at)
+        return True
+
+
+class MemoryStore:
+    """A `Store` in memory."""
+
+    def __init__(self) -> None:
+        self.audit = MemoryAudit()
+        self.keys = MemoryKeys()
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,6 @@
+"""How the database came to be what it is: one Alembic revision per change of the tables."""
+
+from typing import Final
+
+HEAD: Final = "0001"
+"""The newest revision. A database at it is opened without loading Alembic."""

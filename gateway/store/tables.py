@@ -1,0 +1,68 @@
+"""The tables. The only place that knows SQLModel; every change here comes with a migration."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, String, Table, Text
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = 1_000_000
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware moment as microseconds since 1970, alike and in order in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 - the signature of SQLAlchemy
+        if value is None:
+            return None
+        since = value - _EPOCH
+        return (since.days * 86_400 + since.seconds) * _MICROSECOND + since.microseconds
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the signature of SQLAlchemy
+        if value is None:
+            return None
+        seconds, microseconds = divmod(value, _MICROSECOND)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=microseconds)
+
+
+class AuditRow(SQLModel, table=True):
+    """An `AuditRecord`."""
+
+    __tablename__ = "audit_records"
+
+    id: str = Field(sa_column=Column(String(36), primary_key=True))
+    at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    request_id: str = Field(sa_column=Column(Text, nullable=False))
+    transport: str = Field(sa_column=Column(Text, nullable=False))
+    operation: str = Field(sa_column=Column(Text, nullable=False))
+    subject: str | None = Field(default=None, sa_column=Column(Text))
+    agent: str | None = Field(default=None, sa_column=Column(Text))
+    outcome: str = Field(sa_column=Column(Text, nullable=False))
+    stage: str | None = Field(default=None, sa_column=Column(Text))
+    status: int = Field(sa_column=Column(Integer, nullable=False))
+    backend: str | None = Field(default=None, sa_column=Column(Text))
+    duration_ms: float = Field(sa_column=Column(Float(53), nullable=False))
+    arguments: str | None = Field(default=None, sa_column=Column(Text))
+    """JSON text: no database may reinterpret what was called (PostgreSQL's jsonb refuses NUL)."""
+
+
+class KeyRow(SQLModel, table=True):
+    """An `AgentKey`."""
+
+    __tablename__ = "agent_keys"
+
+    id: str = Field(sa_column=Column(Text, primary_key=True))
+    agent: str = Field(sa_column=Column(Text, nullable=False))
+    label: str = Field(sa_column=Column(Text, nullable=False))
+    digest: str = Field(sa_column=Column(String(64), nullable=False, unique=True))
+    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    revoked_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+
+
+AUDIT_RECORDS: Final[Table] = SQLModel.metadata.tables["audit_records"]
+AGENT_KEYS: Final[Table] = SQLModel.metadata.tables["agent_keys"]

@@ -1,0 +1,1 @@
+"""The doors: outside world to Call and back."""

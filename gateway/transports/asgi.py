@@ -1,0 +1,87 @@
+"""ASGI as the doors use it: the three parameters, one body, one answer."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+JSON: Final = b"application/json"
+_REQUEST_ID: Final = "gateway.request_id"
+
+
+class ClientGone(Exception):
+    """The client closed the connection before it was answered."""
+
+
+def header_values(scope: Scope, name: bytes) -> list[bytes]:
+    """Every value of the header `name` (lower-case), in order."""
+    return [value for key, value in scope["headers"] if key == name]
+
+
+def name_request(scope: Scope, request_id: str) -> None:
+    """Give the request its id, for every layer behind this one."""
+    scope[_REQUEST_ID] = request_id
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id of the request: the edge's, or a new one where no edge stands in front."""
+    if _REQUEST_ID not in scope:
+        name_request(scope, new_request_id())
+    return str(scope[_REQUEST_ID])
+
+
+def new_request_id() -> str:
+    """A fresh request id: 128 random bits as 32 hexadecimal digits."""
+    return uuid4().hex
+
+
+async def read_body(receive: Receive) -> bytes:
+    """The whole request body. Raises `ClientGone`, and what the edge raises for a bad body."""
+    message = await receive()
+    if message["type"] == "http.request" and not message.get("more_body", False):
+        return bytes(message.get("body", b""))
+    chunks = [bytes(message.get("body", b""))]
+    while message["type"] == "http.request" and message.get("more_body", False):
+        message = await receive()
+        chunks.append(message.get("body", b""))
+    if message["type"] != "http.request":
+        raise ClientGone
+    return b"".join(chunks)
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that tells `body` once more, and then goes on as the real one."""
+    is_told = False
+
+    async def receive_again() -> Message:
+        nonlocal is_told
+        if is_told:
+            return await receive()
+        is_told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+async def respond(
+    send: Send,
+    status: int,
+    body: bytes,
+    *,
+    content_type: bytes = JSON,
+    headers: Headers | None = None,
+) -> None:
+    """Send one complete answer."""
+    fields = [
+        (b"content-type", content_type),
+        (b"content-length", b"%d" % len(body)),
+        *(headers or ()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": fields})
+    await send({"type": "http.response.body", "body": body})

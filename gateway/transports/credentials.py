@@ -1,0 +1,25 @@
+"""Credentials from an HTTP request (RFC 6750 §2.1: the Authorization header and nothing else)."""
+
+import re
+from typing import Final
+
+from gateway.auth.principal import Credentials
+from gateway.errors import Unauthenticated
+from gateway.transports.asgi import Scope, header_values
+
+_BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,512}=*)", re.IGNORECASE)
+
+
+def credentials_of(scope: Scope) -> Credentials:
+    """What the request presents, which may be nothing.
+
+    Raises `Unauthenticated` for anything but one well-formed `Authorization: Bearer <key>`: a
+    second header, another scheme, a key longer than 512 characters or with others than RFC 6750's.
+    """
+    values = header_values(scope, b"authorization")
+    if not values:
+        return Credentials()
+    match = _BEARER.fullmatch(values[0])
+    if match is None or len(values) > 1:
+        raise Unauthenticated(presented=True)
+    return Credentials(bearer=match[1].decode("ascii"))

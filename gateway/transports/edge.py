@@ -1,0 +1,231 @@
+"""The outermost layer: what every HTTP request must be before any part of the gateway reads it.
+
+RFC 9110 and 9112 leave much to the server in front; HTTP servers for ASGI leave much of that to the
+application. What is refused here is refused the same way under each of them.
+"""
+
+import asyncio
+import re
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
+
+from gateway.errors import (
+    ForbiddenOrigin,
+    HeadersTooLarge,
+    MalformedRequest,
+    MisdirectedRequest,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+)
+from gateway.transports.asgi import (
+    App,
+    ClientGone,
+    Headers,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    name_request,
+    new_request_id,
+)
+from gateway.transports.hosts import HostRules
+from gateway.transports.problem_kinds import BodyTooSlow
+from gateway.transports.problems import send_problem
+
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)
+_SINGLE: Final = (
+    b"host",
+    b"origin",
+    b"content-length",
+    b"transfer-encoding",
+    b"content-encoding",
+    b"x-request-id",
+)
+_CASELESS: Final = (b"host", b"origin")
+_ALWAYS: Final = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+]
+
+
+class EdgeRules(Struct, frozen=True, kw_only=True):
+    """How large, how slow and from where a request may be."""
+
+    hosts: HostRules
+    max_body_bytes: int = 1024 * 1024
+    body_deadline_seconds: float = 10.0
+    """For the whole body, from the moment the gateway starts to read it."""
+    max_headers: int = 100
+    max_header_bytes: int = 32 * 1024
+    """Names and values together."""
+
+
+class Edge:
+    """Refuses bad requests, names every request, limits bodies, and adds the safety headers."""
+
+    def __init__(self, app: App, rules: EdgeRules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection; WebSockets are refused, the lifespan passes through."""
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["headers"] = [_plain(name, value) for name, value in scope["headers"]]
+        request_id = _request_id(scope["headers"])
+        name_request(scope, request_id)
+        answer = _Answer(send, request_id)
+        try:
+            length = self._inspect(scope)
+            body = _Body(receive, self._rules, length)
+            await self._app(scope, body.receive, answer.send)
+        except ClientGone:
+            return
+        except Exception as error:
+            if answer.is_started:
+                raise
+            await send_problem(answer.send, error, request_id)
+
+    def _inspect(self, scope: Scope) -> int:
+        """The declared length of the body, 0 when there is none. Raises a `CallerError`."""
+        headers: Headers = scope["headers"]
+        self._check_size(headers)
+        single = _singles(headers)
+        _check_path(scope.get("raw_path") or b"")
+        self._check_names(single)
+        if single.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise UnsupportedMediaType
+        return self._check_length(single)
+
+    def _check_size(self, headers: Headers) -> None:
+        size = sum(len(name) + len(value) for name, value in headers)
+        if len(headers) > self._rules.max_headers or size > self._rules.max_header_bytes:
+            raise HeadersTooLarge
+
+    def _check_names(self, single: dict[bytes, bytes]) -> None:
+        host = single.get(b"host")
+        if host is None:
+            raise MalformedRequest("There must be one Host header.")
+        if not self._rules.hosts.admits_host(host):
+            raise MisdirectedRequest
+        origin = single.get(b"origin")
+        if origin is not None and not self._rules.hosts.admits_origin(origin, host):
+            raise ForbiddenOrigin
+
+    def _check_length(self, single: dict[bytes, bytes]) -> int:
+        text = single.get(b"content-length")
+        if text is None:
+            return 0
+        if b"transfer-encoding" in single:
+            raise MalformedRequest("Content-Length and Transfer-Encoding exclude each other.")
+        if not text.isdigit():
+            raise MalformedRequest("Content-Length must be a whole number.")
+        length = int(text) if len(text) < 20 else self._rules.max_body_bytes + 1
+        if length > self._rules.max_body_bytes:
+            raise PayloadTooLarge(_too_large(self._rules))
+        return length
+
+
+class _Body:
+    """The request body as it arrives, cut off when it is too large or too slow."""
+
+    def __init__(self, receive: Receive, rules: EdgeRules, length: int) -> None:
+        self._receive = receive
+        self._rules = rules
+        self._length = length
+        self._size = 0
+        self._deadline: float | None = None
+        self._is_complete = False
+
+    async def receive(self) -> Message:
+        """The next message. Raises `PayloadTooLarge` or `BodyTooSlow`."""
+        if self._is_complete:
+            return await self._receive()
+        message = await self._next()
+        if message["type"] != "http.request":
+            return message
+        self._size += len(message.get("body", b""))
+        if self._size > self._rules.max_body_bytes:
+            raise PayloadTooLarge(_too_large(self._rules))
+        self._is_complete = not message.get("more_body", False)
+        return message
+
+    async def _next(self) -> Message:
+        if self._deadline is None:
+            loop = asyncio.get_running_loop()
+            self._deadline = loop.time() + self._rules.body_deadline_seconds
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await self._receive()
+        except TimeoutError:
+            raise BodyTooSlow from None
+
+
+class _Answer:
+    """Adds what every answer carries, and knows whether one has begun."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id.encode("ascii")
+        self.is_started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.is_started = True
+            headers = [*message.get("headers", ()), (b"x-request-id", self._request_id), *_ALWAYS]
+            if not any(name == b"cache-control" for name, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": headers}
+        await self._send(message)
+
+
+def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header without the blanks that some servers leave around it; host names in lower case."""
+    value = value.strip(b" \t")
+    return name, value.lower() if name in _CASELESS else value
+
+
+def _request_id(headers: Headers) -> str:
+    """The caller's id when it is sane, for tracing across systems; else a new one."""
+    given = [value for name, value in headers if name == b"x-request-id"]
+    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]):
+        return given[0].decode("ascii")
+    return new_request_id()
+
+
+def _singles(headers: Headers) -> dict[bytes, bytes]:
+    """The headers that may occur once. Raises `MalformedRequest` when one occurs twice."""
+    found: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name in _SINGLE:
+            if name in found and name != b"x-request-id":
+                raise MalformedRequest(f"The header {name.decode('ascii')} occurs twice.")
+            found[name] = value
+    return found
+
+
+def _check_path(raw_path: bytes) -> None:
+    """Refuse escapes that two readers could understand differently."""
+    if b"%" not in raw_path:
+        return
+    path = unquote_to_bytes(raw_path)
+    try:
+        path.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedRequest("The path is not valid UTF-8.") from None
+    if b"\0" in path or _ESCAPED_SEPARATOR.search(raw_path):
+        raise MalformedRequest("The path holds an escaped separator, dot or NUL.")
+
+
+def _too_large(rules: EdgeRules) -> str:
+    return f"The request body is larger than {rules.max_body_bytes} bytes."

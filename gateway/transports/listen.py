@@ -1,0 +1,90 @@
+"""Listening on a TCP address: bind first, so that a taken port is one clear line, then serve."""
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+
+from gateway.errors import AddressInUse, ConfigurationError
+from gateway.transports.asgi import App
+
+_BACKLOG: Final = 2048
+_GRACE_SECONDS: Final = 10
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises `AddressInUse` or `ConfigurationError`, one line each."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise AddressInUse(
+                f"{host}:{port} is taken by another program; stop it, or choose another --port"
+            ) from None
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port} ({error.strerror or error}); choose another --host"
+        ) from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address that `listener` is bound to, `http://127.0.0.1:8700`."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, telling when it can serve, and leaving the process to end by itself."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop serving on SIGINT and SIGTERM.
+
+        uvicorn's own version raises the signal again once it has stopped, which would end the
+        process before the audit log is written out and the store closed.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+
+async def serve_http(app: App, listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Serve `app` until SIGINT or SIGTERM; calls under way get `_GRACE_SECONDS` to end."""
+    config = uvicorn.Config(
+        app,
+        loop="none",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        backlog=_BACKLOG,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    with listener:
+        await _Server(config, on_ready).serve(sockets=[listener])

@@ -1,0 +1,1 @@
+"""The MCP door: Streamable HTTP in the revision 2026-07-28 and the handshake eras."""

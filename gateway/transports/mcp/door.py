@@ -1,0 +1,112 @@
+"""The MCP door over HTTP: prove the caller, read strictly, then the fast path or the SDK."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from gateway.contract import jsontext
+from gateway.errors import MalformedRequest, MethodNotAllowed, NotAcceptable
+from gateway.transports.asgi import (
+    ClientGone,
+    Receive,
+    Scope,
+    Send,
+    header_values,
+    read_body,
+    replay,
+    request_id_of,
+    respond,
+)
+from gateway.transports.credentials import credentials_of
+from gateway.transports.edge import EdgeRules
+from gateway.transports.mcp.fast import FastPath
+from gateway.transports.mcp.recognise import recognise
+from gateway.transports.mcp.results import ResultBytes, error_response, parse_error
+from gateway.transports.mcp.server import Context, build_server
+from gateway.transports.mcp.tools import Caller, Tools
+from gateway.transports.negotiation import require_accept, require_json_body
+from gateway.transports.problems import problem_of, send_problem
+
+_CALLER: Final = "gateway.caller"
+
+
+class McpDoor:
+    """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request."""
+
+    def __init__(self, tools: Tools, rules: EdgeRules, version: str) -> None:
+        self._tools = tools
+        server = build_server(tools, _caller_of, version)
+        self._fast = FastPath(tools, ResultBytes(server.server_info_stamp))
+        self._manager = StreamableHTTPSessionManager(
+            server,
+            stateless=True,
+            security_settings=TransportSecuritySettings(
+                allowed_hosts=rules.hosts.host_patterns(),
+                allowed_origins=rules.hosts.origin_patterns(),
+            ),
+            max_request_body_size=rules.max_body_bytes,
+        )
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        """Hold the door open; entered once, for as long as the application lives."""
+        return self._manager.run()
+
+    async def serve(
+        self, connector: str | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Serve one HTTP request on the endpoint of `connector`, or on the one for all."""
+        try:
+            caller = await self._admit(connector, scope)
+            await self._serve(caller, scope, receive, send)
+        except ClientGone:
+            return
+        except Exception as error:  # noqa: BLE001 - this door's single edge
+            await send_problem(send, error, request_id_of(scope))
+
+    async def _admit(self, connector: str | None, scope: Scope) -> Caller:
+        """The proven caller. Raises `Unauthenticated` before anything else is looked at."""
+        credentials = credentials_of(scope)
+        return Caller(
+            principal=await self._tools.identify(credentials),
+            credentials=credentials,
+            transport="mcp",
+            request_id=request_id_of(scope),
+            connector=connector,
+        )
+
+    async def _serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        _check_form(scope)
+        body = await read_body(receive)
+        try:
+            jsontext.decode(body)
+        except jsontext.NotJson as error:
+            malformed = MalformedRequest(f"The body is not valid JSON: {error}.")
+            problem = problem_of(malformed, caller.request_id)
+            await respond(send, problem.status, error_response(None, parse_error(problem)))
+            return
+        request = recognise(scope["headers"], body)
+        if request is None:
+            scope[_CALLER] = caller
+            await self._manager.handle_request(scope, replay(body, receive), send)
+            return
+        status, answer = await self._fast.answer(request, caller, receive)
+        await respond(send, status, answer)
+
+
+def _check_form(scope: Scope) -> None:
+    if scope["method"] != "POST":
+        # There is no session, so there is nothing to stream on GET and nothing to DELETE.
+        raise MethodNotAllowed(allow=("POST",))
+    require_json_body(scope)
+    if not header_values(scope, b"accept"):
+        raise NotAcceptable
+    require_accept(scope, "application/json", "text/event-stream")
+
+
+async def _caller_of(ctx: Context) -> Caller:
+    request = ctx.request
+    if request is None or not isinstance(caller := request.scope.get(_CALLER), Caller):
+        raise MalformedRequest("The message came past the door.")
+    return caller

@@ -1,0 +1,90 @@
+"""The fast path for `tools/call` and `tools/list`: the SDK's answers without the SDK's cost."""
+
+import asyncio
+from collections.abc import Coroutine
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
+from msgspec import UNSET
+
+from gateway.calls.call import Result
+from gateway.catalogue import Entry
+from gateway.transports.asgi import ClientGone, Receive
+from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
+from gateway.transports.mcp.results import (
+    ResultBytes,
+    error_response,
+    is_unknown_tool,
+    response,
+    unknown_tool,
+)
+from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
+
+_T = TypeVar("_T")
+_LISTS_KEPT: Final = 256
+
+
+class FastPath:
+    """Serves what `recognise` recognised."""
+
+    def __init__(self, tools: Tools, results: ResultBytes) -> None:
+        self._tools = tools
+        self._results = results
+        self._listing = lru_cache(maxsize=_LISTS_KEPT)(results.listing)
+
+    async def answer(
+        self, request: Recognised, caller: Caller, receive: Receive
+    ) -> tuple[int, bytes]:
+        """The HTTP status and body. Raises `ClientGone` when the client cancelled by leaving."""
+        match request.message:
+            case ToolsList(id=message_id):
+                entries: tuple[Entry, ...] = self._tools.visible(caller)
+                listed = self._listing(entries, caller.connector, request.version)
+                return 200, response(message_id, listed)
+            case ToolsCall() as message:
+                work = self._call(message, caller, is_modern=request.is_modern)
+                # In the handshake eras a client may leave and the call goes on.
+                return await (while_connected(work, receive) if request.is_modern else work)
+
+    async def _call(
+        self, message: ToolsCall, caller: Caller, *, is_modern: bool
+    ) -> tuple[int, bytes]:
+        name, raw = message.params.name, message.params.arguments
+        arguments = NO_ARGUMENTS if raw is UNSET else bytes(raw)
+        outcome = await self._tools.call(caller, name, arguments)
+        if isinstance(outcome, Result):
+            return 200, response(message.id, self._results.success(outcome, is_modern=is_modern))
+        if is_unknown_tool(outcome):
+            error = unknown_tool(name, outcome)
+            status = ERROR_CODE_HTTP_STATUS[error.code] if is_modern else 200
+            return status, error_response(message.id, error)
+        return 200, response(message.id, self._results.failure(outcome, is_modern=is_modern))
+
+
+async def while_connected(work: Coroutine[Any, Any, _T], receive: Receive) -> _T:
+    """Await `work`; when the client leaves first, cancel it and raise `ClientGone`."""
+    caller = asyncio.current_task()
+    watcher = asyncio.create_task(_disconnected(receive))
+    is_over = False
+
+    def leave(_: asyncio.Task[None]) -> None:
+        if not is_over and caller is not None and not watcher.cancelled():
+            caller.cancel()
+
+    watcher.add_done_callback(leave)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        has_left = watcher.done() and not watcher.cancelled()
+        if has_left and caller is not None and caller.uncancel() == 0:
+            raise ClientGone from None
+        raise
+    finally:
+        is_over = True
+        watcher.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,132 @@
+"""Which MCP messages the fast path understands completely. Anything else is the SDK's to judge.
+
+A message is recognised only when the SDK would certainly serve it, so that no rule of the protocol
+is restated here: what is not certain falls through, and nothing is refused.
+"""
+
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import msgspec
+from mcp.shared.inbound import decode_header_value
+from mcp_types import PROTOCOL_VERSION_META_KEY, CallToolRequestParams
+from mcp_types.methods import validate_client_request
+from mcp_types.version import LATEST_MODERN_VERSION
+from msgspec import UNSET, Raw, Struct, UnsetType
+from pydantic import ValidationError
+
+from gateway.transports.asgi import Headers
+
+FAST_HANDSHAKE_VERSIONS: Final = frozenset({"2025-06-18", "2025-11-25"})
+"""Handshake revisions with structured results; the older ones take the SDK's path."""
+_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+_MAX_META: Final = 2048
+
+
+class _CallParams(Struct, forbid_unknown_fields=True):
+    name: str
+    arguments: Raw | UnsetType = UNSET
+    meta: Raw | UnsetType = msgspec.field(default=UNSET, name="_meta")
+
+
+class _ListParams(Struct, forbid_unknown_fields=True):
+    meta: Raw | UnsetType = msgspec.field(default=UNSET, name="_meta")
+
+
+class ToolsCall(Struct, forbid_unknown_fields=True, tag_field="method", tag="tools/call"):
+    """A `tools/call` request."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str
+    params: _CallParams
+
+
+class ToolsList(Struct, forbid_unknown_fields=True, tag_field="method", tag="tools/list"):
+    """A `tools/list` request without cursor."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str
+    params: _ListParams | UnsetType = UNSET
+
+
+class Recognised(Struct, frozen=True):
+    """A request that the fast path serves, and the protocol version it speaks."""
+
+    message: ToolsCall | ToolsList
+    version: str
+
+    @property
+    def is_modern(self) -> bool:
+        return self.version == LATEST_MODERN_VERSION
+
+
+_decoder = msgspec.json.Decoder(ToolsCall | ToolsList)
+
+
+def recognise(headers: Headers, body: bytes) -> Recognised | None:
+    """The request that `headers` and the strict JSON `body` make up, or None to fall through."""
+    routing = _routing(headers)
+    if routing is None:
+        return None
+    try:
+        message = _decoder.decode(body)
+    except msgspec.DecodeError:
+        return None
+    version = routing.get(b"mcp-protocol-version", b"").decode("latin-1")
+    is_served = (
+        _agrees(routing, message)
+        if version == LATEST_MODERN_VERSION
+        else version in FAST_HANDSHAKE_VERSIONS
+    )
+    is_served = is_served and _has_object_arguments(message) and _is_valid_meta(message, version)
+    return Recognised(message, version) if is_served else None
+
+
+def _routing(headers: Headers) -> dict[bytes, bytes] | None:
+    """The `mcp-…` headers; None when one repeats or mirrors a parameter."""
+    found: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name.startswith(b"mcp-"):
+            if name in found or name.startswith(b"mcp-param-"):
+                return None
+            found[name] = value
+    return found
+
+
+def _agrees(routing: dict[bytes, bytes], message: ToolsCall | ToolsList) -> bool:
+    """Whether the routing headers say what the body says."""
+    if isinstance(message, ToolsList):
+        return routing.get(b"mcp-method") == b"tools/list"
+    name = routing.get(b"mcp-name", b"").decode("latin-1")
+    is_call = routing.get(b"mcp-method") == b"tools/call"
+    return is_call and decode_header_value(name) == message.params.name
+
+
+def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
+    if isinstance(message, ToolsList) or message.params.arguments is UNSET:
+        return True
+    return bytes(message.params.arguments).startswith(b"{")
+
+
+def _is_valid_meta(message: ToolsCall | ToolsList, version: str) -> bool:
+    meta = UNSET if message.params is UNSET else message.params.meta
+    if meta is UNSET:
+        return version in FAST_HANDSHAKE_VERSIONS
+    text = bytes(meta)
+    return len(text) <= _MAX_META and _is_valid_envelope(text, version)
+
+
+@lru_cache(maxsize=512)
+def _is_valid_envelope(text: bytes, version: str) -> bool:
+    """Whether the SDK accepts this `_meta`. Clients send the same one with every request."""
+    meta: Any = msgspec.json.decode(text)
+    if not isinstance(meta, dict) or _LOG_LEVEL in meta:
+        return False
+    params = {"name": "", "_meta": meta}
+    try:
+        validate_client_request("tools/call", version, params)
+        CallToolRequestParams.model_validate(params, by_name=False)
+    except ValidationError:
+        return False
+    is_handshake = version in FAST_HANDSHAKE_VERSIONS
+    return is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version

@@ -1,0 +1,137 @@
+"""What the gateway tells MCP clients, as the SDK's types and as bytes: one meaning, twice spelt."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+from mcp.server.caching import CacheHint
+from mcp_types import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    SERVER_INFO_META_KEY,
+    CallToolResult,
+    ErrorData,
+    ListToolsResult,
+    TextContent,
+    Tool,
+)
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import LATEST_MODERN_VERSION
+
+from gateway.calls.call import Result
+from gateway.catalogue import Entry
+from gateway.contract import jsontext
+from gateway.errors import UnknownOperation
+from gateway.transports.mcp.tools import tool_name
+from gateway.transports.problem_kinds import PROBLEMS
+from gateway.transports.problems import Problem
+
+LIST_CACHE: Final = CacheHint(ttl_ms=60_000, scope="private")
+"""A list depends on the key, and changes only when the gateway is deployed anew."""
+PROBLEM_META: Final = "contract-gateway/problem"
+_MAX_NAME: Final = 128
+_UNKNOWN: Final = PROBLEMS[UnknownOperation].code
+
+
+def success(result: Result) -> CallToolResult:
+    """A result: structured, and the same JSON text that REST answers with."""
+    return CallToolResult(
+        content=[TextContent(text=result.text.decode())], structured_content=result.values
+    )
+
+
+def failure(problem: Problem) -> CallToolResult:
+    """A failed call as the model may read it: the problem+json text, and the object in `_meta`."""
+    return CallToolResult(
+        content=[TextContent(text=jsontext.encode(problem).decode())],
+        is_error=True,
+        _meta={PROBLEM_META: msgspec.to_builtins(problem)},
+    )
+
+
+def is_unknown_tool(problem: Problem) -> bool:
+    """Whether the call failed because there is no such tool: a protocol error, not a result."""
+    return problem.code == _UNKNOWN
+
+
+def unknown_tool(name: str, problem: Problem) -> ErrorData:
+    """The protocol error for a tool that does not exist, or that this caller may not call."""
+    return ErrorData(
+        code=INVALID_PARAMS,
+        message=f"Unknown tool: {name[:_MAX_NAME]}",
+        data=msgspec.to_builtins(problem),
+    )
+
+
+def parse_error(problem: Problem) -> ErrorData:
+    """The protocol error for a body that is not strict JSON."""
+    return ErrorData(code=PARSE_ERROR, message="Parse error", data=msgspec.to_builtins(problem))
+
+
+def listing(entries: Iterable[Entry], connector: str | None) -> ListToolsResult:
+    """The tools as `tools/list` publishes them on the endpoint of `connector`."""
+    return ListToolsResult(tools=[_tool(entry, connector) for entry in entries])
+
+
+def _tool(entry: Entry, connector: str | None) -> Tool:
+    declared = msgspec.to_builtins(entry.listing)
+    return Tool.model_validate({**declared, "name": tool_name(entry, connector)})
+
+
+class ResultBytes:
+    """The same results as JSON-RPC text, encoded without the SDK: for the fast path."""
+
+    def __init__(self, server_info: dict[str, Any]) -> None:
+        self._server_info = jsontext.encode(server_info)
+        self._stamp = b'"%s":%s' % (SERVER_INFO_META_KEY.encode(), self._server_info)
+
+    def success(self, result: Result, *, is_modern: bool) -> bytes:
+        """The `result` member for a result."""
+        text = jsontext.encode(result.text.decode())
+        return b"".join(
+            (
+                b'{"content":[{"type":"text","text":',
+                text,
+                b'}],"structuredContent":',
+                result.text,
+                b',"isError":false',
+                b',"resultType":"complete","_meta":{%s}}' % self._stamp if is_modern else b"}",
+            )
+        )
+
+    def failure(self, problem: Problem, *, is_modern: bool) -> bytes:
+        """The `result` member for a failed call."""
+        problem_json = jsontext.encode(problem)
+        return b"".join(
+            (
+                b'{"content":[{"type":"text","text":',
+                jsontext.encode(problem_json.decode()),
+                b'}],"isError":true,"_meta":{"%s":' % PROBLEM_META.encode(),
+                problem_json,
+                b',%s},"resultType":"complete"}' % self._stamp if is_modern else b"}}",
+            )
+        )
+
+    def listing(self, entries: Iterable[Entry], connector: str | None, version: str) -> bytes:
+        """The `result` member for a list of tools at protocol `version`."""
+        hints = {"ttlMs": LIST_CACHE.ttl_ms, "cacheScope": LIST_CACHE.scope}
+        dumped = listing(entries, connector).model_dump(
+            by_alias=True, mode="json", exclude_none=True
+        )
+        shaped = serialize_server_result("tools/list", version, {**dumped, **hints})
+        if version == LATEST_MODERN_VERSION:
+            shaped["_meta"] = {SERVER_INFO_META_KEY: msgspec.Raw(self._server_info)}
+        return jsontext.encode(shaped)
+
+
+def response(message_id: int | str, result: bytes) -> bytes:
+    """A JSON-RPC response with the encoded `result`."""
+    return b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (jsontext.encode(message_id), result)
+
+
+def error_response(message_id: int | str | None, error: ErrorData) -> bytes:
+    """A JSON-RPC error response."""
+    return b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (
+        jsontext.encode(message_id),
+        error.model_dump_json(by_alias=True, exclude_none=True).encode(),
+    )

@@ -1,0 +1,84 @@
+"""The tools as MCP callers see them: which there are, and what comes of calling one."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Credentials, Identification, Principal
+from gateway.calls.call import Call, Result
+from gateway.catalogue import Catalogue, Entry
+from gateway.errors import UnknownOperation
+from gateway.transports.problems import Problem, log_failure, problem_of
+from gateway.transports.rest import Invoke
+
+NO_ARGUMENTS = b"{}"
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who speaks MCP to us, and through which of its faces."""
+
+    principal: Principal
+    credentials: Credentials
+    transport: Literal["mcp", "stdio"]
+    request_id: str
+    connector: str | None = None
+    """The connector whose tools are served under bare names; None serves all under full names."""
+
+
+class Tools:
+    """Lists and calls tools for MCP callers, by the one policy and the one pipeline."""
+
+    def __init__(
+        self,
+        invoke: Invoke,
+        identification: Identification,
+        catalogue: Catalogue,
+        policy: Policy,
+    ) -> None:
+        self._invoke = invoke
+        self._identification = identification
+        self._catalogue = catalogue
+        self._policy = policy
+
+    async def identify(self, credentials: Credentials) -> Principal:
+        """Who presents these credentials. Raises `Unauthenticated`."""
+        return await self._identification.identify(credentials)
+
+    def visible(self, caller: Caller) -> tuple[Entry, ...]:
+        """The entries that this caller may call through this face, in the order of tool names."""
+        found = (
+            entry
+            for entry in self._policy.visible(caller.principal, self._catalogue)
+            if caller.connector in {None, entry.operation.connector}
+        )
+        return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
+
+    def entry(self, name: str, connector: str | None = None) -> Entry | None:
+        """The entry that answers to `name`, whoever may call it."""
+        try:
+            return self._catalogue.find_tool(name, connector)
+        except UnknownOperation:
+            return None
+
+    async def call(self, caller: Caller, name: str, arguments: bytes) -> Result | Problem:
+        """What comes of calling the tool `name` with the JSON text `arguments`."""
+        entry = self.entry(name, caller.connector)
+        call = Call(
+            # No id holds a colon, so an unknown name is refused and recorded like any other call.
+            operation_id=f"mcp:{name[:128]}" if entry is None else entry.id,
+            credentials=caller.credentials,
+            arguments=arguments,
+            transport=caller.transport,
+            request_id=caller.request_id,
+        )
+        try:
+            return await self._invoke(call)
+        except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
+            log_failure(error, caller.request_id)
+            return problem_of(error, caller.request_id)
+
+
+def tool_name(entry: Entry, connector: str | None) -> str:
+    """The tool's name on the endpoint of `connector`, or on the one for all."""
+    return entry.tool.name if connector is None else entry.tool.bare_name

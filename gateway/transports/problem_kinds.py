@@ -1,0 +1,181 @@
+"""The table of problems: what each error of the gateway is to whoever sees it from outside."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gateway import errors
+
+
+class BodyTooSlow(errors.CallerError):
+    """The request body did not arrive in time."""
+
+    is_retryable = True
+
+
+class ProblemKind(Struct, frozen=True):
+    """What all problems of one kind share."""
+
+    status: int
+    code: str
+    """For programs; stable."""
+    slug: str
+    """The last segment of the problem's type, `/problems/<slug>`."""
+    title: str
+    advice: str
+    """What the caller can do about it."""
+
+
+_MEND = "Mend the request and send it again."
+_LATER = "Try again later."
+_OPERATOR = "Tell the operator of this gateway the request id."
+_WAIT = "Wait for the seconds that `retry_after` names, then try again."
+_INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", _OPERATOR)
+
+PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
+    errors.GatewayError: _INTERNAL,
+    errors.CallerError: ProblemKind(
+        400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", _MEND
+    ),
+    errors.MalformedRequest: ProblemKind(
+        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", _MEND
+    ),
+    errors.PayloadTooLarge: ProblemKind(
+        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", _MEND
+    ),
+    errors.HeadersTooLarge: ProblemKind(
+        431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _MEND
+    ),
+    BodyTooSlow: ProblemKind(
+        408, "TIMEOUT_ERROR", "body-too-slow", "The request body came too slowly", _LATER
+    ),
+    errors.UnsupportedMediaType: ProblemKind(
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+        "unsupported-media-type",
+        "The request body is of the wrong type",
+        "Send the body as `Content-Type: application/json`, without `Content-Encoding`.",
+    ),
+    errors.NotAcceptable: ProblemKind(
+        406,
+        "NOT_ACCEPTABLE",
+        "not-acceptable",
+        "No acceptable media type",
+        "Send `Accept: application/json` to `/v1`, and"
+        " `Accept: application/json, text/event-stream` to `/mcp`.",
+    ),
+    errors.MethodNotAllowed: ProblemKind(
+        405,
+        "METHOD_NOT_ALLOWED",
+        "method-not-allowed",
+        "The method is not allowed here",
+        "Use a method that the answer's `Allow` header names.",
+    ),
+    errors.MisdirectedRequest: ProblemKind(
+        421,
+        "MISDIRECTED_REQUEST",
+        "misdirected-request",
+        "The Host header does not name this gateway",
+        "Call the gateway by a name of the setting `allowed_hosts`, or add the name there.",
+    ),
+    errors.ForbiddenOrigin: ProblemKind(
+        403,
+        "FORBIDDEN_ORIGIN",
+        "forbidden-origin",
+        "The Origin is not allowed",
+        "Add the origin to the setting `allowed_origins` if its pages may call this gateway.",
+    ),
+    errors.UnknownPath: ProblemKind(
+        404, "PATH_NOT_FOUND", "path-not-found", "There is nothing at this path", _MEND
+    ),
+    errors.Unauthenticated: ProblemKind(
+        401,
+        "AUTHENTICATION_ERROR",
+        "authentication-required",
+        "A valid key is required",
+        "Send a key that is not revoked as `Authorization: Bearer <key>`.",
+    ),
+    errors.UnknownOperation: ProblemKind(
+        404,
+        "TOOL_NOT_FOUND",
+        "tool-not-found",
+        "There is no such tool",
+        "List the tools that this key may call, over MCP or with `gateway access`.",
+    ),
+    errors.InvalidArguments: ProblemKind(
+        422,
+        "VALIDATION_ERROR",
+        "invalid-arguments",
+        "The arguments do not match the tool's input schema",
+        "Mend each place that `errors` points at.",
+    ),
+    errors.LimitExceeded: ProblemKind(
+        429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
+    ),
+    errors.ToolFailed: ProblemKind(
+        500,
+        "TOOL_EXECUTION_ERROR",
+        "tool-failed",
+        "The tool failed in a way its contract declares",
+        "Read `reason`: the tool's reference page explains each of its errors.",
+    ),
+    errors.UpstreamError: ProblemKind(
+        502, "TRANSPORT_ERROR", "upstream-failed", "The system behind this tool failed", _LATER
+    ),
+    errors.UpstreamUnavailable: ProblemKind(
+        503,
+        "TRANSPORT_ERROR",
+        "upstream-unavailable",
+        "The system behind this tool is unavailable",
+        _LATER,
+    ),
+    errors.UpstreamTimeout: ProblemKind(
+        504,
+        "TIMEOUT_ERROR",
+        "upstream-timeout",
+        "The system behind this tool did not answer in time",
+        "A read may be tried again. A write may have happened: look before trying again.",
+    ),
+    errors.UpstreamRejected: ProblemKind(
+        502,
+        "TRANSPORT_ERROR",
+        "upstream-rejected",
+        "The system behind this tool refused the request",
+        "Check the values that the call refers to, such as ids.",
+    ),
+    errors.UpstreamRefusedCredentials: ProblemKind(
+        502,
+        "TRANSPORT_ERROR",
+        "upstream-refused-credentials",
+        "The system behind this tool refused the gateway's credentials",
+        "The operator must renew the upstream's credentials: `gateway doctor` names them.",
+    ),
+    errors.UpstreamRateLimited: ProblemKind(
+        429,
+        "RATE_LIMIT_ERROR",
+        "upstream-rate-limited",
+        "The system behind this tool limits how often it may be called",
+        _WAIT,
+    ),
+    errors.InvalidReply: ProblemKind(
+        502,
+        "TRANSPORT_ERROR",
+        "invalid-reply",
+        "The answer of the system behind this tool breaks its contract",
+        _OPERATOR,
+    ),
+    errors.InvalidResult: ProblemKind(
+        502,
+        "TOOL_EXECUTION_ERROR",
+        "invalid-result",
+        "The result would break the tool's output schema",
+        _OPERATOR,
+    ),
+    errors.InternalError: _INTERNAL,
+    errors.OperatorError: _INTERNAL,
+    errors.StoreError: ProblemKind(
+        503, "INTERNAL_ERROR", "store-unavailable", "The gateway's database failed", _OPERATOR
+    ),
+}
+"""By exact class; a class that is missing here is shown as its nearest parent."""

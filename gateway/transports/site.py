@@ -1,0 +1,149 @@
+"""The whole HTTP face in one place: which layers a request passes, and which routes there are."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import msgspec
+from litestar import Litestar, Request, Response, asgi
+from litestar.config.cors import CORSConfig
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
+from litestar.handlers import ASGIRouteHandler
+from litestar.types import Receive, Scope, Send
+from msgspec import Struct
+
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Identification
+from gateway.catalogue import Catalogue
+from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
+from gateway.transports.asgi import request_id_of
+from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.mcp.door import McpDoor
+from gateway.transports.mcp.tools import Tools
+from gateway.transports.operations import CheckReadiness, operations_routes
+from gateway.transports.pages import page_routes
+from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
+from gateway.transports.rest import Invoke, RestDoor
+
+_AnyRequest: TypeAlias = Request[Any, Any, Any]
+
+
+class SiteParts(Struct, frozen=True, kw_only=True):
+    """What the HTTP face is made of; the composition root builds it."""
+
+    invoke: Invoke
+    """`Pipeline.invoke`."""
+    identification: Identification
+    catalogue: Catalogue
+    policy: Policy
+    routes: Sequence[ASGIRouteHandler]
+    """`generated.routes.ROUTES`."""
+    check_readiness: CheckReadiness
+    rules: EdgeRules
+    version: str
+
+
+def build_site(parts: SiteParts) -> Edge:
+    """The ASGI application. Outermost first: edge, Litestar (CORS, routing), door, pipeline."""
+    tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
+    rest = RestDoor(parts.invoke)
+    mcp = McpDoor(tools, parts.rules, parts.version)
+
+    @asynccontextmanager
+    async def hold_open(_: Litestar) -> AsyncIterator[None]:
+        async with mcp.run():
+            yield
+
+    litestar = Litestar(
+        [
+            *parts.routes,
+            _unknown_tools(rest),
+            *_mcp_routes(mcp, parts.catalogue.connectors),
+            *page_routes(parts.catalogue.openapi),
+            *operations_routes(parts.check_readiness),
+        ],
+        state=State({"rest": rest}),
+        lifespan=[hold_open],
+        exception_handlers={HTTPException: _problem, Exception: _problem},
+        cors_config=_cors(parts.rules),
+        openapi_config=None,
+        logging_config=None,
+    )
+    return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
+
+
+def _unknown_tools(rest: RestDoor) -> ASGIRouteHandler:
+    @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
+    async def unknown_tool(scope: Scope, receive: Receive, send: Send) -> None:
+        """Whatever lies under /v1 and is no tool."""
+        await rest.serve_unknown(*_plain(scope, receive, send))
+
+    return unknown_tool
+
+
+def _mcp_routes(mcp: McpDoor, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
+    one_each = [_mcp_route(mcp, f"/mcp/{connector}", connector) for connector in connectors]
+    return [_mcp_route(mcp, "/mcp", None), *one_each]
+
+
+def _mcp_route(mcp: McpDoor, path: str, connector: str | None) -> ASGIRouteHandler:
+    @asgi(path, name=path, copy_scope=False)
+    async def serve_mcp(scope: Scope, receive: Receive, send: Send) -> None:
+        """One MCP endpoint."""
+        await mcp.serve(connector, *_plain(scope, receive, send))
+
+    return serve_mcp
+
+
+def _plain(scope: Scope, receive: Receive, send: Send) -> tuple[Any, Any, Any]:
+    """ASGI's three, without Litestar's narrower types."""
+    return scope, receive, send
+
+
+def _cors(rules: EdgeRules) -> CORSConfig | None:
+    """Pages of the listed origins may call; without a list no page of another origin may."""
+    if not rules.hosts.origins:
+        return None
+    return CORSConfig(
+        allow_origins=list(rules.hosts.origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=[
+            "accept",
+            "authorization",
+            "content-type",
+            "mcp-method",
+            "mcp-name",
+            "mcp-protocol-version",
+            "x-request-id",
+        ],
+        expose_headers=["gateway-backend", "retry-after", "www-authenticate", "x-request-id"],
+    )
+
+
+def _problem(request: _AnyRequest, error: Exception) -> Response[bytes]:
+    """Any exception that reaches Litestar, as the problem that it stands for."""
+    known = _known(error)
+    request_id = request_id_of(request.scope)  # type: ignore[arg-type]  # a TypedDict is a dict
+    log_failure(known, request_id)
+    problem = problem_of(known, request_id)
+    headers = {name.decode(): value.decode() for name, value in problem_headers(known)}
+    return Response(
+        msgspec.json.encode(problem),
+        status_code=problem.status,
+        headers=headers,
+        media_type=PROBLEM_JSON.decode(),
+    )
+
+
+def _known(error: Exception) -> Exception:
+    match error:
+        case NotFoundException():
+            return UnknownPath()
+        case MethodNotAllowedException(headers=headers):
+            allow = (headers or {}).get("allow", "GET")
+            return MethodNotAllowed(allow=tuple(allow.split(", ")))
+        case HTTPException(status_code=status) if status < 500:
+            return MalformedRequest()
+        case _:
+            return error

@@ -1,0 +1,89 @@
+# Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 86b587ae9cfde0f8bd6c956675cd9872; generator 1
+
+"""How avinode.create_rfp becomes `POST /rfqs` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import (
+    ABSENT,
+    as_date,
+    as_date_time,
+    as_time,
+    converted,
+    each,
+    present,
+    text,
+)
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+
+def _seller_company(item: Any) -> dict[str, Any]:
+    return {"id": item}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="createRfq",
+        method="POST",
+        path=("rfqs",),
+        body=present(
+            {
+                "segments": [
+                    {
+                        "startAirport": {"icao": arguments["flight_details"]["departure_airport"]},
+                        "endAirport": {"icao": arguments["flight_details"]["arrival_airport"]},
+                        "dateTime": {
+                            "date": converted(
+                                arguments["flight_details"]["departure_date"],
+                                as_date,
+                                "/flight_details/departure_date",
+                            ),
+                            "time": converted(
+                                arguments["flight_details"]["departure_date"],
+                                as_time,
+                                "/flight_details/departure_date",
+                            ),
+                            "departure": True,
+                            "local": False,
+                        },
+                        "paxCount": text(arguments["flight_details"]["passengers"]),
+                    }
+                ],
+                "sellerCompanies": each(arguments["operator_ids"], _seller_company),
+                "quoteDeadline": converted(
+                    arguments.get("deadline", ABSENT), as_date_time, "/deadline"
+                ),
+                "messageToSeller": arguments.get("special_requirements", ABSENT),
+                "requirements": arguments.get("requirements", ABSENT),
+            }
+        ),
+    )
+
+
+def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return present(
+        {
+            "rfp_id": reply.body["data"]["id"],
+            "status": "created",
+            "operators_notified": len(reply.body["data"]["sellerLift"]),
+            "created_at": converted(
+                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
+            ),
+            "deadline": converted(
+                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+            ),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="createRfq",
+    request=_request,
+    results={"2XX": _result_2xx},
+    errors={"404": ErrorRule(reason="operator_not_found")},
+)

@@ -1,0 +1,76 @@
+# Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 6f95eb3247586451a812586b359bb4dd; generator 1
+
+"""How avinode.create_trip becomes `POST /trips` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, as_date, as_time, converted, listed, text
+from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="createTrip",
+        method="POST",
+        path=("trips",),
+        body={
+            "sourcing": True,
+            "segments": listed(
+                {
+                    "startAirport": {"icao": arguments["departure_airport"]},
+                    "endAirport": {"icao": arguments["arrival_airport"]},
+                    "dateTime": {
+                        "date": converted(arguments["departure_date"], as_date, "/departure_date"),
+                        "time": converted(arguments["departure_date"], as_time, "/departure_date"),
+                        "departure": True,
+                        "local": False,
+                    },
+                    "paxCount": text(arguments["passengers"]),
+                    "paxSegment": True,
+                    "paxTBD": False,
+                    "timeTBD": False,
+                },
+                (
+                    {
+                        "startAirport": {"icao": arguments["arrival_airport"]},
+                        "endAirport": {"icao": arguments["departure_airport"]},
+                        "dateTime": {
+                            "date": converted(arguments["return_date"], as_date, "/return_date"),
+                            "time": converted(arguments["return_date"], as_time, "/return_date"),
+                            "departure": True,
+                            "local": False,
+                        },
+                        "paxCount": text(arguments["passengers"]),
+                        "paxSegment": True,
+                        "paxTBD": False,
+                        "timeTBD": False,
+                    }
+                    if "return_date" in arguments
+                    else ABSENT
+                ),
+            ),
+            "criteria": {"requiredLift": [], "includeLiftUpgrades": True},
+        },
+    )
+
+
+def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "trip_id": reply.body["data"]["id"],
+        "deep_link": reply.body["data"]["actions"]["searchInAvinode"]["href"],
+        "status": "created",
+        "next_action": "OPEN_AVINODE",
+        "message": "Trip created. Open Avinode to search operators and send RFQs.",
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="createTrip",
+    request=_request,
+    results={"2XX": _result_2xx},
+)

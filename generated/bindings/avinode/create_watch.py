@@ -1,0 +1,54 @@
+# Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: a83466c3a6f923196f30395924fbcbe3; generator 1
+
+"""How avinode.create_watch becomes `POST /emptylegs/watches` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present, text
+from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+_STATUS: Final[Mapping[str, Any]] = {"ACTIVE": "active", "PAUSED": "paused"}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="createWatch",
+        method="POST",
+        path=(
+            "emptylegs",
+            "watches",
+        ),
+        body=present(
+            {
+                "startAirport": {"icao": arguments["departure_airport"]},
+                "endAirport": {"icao": arguments["arrival_airport"]},
+                "dateRange": {
+                    "from": arguments["date_range"]["from"],
+                    "to": arguments["date_range"]["to"],
+                },
+                "paxCount": text(arguments.get("passengers", ABSENT)),
+                "maximumPrice": arguments.get("max_price", ABSENT),
+                "currency": "USD",
+            }
+        ),
+    )
+
+
+def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "watch_id": reply.body["data"]["id"],
+        "status": mapped(reply.body["data"]["status"], _STATUS, "/data/status"),
+        "created_at": converted(reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"),
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="createWatch",
+    request=_request,
+    results={"2XX": _result_2xx},
+)

@@ -1,0 +1,73 @@
+# Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 2db38cbe773fcaf0e5a5ca4fa0793f20; generator 1
+
+"""How avinode.get_quote_status becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, not_null, present
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import average_response_minutes, first_response_minutes
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readRfq",
+        method="GET",
+        path=(
+            "rfqs",
+            arguments["rfp_id"],
+        ),
+        query=(("fields", "timestamps"),),
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return present(
+        {
+            "rfp_id": reply.body["data"]["id"],
+            "total_operators": len(reply.body["data"]["sellerLift"]),
+            "responded": count(
+                reply.body["data"]["sellerLift"],
+                lambda item: (
+                    item["sourcingDisplayStatus"]
+                    in (
+                        "Accepted",
+                        "Declined",
+                    )
+                ),
+            ),
+            "pending": count(
+                reply.body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] in ("Unanswered",),
+            ),
+            "created_at": converted(
+                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
+            ),
+            "deadline": converted(
+                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+            ),
+            "first_response_time_minutes": not_null(
+                first_response_minutes(
+                    reply.body["data"]["createdOn"], reply.body["data"]["sellerLift"]
+                )
+            ),
+            "average_response_time_minutes": not_null(
+                average_response_minutes(
+                    reply.body["data"]["createdOn"], reply.body["data"]["sellerLift"]
+                )
+            ),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="readRfq",
+    request=_request,
+    results={"200": _result_200},
+    errors={"404": ErrorRule(reason="rfp_not_found")},
+)

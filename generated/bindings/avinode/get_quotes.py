@@ -1,0 +1,80 @@
+# Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 2625df3ffa7e1cb9b2f5bd65f422b931; generator 1
+
+"""How avinode.get_quotes becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, dig, each, present
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import minutes_between
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readRfq",
+        method="GET",
+        path=(
+            "rfqs",
+            arguments["rfp_id"],
+        ),
+        query=(("fields", "timestamps,latestquote,quotebreakdown"),),
+    )
+
+
+def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
+    return present(
+        {
+            "quote_id": item["latestQuote"]["id"],
+            "operator_id": item["sellerCompany"]["id"],
+            "operator_name": item["sellerCompany"]["displayName"],
+            "aircraft_type": item["latestQuote"]["lift"]["aircraftType"]["name"],
+            "aircraft_id": item["latestQuote"]["lift"].get("id", ABSENT),
+            "base_price_usd": dig(item["latestQuote"], "breakdown", "basePrice"),
+            "taxes_fees_usd": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
+            "total_price_usd": item["latestQuote"]["sellerPrice"]["price"],
+            "response_time_minutes": minutes_between(
+                reply.body["data"]["createdOn"], item["latestQuote"]["createdOn"]
+            ),
+            "valid_until": converted(
+                item["latestQuote"].get("validUntil", ABSENT),
+                as_date_time,
+                "/data/sellerLift/*/latestQuote/validUntil",
+            ),
+            "notes": item["latestQuote"].get("sellerMessage", ABSENT),
+        }
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "rfp_id": reply.body["data"]["id"],
+        "quotes": each(
+            reply.body["data"]["sellerLift"],
+            lambda item: _quote(item, reply),
+            limit=100,
+            keep=lambda item: (
+                dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
+                and "latestQuote" in item
+            ),
+        ),
+        "total": count(
+            reply.body["data"]["sellerLift"],
+            lambda item: (
+                dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
+                and "latestQuote" in item
+            ),
+        ),
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="readRfq",
+    request=_request,
+    results={"200": _result_200},
+    errors={"404": ErrorRule(reason="rfp_not_found")},
+)

@@ -1,0 +1,114 @@
+# Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 73dbe3c3eecd63f12735bf46bce47a5e; generator 1
+
+"""How avinode.get_rfp_status becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    count,
+    dig,
+    each,
+    mapped,
+    present,
+    text,
+)
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import minutes_between
+
+_FIELDS: Final[Mapping[str, Any]] = {
+    "true": "timestamps,latestquote,quotebreakdown",
+    "false": "timestamps",
+}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readRfq",
+        method="GET",
+        path=(
+            "rfqs",
+            arguments["rfp_id"],
+        ),
+        query=(
+            (
+                "fields",
+                text(mapped(arguments.get("include_quotes", False), _FIELDS, "/include_quotes")),
+            ),
+        ),
+    )
+
+
+def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
+    return present(
+        {
+            "quote_id": item["latestQuote"]["id"],
+            "operator_id": item["sellerCompany"]["id"],
+            "operator_name": item["sellerCompany"]["displayName"],
+            "aircraft_type": item["latestQuote"]["lift"]["aircraftType"]["name"],
+            "aircraft_id": item["latestQuote"]["lift"].get("id", ABSENT),
+            "base_price_usd": dig(item["latestQuote"], "breakdown", "basePrice"),
+            "taxes_fees_usd": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
+            "total_price_usd": item["latestQuote"]["sellerPrice"]["price"],
+            "response_time_minutes": minutes_between(
+                reply.body["data"]["createdOn"], item["latestQuote"]["createdOn"]
+            ),
+            "valid_until": converted(
+                item["latestQuote"].get("validUntil", ABSENT),
+                as_date_time,
+                "/data/sellerLift/*/latestQuote/validUntil",
+            ),
+            "notes": item["latestQuote"].get("sellerMessage", ABSENT),
+        }
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return present(
+        {
+            "rfp_id": reply.body["data"]["id"],
+            "total_operators": len(reply.body["data"]["sellerLift"]),
+            "quoted": count(
+                reply.body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] in ("Accepted",),
+            ),
+            "declined": count(
+                reply.body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] in ("Declined",),
+            ),
+            "pending": count(
+                reply.body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] in ("Unanswered",),
+            ),
+            "created_at": converted(
+                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
+            ),
+            "deadline": converted(
+                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+            ),
+            "quotes": each(
+                reply.body["data"]["sellerLift"],
+                lambda item: _quote(item, reply),
+                limit=100,
+                keep=lambda item: (
+                    dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
+                    and "latestQuote" in item
+                ),
+            ),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="readRfq",
+    request=_request,
+    results={"200": _result_200},
+    errors={"404": ErrorRule(reason="rfp_not_found")},
+)

@@ -1,0 +1,60 @@
+# Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: de926fdbc6c72d7b7529f094588adb12; generator 1
+
+"""How avinode.search_airports becomes `GET /airports/search` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, SKIP, each, guarded, not_null, pairs, present, text
+from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{4}$"})
+_IATA_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{3}$"})
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="searchAirports",
+        method="GET",
+        path=(
+            "airports",
+            "search",
+        ),
+        query=pairs(
+            ("filter", arguments["query"]),
+            ("filterMatchType", "contains"),
+            ("country", arguments.get("country", ABSENT)),
+            ("page[number]", "1"),
+            ("page[size]", text(arguments.get("limit", 10))),
+        ),
+    )
+
+
+def _airport(item: Any) -> dict[str, Any]:
+    return present(
+        {
+            "icao": guarded(not_null(item.get("icao")), _GATE, "/data/*/icao", SKIP),
+            "iata": guarded(not_null(item.get("iata")), _IATA_GATE, "/data/*/iata", ABSENT),
+            "name": item["name"],
+            "city": item["city"],
+            "country": item["country"]["code"],
+            "lat": item["coordinates"]["latitude"],
+            "lon": item["coordinates"]["longitude"],
+        }
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {"airports": each(reply.body["data"], _airport, limit=50)}
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="searchAirports",
+    request=_request,
+    results={"200": _result_200},
+)

@@ -1,0 +1,101 @@
+# Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 1a038059a23aa3337606dbcdcecadb08; generator 1
+
+"""How avinode.search_empty_legs becomes `POST /emptylegs/search` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import (
+    ABSENT,
+    SKIP,
+    as_date_time,
+    converted,
+    each,
+    mapped,
+    present,
+    text,
+)
+from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+_CATEGORY: Final[Mapping[str, Any]] = {
+    "Entry level jet (VLJ)": "light",
+    "Light jet": "light",
+    "Super light jet": "light",
+    "Midsize jet": "midsize",
+    "Super midsize jet": "midsize",
+    "Heavy jet": "heavy",
+    "Ultra long range": "ultra-long-range",
+}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="searchEmptyLegs",
+        method="POST",
+        path=(
+            "emptylegs",
+            "search",
+        ),
+        body=present(
+            {
+                "startAirport": {"icao": arguments["departure_airport"]},
+                "endAirport": {"icao": arguments["arrival_airport"]},
+                "dateRange": {
+                    "from": arguments["date_range"]["from"],
+                    "to": arguments["date_range"]["to"],
+                },
+                "paxCount": text(arguments["passengers"]),
+                "maximumPrice": arguments.get("max_price", ABSENT),
+                "currency": "USD",
+            }
+        ),
+    )
+
+
+def _empty_leg(item: Any) -> dict[str, Any]:
+    return {
+        "id": item["id"],
+        "aircraft": {
+            "id": item["lift"]["id"],
+            "type": item["lift"]["aircraftType"]["name"],
+            "category": mapped(
+                item["lift"]["aircraftCategory"]["name"],
+                _CATEGORY,
+                "/data/*/lift/aircraftCategory/name",
+                SKIP,
+            ),
+            "capacity": item["lift"]["maximumPassengers"],
+        },
+        "operator": present(
+            {
+                "id": item["sellerCompany"]["id"],
+                "name": item["sellerCompany"]["displayName"],
+                "rating": item["sellerCompany"].get("rating", ABSENT),
+                "safety_rating": item["sellerCompany"].get("safetyRating", ABSENT),
+            }
+        ),
+        "window": {
+            "from": converted(item["earliestDeparture"], as_date_time, "/data/*/earliestDeparture"),
+            "to": converted(item["latestDeparture"], as_date_time, "/data/*/latestDeparture"),
+        },
+        "price": item["price"]["amount"],
+        "discount": item["discountPercent"],
+    }
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "empty_legs": each(reply.body["data"], _empty_leg, limit=200),
+        "total": reply.body["meta"]["pagination"]["totalCount"],
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="searchEmptyLegs",
+    request=_request,
+    results={"200": _result_200},
+)

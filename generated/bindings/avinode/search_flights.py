@@ -1,0 +1,171 @@
+# Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 69f4b2fe688df58aad341ed7fa8469c0; generator 1
+
+"""How avinode.search_flights becomes `POST /searches` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, SKIP, each, listed, mapped, present, text
+from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+_AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
+    "light": "Light jet",
+    "midsize": "Midsize jet",
+    "heavy": "Heavy jet",
+    "ultra-long-range": "Ultra long range",
+}
+_CATEGORY: Final[Mapping[str, Any]] = {
+    "Entry level jet (VLJ)": "light",
+    "Light jet": "light",
+    "Super light jet": "light",
+    "Midsize jet": "midsize",
+    "Super midsize jet": "midsize",
+    "Heavy jet": "heavy",
+    "Ultra long range": "ultra-long-range",
+}
+_AVAILABILITY: Final[Mapping[str, Any]] = {"AVAILABLE": "available", "ON_REQUEST": "on_request"}
+_REQUIRED_LIFT_AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
+    "light": "Light jet",
+    "midsize": "Midsize jet",
+    "heavy": "Heavy jet",
+    "ultra-long-range": "Ultra long range",
+}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="searchCharterOptions",
+        method="POST",
+        path=("searches",),
+        body={
+            "segments": [
+                {
+                    "startAirport": {"icao": arguments["departure_airport"]},
+                    "endAirport": {"icao": arguments["arrival_airport"]},
+                    "dateTime": {"date": arguments["departure_date"]},
+                    "paxCount": text(arguments["passengers"]),
+                }
+            ],
+            "criteria": present(
+                {
+                    "aircraftCategory": mapped(
+                        arguments.get("aircraft_category", ABSENT),
+                        _AIRCRAFT_CATEGORY,
+                        "/aircraft_category",
+                    ),
+                    "aircraftTypes": arguments.get("aircraft_types", ABSENT),
+                    "maximumPrice": arguments.get("max_budget", ABSENT),
+                    "minimumSellerRating": arguments.get("min_operator_rating", ABSENT),
+                }
+            ),
+            "currency": "USD",
+        },
+    )
+
+
+def _aircraft(item: Any) -> dict[str, Any]:
+    return present(
+        {
+            "id": item["id"],
+            "type": item["aircraftType"]["name"],
+            "category": mapped(
+                item["aircraftCategory"]["name"], _CATEGORY, "/data/*/aircraftCategory/name", SKIP
+            ),
+            "capacity": item["maximumPassengers"],
+            "range_nm": item.get("rangeNauticalMiles", ABSENT),
+            "speed_kts": item.get("cruiseSpeedKnots", ABSENT),
+            "operator": present(
+                {
+                    "id": item["sellerCompany"]["id"],
+                    "name": item["sellerCompany"]["displayName"],
+                    "rating": item["sellerCompany"].get("rating", ABSENT),
+                    "safety_rating": item["sellerCompany"].get("safetyRating", ABSENT),
+                }
+            ),
+            "availability": mapped(item["availability"], _AVAILABILITY, "/data/*/availability"),
+            "estimated_price_usd": item["price"]["amount"],
+        }
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "aircraft": each(reply.body["data"], _aircraft, limit=200),
+        "total": reply.body["meta"]["pagination"]["totalCount"],
+        "query_time_ms": reply.body["meta"]["queryTimeMs"],
+    }
+
+
+def _fallback_request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="createTrip",
+        method="POST",
+        path=("trips",),
+        body={
+            "sourcing": True,
+            "segments": [
+                {
+                    "startAirport": {"icao": arguments["departure_airport"]},
+                    "endAirport": {"icao": arguments["arrival_airport"]},
+                    "dateTime": {
+                        "date": arguments["departure_date"],
+                        "departure": True,
+                        "local": True,
+                    },
+                    "paxCount": text(arguments["passengers"]),
+                    "paxSegment": True,
+                    "paxTBD": False,
+                    "timeTBD": True,
+                }
+            ],
+            "criteria": {
+                "requiredLift": listed(
+                    (
+                        {
+                            "aircraftCategory": mapped(
+                                arguments["aircraft_category"],
+                                _REQUIRED_LIFT_AIRCRAFT_CATEGORY,
+                                "/aircraft_category",
+                            )
+                        }
+                        if "aircraft_category" in arguments
+                        else ABSENT
+                    )
+                ),
+                "includeLiftUpgrades": True,
+            },
+        },
+    )
+
+
+def _fallback_result_2xx(
+    arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
+) -> dict[str, Any]:
+    return {
+        "aircraft": [],
+        "total": 0,
+        "query_time_ms": reply.elapsed_ms,
+        "deep_link": reply.body["data"]["actions"]["searchInAvinode"]["href"],
+        "notice": (
+            "Avinode offers this account no search through its API. Open the link to "
+            "search on its website."
+        ),
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="searchCharterOptions",
+    request=_request,
+    results={"200": _result_200},
+    fallback_on=("403",),
+    fallback=HttpBinding(
+        upstream="avinode",
+        upstream_operation="createTrip",
+        request=_fallback_request,
+        results={"2XX": _fallback_result_2xx},
+    ),
+)

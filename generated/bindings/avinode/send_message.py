@@ -1,0 +1,42 @@
+# Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 773f99f7a1efe84407b925578c618f3f; generator 1
+
+"""How avinode.send_message becomes `POST /tripmsgs/{requestId}/chat` of avinode, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import as_date_time, converted
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="sendChat",
+        method="POST",
+        path=(
+            "tripmsgs",
+            arguments["thread_id"],
+            "chat",
+        ),
+        body={"message": arguments["message"]},
+    )
+
+
+def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "message_id": reply.body["data"]["id"],
+        "thread_id": arguments["thread_id"],
+        "sent_at": converted(reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"),
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="avinode",
+    upstream_operation="sendChat",
+    request=_request,
+    results={"2XX": _result_2xx},
+    errors={"404": ErrorRule(reason="thread_not_found")},
+)

@@ -1,0 +1,20 @@
+# Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 54e68735cfb4158029a2a66140a1058e; generator 1
+
+"""How gateway.handlers.example.calculate answers example.calculate."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.example import calculate
+from generated.models.example.calculate import CalculateInput
+
+
+async def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return dump(await calculate(CalculateInput.model_validate(arguments)))
+
+
+BINDING: Final = PythonBinding(run=run)

@@ -1,0 +1,20 @@
+# Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e8d16f6704c2c33d51947c0abfeb5a7d; generator 1
+
+"""How gateway.handlers.example.greet answers example.greet."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.example import greet
+from generated.models.example.greet import GreetInput
+
+
+async def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return dump(await greet(GreetInput.model_validate(arguments)))
+
+
+BINDING: Final = PythonBinding(run=run)

@@ -1,0 +1,76 @@
+# Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 7c5c4c0c41cd044f991530e1344f6506; generator 1
+
+"""Search airports.
+
+Find airports by name, city or code.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.aviation import Country, IataAirport, IcaoAirport
+
+
+class SearchAirportsInput(BaseModel):
+    """
+    What to look for.
+
+    Schema: schemas/tools/avinode/search_airports.input.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    query: Annotated[str, Field(max_length=100, min_length=1)]
+    """Part of an airport's name, city, ICAO code or IATA code."""
+
+    country: Country | None = None
+    """Only airports in this country, as ISO 3166-1 alpha-2 code."""
+
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+    """At most this many airports."""
+
+
+class Airport(BaseModel):
+    """An airport."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    icao: IcaoAirport
+    """ICAO code, such as KTEB."""
+
+    iata: IataAirport | None = None
+    """IATA code, where the airport has one."""
+
+    name: Annotated[str, Field(max_length=200)]
+    """The airport's name."""
+
+    city: Annotated[str, Field(max_length=200)]
+    """The city it serves."""
+
+    country: Country
+    """Country as ISO 3166-1 alpha-2 code."""
+
+    lat: Annotated[int | float, Field(ge=-90.0, le=90.0)]
+    """Latitude in degrees, north positive."""
+
+    lon: Annotated[int | float, Field(ge=-180.0, le=180.0)]
+    """Longitude in degrees, east positive."""
+
+
+class SearchAirportsOutput(BaseModel):
+    """
+    The airports that match.
+
+    Schema: schemas/tools/avinode/search_airports.output.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    airports: Annotated[list[Airport], Field(max_length=50)]
+    """The airports that match, best match first."""

@@ -1,0 +1,122 @@
+# Generated from schemas/common/aviation.json. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e4748c3acb37208e9cd9840e6c53dc6f; generator 1
+
+"""Definitions that several contracts share: aviation."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+from generated.models.common.identifiers import Identifier
+
+IcaoAirport = TypeAliasType("IcaoAirport", Annotated[str, Field(pattern="^[A-Z]{4}$")])
+"""ICAO code of an airport, four capital letters, such as KTEB."""
+
+
+IataAirport = TypeAliasType("IataAirport", Annotated[str, Field(pattern="^[A-Z]{3}$")])
+"""IATA code of an airport, three capital letters, such as TEB."""
+
+
+Country = TypeAliasType("Country", Annotated[str, Field(pattern="^[A-Z]{2}$")])
+"""Country as ISO 3166-1 alpha-2 code, such as US."""
+
+
+Passengers = TypeAliasType("Passengers", Annotated[int, Field(ge=1, le=19)])
+"""Number of passengers."""
+
+
+AircraftCategory = TypeAliasType(
+    "AircraftCategory", Literal["light", "midsize", "heavy", "ultra-long-range"]
+)
+"""Size class of an aircraft."""
+
+
+Rating = TypeAliasType(
+    "Rating", Annotated[int, Field(ge=0, le=5)] | Annotated[float, Field(ge=0.0, le=5.0)]
+)
+"""Rating by customers, from 0 to 5."""
+
+
+UsDollars = TypeAliasType(
+    "UsDollars",
+    Annotated[int, Field(ge=0, le=1000000000)] | Annotated[float, Field(ge=0.0, le=1000000000.0)],
+)
+"""An amount in US dollars."""
+
+
+class DateRange(BaseModel):
+    """
+    Two dates and the days between them.
+
+    Schema: schemas/common/aviation.json#/$defs/DateRange
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    from_: Annotated[str, Field(alias="from")]
+    """First day, YYYY-MM-DD."""
+
+    to: str
+    """Last day, YYYY-MM-DD."""
+
+
+class Operator(BaseModel):
+    """
+    The company that flies the aircraft.
+
+    Schema: schemas/common/aviation.json#/$defs/Operator
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: Identifier
+    """The operator's id, as `create_rfp` takes it."""
+
+    name: Annotated[str, Field(max_length=200)]
+    """The operator's name."""
+
+    rating: Rating | None = None
+    safety_rating: Annotated[str | None, Field(max_length=100)] = None
+    """The operator's safety rating, such as ARGUS Gold."""
+
+
+class Quote(BaseModel):
+    """
+    What an operator asks for the flight.
+
+    Schema: schemas/common/aviation.json#/$defs/Quote
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    quote_id: Identifier
+    """The quote's id."""
+
+    operator_id: Identifier
+    """The id of the operator who quotes."""
+
+    operator_name: Annotated[str, Field(max_length=200)]
+    """The name of the operator who quotes."""
+
+    aircraft_type: Annotated[str, Field(max_length=100)]
+    """The type of the offered aircraft, such as Citation X."""
+
+    aircraft_id: Identifier | None = None
+    """The id of the offered aircraft."""
+
+    base_price_usd: UsDollars | None = None
+    taxes_fees_usd: UsDollars | None = None
+    total_price_usd: UsDollars
+    response_time_minutes: Annotated[int, Field(ge=0)]
+    """Whole minutes between the request for proposal and this quote."""
+
+    valid_until: str | None = None
+    """When the quote lapses, RFC 3339 in UTC."""
+
+    notes: Annotated[str | None, Field(max_length=4000)] = None
+    """What the operator adds in words."""

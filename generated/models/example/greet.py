@@ -1,0 +1,40 @@
+# Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 5e6fdd0b9f8f594f5ede5cb14db80e69; generator 1
+
+"""Greet someone.
+
+Greet someone by name.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GreetInput(BaseModel):
+    """
+    Whom to greet.
+
+    Schema: schemas/tools/example/greet.input.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[str, Field(max_length=100, min_length=1)]
+    """The name to greet."""
+
+
+class GreetOutput(BaseModel):
+    """
+    The greeting.
+
+    Schema: schemas/tools/example/greet.output.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    greeting: Annotated[str, Field(max_length=200)]
+    """The greeting."""

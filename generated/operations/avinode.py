@@ -1,0 +1,163 @@
+# Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: d26cf071ba49828f640ab16f13a0d5e9; generator 1
+
+"""The operations of avinode."""
+
+from typing import Final
+
+from gateway.contract.operation import DeclaredError, Effect, Operation
+from generated.bindings.avinode import (
+    create_rfp,
+    create_trip,
+    create_watch,
+    get_quote_status,
+    get_quotes,
+    get_rfp_status,
+    search_airports,
+    search_empty_legs,
+    search_flights,
+    send_message,
+)
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="avinode.create_rfp",
+        connector="avinode",
+        title="Create a request for proposal",
+        description="Ask operators for proposals for a flight.",
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="operator_not_found",
+                status=404,
+                title="One of the operators does not exist.",
+            ),
+        ),
+        binding=create_rfp.BINDING,
+        route="/v1/avinode/create_rfp",
+    ),
+    Operation(
+        id="avinode.create_trip",
+        connector="avinode",
+        title="Create a trip",
+        description="Create a trip in Avinode and answer a link to choose operators for it.",
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=create_trip.BINDING,
+        route="/v1/avinode/create_trip",
+    ),
+    Operation(
+        id="avinode.create_watch",
+        connector="avinode",
+        title="Watch for empty legs",
+        description="Create a watch that looks out for empty legs between two airports.",
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=create_watch.BINDING,
+        route="/v1/avinode/create_watch",
+    ),
+    Operation(
+        id="avinode.get_quote_status",
+        connector="avinode",
+        title="Get the status of quotes",
+        description="Get how many operators have answered a request for proposal, and how fast.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="rfp_not_found", status=404, title="There is no such request for proposal."
+            ),
+        ),
+        binding=get_quote_status.BINDING,
+        route="/v1/avinode/get_quote_status",
+    ),
+    Operation(
+        id="avinode.get_quotes",
+        connector="avinode",
+        title="Get the quotes for a request for proposal",
+        description=(
+            "Get all quotes in US dollars that operators have given for a request for proposal."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="rfp_not_found", status=404, title="There is no such request for proposal."
+            ),
+        ),
+        binding=get_quotes.BINDING,
+        route="/v1/avinode/get_quotes",
+    ),
+    Operation(
+        id="avinode.get_rfp_status",
+        connector="avinode",
+        title="Get the status of a request for proposal",
+        description=(
+            "Get how many operators have answered a request for proposal, and their quotes if "
+            "asked."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="rfp_not_found", status=404, title="There is no such request for proposal."
+            ),
+        ),
+        binding=get_rfp_status.BINDING,
+        route="/v1/avinode/get_rfp_status",
+    ),
+    Operation(
+        id="avinode.search_airports",
+        connector="avinode",
+        title="Search airports",
+        description="Find airports by name, city or code.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=search_airports.BINDING,
+        route="/v1/avinode/search_airports",
+    ),
+    Operation(
+        id="avinode.search_empty_legs",
+        connector="avinode",
+        title="Search empty legs",
+        description="Search positioning flights that operators sell at a discount.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=search_empty_legs.BINDING,
+        route="/v1/avinode/search_empty_legs",
+    ),
+    Operation(
+        id="avinode.search_flights",
+        connector="avinode",
+        title="Search charter flights",
+        description=(
+            "Search aircraft that can fly one leg on one date. Accounts of brokers may not "
+            "search through the API; they get an empty list and a link to search on the Avinode "
+            "website."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=search_flights.BINDING,
+        route="/v1/avinode/search_flights",
+    ),
+    Operation(
+        id="avinode.send_message",
+        connector="avinode",
+        title="Send a message to an operator",
+        description="Send a message to an operator in an existing thread.",
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(reason="thread_not_found", status=404, title="There is no such thread."),
+        ),
+        binding=send_message.BINDING,
+        route="/v1/avinode/send_message",
+    ),
+)

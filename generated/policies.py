@@ -1,0 +1,41 @@
+# Generated from schemas/policies/agents.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+
+"""Which agent may call which operations."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "administrator": frozenset(
+            (
+                "avinode.create_rfp",
+                "avinode.create_trip",
+                "avinode.create_watch",
+                "avinode.get_quote_status",
+                "avinode.get_quotes",
+                "avinode.get_rfp_status",
+                "avinode.search_airports",
+                "avinode.search_empty_legs",
+                "avinode.search_flights",
+                "avinode.send_message",
+                "example.calculate",
+                "example.greet",
+            )
+        ),
+        "flight_search": frozenset(
+            (
+                "avinode.create_rfp",
+                "avinode.create_watch",
+                "avinode.get_rfp_status",
+                "avinode.search_airports",
+                "avinode.search_empty_legs",
+                "avinode.search_flights",
+            )
+        ),
+        "proposal_analysis": frozenset(("avinode.get_rfp_status",)),
+    }
+)

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Measure a call through the gateway beside FastMCP `from_openapi` and a bare proxy.
+
+Every contender calls the same upstream process over HTTP and is asked by the same load generator,
+one after the other, round after round, in one run: trust the ratios, not the single figures. The
+gateway does its whole work: key, grant, validation of arguments, reply and result, audit record.
+
+Each server has core 0 to itself; upstream and load generator share core 1 and stay well below it.
+FastMCP runs in its fastest configuration (stateless, plain JSON answers, uvloop) and without a key.
+With --rate, requests arrive at that rate instead, and what counts is how much longer the median
+call takes than the upstream's own answer.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from contenders import BARE, DIRECT, MCP_MODERN, REST, Contender, Lineup, gateway_server, lineup
+from figures import Rounds, Sample, Spread, overheads, ratios, spread, summary
+from load import Figures, Job
+from machine import description
+from printing import text_of
+from processes import LOAD_CPU, BenchError, can_pin
+
+RATE_CONTENDERS: Final = (DIRECT, BARE, REST, MCP_MODERN)
+BUSY: Final = 0.8
+NOWHERE: Final = "http://127.0.0.1:9"
+
+
+def main() -> int:
+    """Exit 0 when it was measured, 2 when it cannot be."""
+    options = _parser().parse_args()
+    try:
+        report = description() | measure(options)
+    except BenchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(
+        msgspec.json.format(msgspec.json.encode(report)).decode()
+        if options.json
+        else text_of(report)
+    )
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tool", default="avinode.search_flights", help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
+    parser.add_argument(
+        "--seconds", type=float, default=3.0, help="of each contender in each round"
+    )
+    parser.add_argument("--connections", type=int, default=16, help="default: %(default)s")
+    parser.add_argument("--rate", type=float, help="calls per second, instead of full load")
+    parser.add_argument("--starts", type=int, default=5, help="starts of the gateway to time")
+    parser.add_argument("--without-fastmcp", action="store_true", help="needs no package index")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    return parser
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that was asked for. Raises `BenchError`."""
+    starts = _starts(options.starts)
+    with_fastmcp = not options.without_fastmcp and options.rate is None
+    with lineup(options.tool, with_fastmcp=with_fastmcp) as field:
+        rounds = _rounds(field, options)
+    compared = ratios(rounds) if options.rate is None else {}
+    return {
+        "tool": options.tool,
+        "upstream_answer_bytes": field.answer_bytes,
+        "connections": options.connections,
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+        "rate": options.rate,
+        "contenders": {name: summary(samples) for name, samples in rounds.items()},
+        "ratios_of_calls_per_second": compared,
+        "overhead_ms_of_the_median_call": overheads(rounds) if options.rate else {},
+        "gateway_start": starts,
+    }
+
+
+def _starts(count: int) -> dict[str, Spread]:
+    """How long until `gateway serve` is ready, and what it holds then."""
+    seconds, megabytes = [], []
+    for _ in range(count):
+        began = time.perf_counter()
+        with gateway_server(NOWHERE) as server:
+            seconds.append(time.perf_counter() - began)
+            megabytes.append(server.rss_mb())
+    return {"seconds": spread(seconds), "rss_mb": spread(megabytes)} if count else {}
+
+
+def _rounds(field: Lineup, options: argparse.Namespace) -> Rounds:
+    chosen = [
+        contender
+        for contender in field.contenders
+        if options.rate is None or contender.name in RATE_CONTENDERS
+    ]
+    samples: dict[str, list[Sample]] = {contender.name: [] for contender in chosen}
+    for number in range(options.rounds):
+        # Each round begins with another one, so that none always follows the same neighbour.
+        first = number % len(chosen)
+        for contender in (*chosen[first:], *chosen[:first]):
+            print(f"round {number + 1}: {contender.name}", file=sys.stderr)
+            samples[contender.name].append(_sample(contender, field.marker, options))
+    return samples
+
+
+def _sample(contender: Contender, marker: bytes, options: argparse.Namespace) -> Sample:
+    job = Job(
+        port=contender.server.port,
+        request=contender.request,
+        marker=marker,
+        connections=options.connections,
+        seconds=options.seconds,
+        rate=options.rate,
+        cpu=LOAD_CPU if can_pin() else None,
+    )
+    cpu = contender.server.cpu_seconds()
+    figures = _load(job, contender.name)
+    cpu = contender.server.cpu_seconds() - cpu
+    share = job.seconds / (job.seconds + job.warm_up_seconds)
+    return Sample(
+        calls_per_second=figures.calls_per_second,
+        p50_ms=figures.p50_ms,
+        p99_ms=figures.p99_ms,
+        cpu_us_per_call=1e6 * cpu * share / figures.calls,
+        rss_mb=contender.server.rss_mb(),
+    )
+
+
+def _load(job: Job, name: str) -> Figures:
+    script = Path(__file__).with_name("load.py")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        input=msgspec.json.encode(job),
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BenchError(f"the load generator failed: {done.stderr.decode()[-500:]}")
+    figures = msgspec.json.decode(done.stdout, type=Figures)
+    if figures.failures or not figures.calls:
+        raise BenchError(f"{name}: {figures.failures} of {figures.calls} calls failed")
+    if figures.cpu_share > BUSY and name != DIRECT:
+        raise BenchError(f"{name}: the load generator was {figures.cpu_share:.0%} busy")
+    return figures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

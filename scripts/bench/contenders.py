@@ -1,0 +1,185 @@
+"""What is measured: the gateway's three doors, FastMCP, a bare proxy, and the upstream itself."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+import wire
+import yaml
+from msgspec import Struct
+from peer import interpreter
+from processes import LOAD_CPU, BenchError, Server, ask, started
+from replay import Exchange
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+HERE: Final = Path(__file__).resolve().parent
+GATEWAY: Final = str(Path(sys.executable).parent / "gateway")
+KEY: Final = "bench-bootstrap-key-0123456789abcdef"
+UPSTREAM: Final = "avinode"
+CREDENTIALS: Final = {"api_token": "bench-api-token", "access_token": "bench-access-token"}
+
+DIRECT: Final = "upstream itself"
+BARE: Final = "bare proxy"
+REST: Final = "gateway REST"
+MCP_MODERN: Final = f"gateway MCP {wire.MODERN}"
+MCP_HANDSHAKE: Final = f"gateway MCP {wire.HANDSHAKE}"
+FASTMCP_MODERN: Final = f"FastMCP {wire.MODERN}"
+FASTMCP_HANDSHAKE: Final = f"FastMCP {wire.HANDSHAKE}"
+
+
+class Contender(Struct, frozen=True):
+    """A server and the request that makes it do the work."""
+
+    name: str
+    server: Server
+    request: bytes
+
+
+class Lineup(Struct, frozen=True):
+    """Everything that runs, and how a good answer is known."""
+
+    contenders: tuple[Contender, ...]
+    marker: bytes
+    answer_bytes: int
+    """The size of the upstream's answer."""
+
+
+@contextmanager
+def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
+    """Start everything; stop it at the end of the block. Raises `BenchError`."""
+    arguments = _example_arguments(tool)
+    with ExitStack() as stack:
+        upstream = stack.enter_context(_upstream())
+        gateway = stack.enter_context(gateway_server(upstream.url))
+        request = wire.rest(gateway.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
+        exchange = _exchange_behind(request, gateway, upstream)
+        bare = stack.enter_context(_bare_proxy(upstream.url))
+        name = tool.replace(".", "_")
+        contenders = [
+            _passed_on(DIRECT, upstream, exchange),
+            _passed_on(BARE, bare, exchange),
+            Contender(REST, gateway, request),
+            _gateway_mcp(MCP_MODERN, gateway, wire.MODERN, name, arguments),
+            _gateway_mcp(MCP_HANDSHAKE, gateway, wire.HANDSHAKE, name, arguments),
+        ]
+        if with_fastmcp:
+            fastmcp = stack.enter_context(_fastmcp(upstream.url))
+            contenders += _fastmcp_contenders(fastmcp, exchange)
+        marker = str(json.loads(exchange.answer)["data"][-1]["id"]).encode()
+        yield Lineup(tuple(contenders), marker, len(exchange.answer))
+
+
+@contextmanager
+def gateway_server(upstream: str) -> Iterator[Server]:
+    """`gateway serve` as an operator starts it, its live backend pointed at `upstream`."""
+    environment = {
+        "GATEWAY_BOOTSTRAP_KEY": KEY,
+        "GATEWAY_BACKEND_AVINODE": "live",
+        "GATEWAY_AVINODE_BASE_URL": upstream,
+        **{f"GATEWAY_AVINODE_{name.upper()}": value for name, value in CREDENTIALS.items()},
+    }
+    with tempfile.TemporaryDirectory() as data:
+        command = [GATEWAY, "serve", "--host", "127.0.0.1", "--port", "0", "--data", data]
+        with started("the gateway", command, environment=environment) as server:
+            yield server
+
+
+@contextmanager
+def _upstream() -> Iterator[Server]:
+    origin_command = [GATEWAY, "mock", UPSTREAM, "--port", "0"]
+    with started("the mock upstream", origin_command, cpu=LOAD_CPU) as origin:
+        command = [sys.executable, str(HERE / "replay.py"), origin.url]
+        with started("the replayed upstream", command, cpu=LOAD_CPU) as upstream:
+            yield upstream
+
+
+@contextmanager
+def _bare_proxy(upstream: str) -> Iterator[Server]:
+    command = [sys.executable, str(HERE / "bare_proxy.py"), upstream]
+    with started("the bare proxy", command, text=msgspec.json.encode(_headers())) as server:
+        yield server
+
+
+@contextmanager
+def _fastmcp(upstream: str) -> Iterator[Server]:
+    command = [str(interpreter()), str(HERE / "fastmcp_proxy.py"), upstream]
+    given = {"contract": _contract(), "headers": _headers()}
+    with started("FastMCP", command, text=msgspec.json.encode(given)) as server:
+        yield server
+
+
+def _exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
+    """What the gateway asked the upstream for `request`: the others are asked for the same."""
+    head, _, body = ask(gateway.port, request).partition(b"\r\n\r\n")
+    if b" 200 " not in head.partition(b"\r\n")[0]:
+        raise BenchError(f"the gateway refused the call: {body[:500]!r}")
+    told = ask(upstream.port, wire.message(upstream.port, "GET", "/recorded", b"", {}))
+    exchanges = msgspec.json.decode(told.partition(b"\r\n\r\n")[2], type=list[Exchange])
+    if not exchanges:
+        raise BenchError("the tool does not call the upstream; choose another with --tool")
+    return exchanges[-1]
+
+
+def _passed_on(name: str, server: Server, exchange: Exchange) -> Contender:
+    request = wire.message(server.port, exchange.method, exchange.target, exchange.request, {})
+    return Contender(name, server, request)
+
+
+def _gateway_mcp(
+    name: str, server: Server, revision: str, tool: str, arguments: dict[str, Any]
+) -> Contender:
+    return Contender(name, server, wire.mcp(server.port, revision, tool, arguments, KEY))
+
+
+def _fastmcp_contenders(server: Server, exchange: Exchange) -> list[Contender]:
+    parts = urlsplit(exchange.target)
+    operation = _contract()["paths"].get(parts.path, {}).get(exchange.method.lower())
+    if operation is None:
+        raise BenchError(f"{parts.path} is not a plain path of the contract; choose another --tool")
+    body = json.loads(exchange.request) if exchange.request else {}
+    arguments = dict(parse_qsl(parts.query)) | body
+    return [
+        Contender(
+            name, server, wire.mcp(server.port, revision, operation["operationId"], arguments)
+        )
+        for name, revision in (
+            (FASTMCP_MODERN, wire.MODERN),
+            (FASTMCP_HANDSHAKE, wire.HANDSHAKE),
+        )
+    ]
+
+
+def _example_arguments(tool: str) -> dict[str, Any]:
+    paths = json.loads((ROOT / "generated" / "openapi.json").read_text())["paths"]
+    item = paths.get(f"/v1/{tool.replace('.', '/')}")
+    if item is None:
+        raise BenchError(f"there is no tool {tool!r}; `gateway tools list` lists them")
+    examples = item["post"]["requestBody"]["content"]["application/json"]["examples"]
+    arguments: dict[str, Any] = next(iter(examples.values()))["value"]
+    return arguments
+
+
+def _contract() -> dict[str, Any]:
+    text = (ROOT / "schemas" / "upstreams" / UPSTREAM / "openapi.yaml").read_text()
+    contract: dict[str, Any] = yaml.safe_load(text)
+    return contract
+
+
+def _headers() -> dict[str, str]:
+    """The upstream's own headers with the credentials filled in, as the gateway sends them."""
+    values = {f"{{credential.{name}}}": value for name, value in CREDENTIALS.items()}
+    values["{now}"] = "2026-01-01T00:00:00Z"
+    headers = {}
+    for rule in _contract()["x-upstream"]["headers"]:
+        text = rule["template"]
+        for name, value in values.items():
+            text = text.replace(name, value)
+        if "{" not in text:
+            headers[rule["name"]] = text
+    return headers

@@ -1,0 +1,76 @@
+"""Samples over the rounds, and what they come to: medians, spreads and ratios."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Final
+
+import contenders as names
+from msgspec import Struct
+
+RATIOS: Final = (
+    (names.MCP_MODERN, names.FASTMCP_MODERN),
+    (names.MCP_HANDSHAKE, names.FASTMCP_HANDSHAKE),
+    (names.MCP_MODERN, names.FASTMCP_HANDSHAKE),
+    (names.MCP_MODERN, names.BARE),
+    (names.MCP_HANDSHAKE, names.BARE),
+    (names.REST, names.BARE),
+)
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """One contender in one round."""
+
+    calls_per_second: float
+    p50_ms: float
+    p99_ms: float
+    cpu_us_per_call: float
+    """Processor time of the server for one call."""
+    rss_mb: float
+
+
+class Spread(Struct, frozen=True):
+    """A figure over the rounds."""
+
+    median: float
+    low: float
+    high: float
+
+
+Rounds = Mapping[str, Sequence[Sample]]
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """The median and the extremes."""
+    return Spread(median(values), min(values), max(values))
+
+
+def summary(samples: Sequence[Sample]) -> dict[str, Spread]:
+    """Each figure of one contender over the rounds."""
+    return {
+        name: spread([float(getattr(sample, name)) for sample in samples])
+        for name in Sample.__struct_fields__
+    }
+
+
+def ratios(rounds: Rounds) -> dict[str, Spread]:
+    """Calls per second, one contender against another, paired round by round."""
+    return {
+        f"{one} / {other}": _paired(rounds[one], rounds[other])
+        for one, other in RATIOS
+        if one in rounds and other in rounds
+    }
+
+
+def overheads(rounds: Rounds) -> dict[str, Spread]:
+    """Milliseconds of the median call beyond calling the upstream directly, round by round."""
+    direct = [sample.p50_ms for sample in rounds[names.DIRECT]]
+    return {
+        name: spread([sample.p50_ms - base for sample, base in zip(samples, direct, strict=True)])
+        for name, samples in rounds.items()
+        if name != names.DIRECT
+    }
+
+
+def _paired(ones: Sequence[Sample], others: Sequence[Sample]) -> Spread:
+    pairs = zip(ones, others, strict=True)
+    return spread([one.calls_per_second / other.calls_per_second for one, other in pairs])

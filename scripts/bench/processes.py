@@ -1,0 +1,114 @@
+"""Server processes: started, pinned, watched, stopped."""
+
+import os
+import select
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from msgspec import Struct
+
+START_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 10.0
+SERVER_CPU: Final = 0
+LOAD_CPU: Final = 1
+
+
+class BenchError(Exception):
+    """The measurement cannot be made; the message says why."""
+
+
+class Server(Struct, frozen=True):
+    """A process that printed `ready URL`."""
+
+    name: str
+    pid: int
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def rss_mb(self) -> float:
+        """Resident memory now, in megabytes."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+    def cpu_seconds(self) -> float:
+        """Processor time so far, user and system."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def can_pin() -> bool:
+    """Whether server and load can have a core each."""
+    return hasattr(os, "sched_setaffinity") and {SERVER_CPU, LOAD_CPU} <= os.sched_getaffinity(0)
+
+
+@contextmanager
+def started(
+    name: str,
+    command: Sequence[str],
+    *,
+    cpu: int = SERVER_CPU,
+    text: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """Run `command` until the block ends. Raises `BenchError` when it does not get ready."""
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, **(environment or {})},
+        ) as process,
+    ):
+        if can_pin():
+            os.sched_setaffinity(process.pid, {cpu})
+        try:
+            url = _ready_url(process, text)
+            if url is None:
+                process.kill()
+                raise BenchError(f"{name} did not start: {_end_of(log) or 'it said nothing'}")
+            yield Server(name, process.pid, int(url.rstrip("/").rpartition(":")[2]))
+        finally:
+            process.terminate()
+            _wait(process)
+
+
+def _ready_url(process: subprocess.Popen[bytes], text: bytes) -> str | None:
+    if process.stdin is None or process.stdout is None:
+        return None
+    process.stdin.write(text)
+    process.stdin.close()
+    readable = select.select([process.stdout], [], [], START_SECONDS)[0]
+    line = process.stdout.readline().decode() if readable else ""
+    word, _, url = line.strip().partition(" ")
+    return url if word == "ready" else None
+
+
+def _end_of(log: IO[bytes]) -> str:
+    log.seek(0)
+    return log.read()[-500:].decode(errors="replace").strip()
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def ask(port: int, request: bytes) -> bytes:
+    """One request over a connection of its own; the whole answer, head and body."""
+    with socket.create_connection(("127.0.0.1", port), timeout=START_SECONDS) as connection:
+        connection.sendall(request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+        return b"".join(iter(lambda: connection.recv(65536), b""))

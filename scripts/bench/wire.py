@@ -1,0 +1,51 @@
+"""The HTTP requests that the contenders are sent, byte for byte."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+MODERN: Final = "2026-07-28"
+HANDSHAKE: Final = "2025-11-25"
+_CLIENT: Final = {"name": "bench", "version": "1"}
+
+
+def message(port: int, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+    """An HTTP/1.1 request with JSON in and out."""
+    lines = [
+        f"{method} {target} HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+        "",
+        "",
+    ]
+    return "\r\n".join(lines).encode() + body
+
+
+def rest(port: int, path: str, arguments: Mapping[str, Any], key: str) -> bytes:
+    """One call by the gateway's REST door."""
+    headers = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
+    return message(port, "POST", path, json.dumps(arguments).encode(), headers)
+
+
+def mcp(
+    port: int, revision: str, tool: str, arguments: Mapping[str, Any], key: str | None = None
+) -> bytes:
+    """One `tools/call` in either era, without a session: both servers serve it stateless."""
+    params: dict[str, Any] = {"name": tool, "arguments": arguments}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": revision,
+    }
+    if revision == MODERN:
+        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": tool}
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": _CLIENT,
+        }
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key}"
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return message(port, "POST", "/mcp", json.dumps(call).encode(), headers)

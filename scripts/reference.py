@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Write the reference pages that say what the code says: settings, commands, errors, lint rules.
+
+The pages are committed, so that they can be read without building anything; `--check` compares.
+The pages of the tools come from `gateway generate`.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from gateway.cli.commands import COMMANDS, cli
+from gateway.codegen.lint import RULES
+from gateway.settings.reference import render_reference
+from gateway.transports.problem_kinds import PROBLEMS, ProblemKind
+
+FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
+NOTICE: Final = "<!-- Written by `scripts/reference.py`. Do not edit. -->"
+
+CLI_HEAD: Final = f"""\
+# Command line
+
+{NOTICE}
+
+`gateway COMMAND --help` says what is said here. Commands that print data take `--json`. Data goes to standard output; progress,
+logs and errors go to standard error, and errors are two lines: `error: …` and, where something can be done, `fix: …`.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; the answer is yes |
+| 1 | the command ran and the answer is no: findings, a stale file, a refused call, something misconfigured |
+| 2 | wrong usage, or something that the command needs is missing or broken |
+| 130 | stopped from the keyboard |
+
+Completion: `gateway completion bash`, `zsh` or `fish` prints a script for that shell.
+"""
+
+ERRORS_HEAD: Final = f"""\
+# Errors
+
+{NOTICE}
+
+A failed call answers with a problem (RFC 9457): on REST as the body, `application/problem+json`; on MCP as the text of a tool
+result with `isError: true`, and as an object under `_meta["contract-gateway/problem"]`. An unknown tool is a JSON-RPC error
+on MCP. `code` is for programs and stable; `request_id` finds the call in the gateway's log and audit; `errors` holds JSON
+Pointers into the arguments. No problem ever repeats a value that was sent.
+
+`type` is `/problems/<slug>`; the gateway answers at that path with the explanation given here.
+"""
+
+RULES_HEAD: Final = f"""\
+# Lint rules
+
+{NOTICE}
+
+What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and refuses nothing. `gateway lint --rules` prints
+the same table.
+
+| rule | severity | meaning | mend it by |
+|---|---|---|---|
+"""
+
+
+def main() -> int:
+    """Exit 0 when the pages are (now) right, 1 when `--check` finds one that is not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="look only: exit 1 when one is stale")
+    is_check = parser.parse_args().check
+    stale = [name for name, render in PAGES.items() if _read(name) != render()]
+    for name in stale:
+        if is_check:
+            print(f"docs/reference/{name} is stale\nfix: scripts/reference.py", file=sys.stderr)
+        else:
+            (FOLDER / name).write_text(PAGES[name](), "utf-8", newline="\n")
+            print(f"docs/reference/{name} written")
+    return 1 if stale and is_check else 0
+
+
+def _read(name: str) -> str | None:
+    path = FOLDER / name
+    return path.read_text("utf-8") if path.is_file() else None
+
+
+def render_cli() -> str:
+    """Every command with its usage, options and example."""
+    context = click.Context(cli, info_name="gateway")
+    sections = []
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        if command is not None:
+            sections.extend(_command_sections(command, context, name, level=2))
+    return CLI_HEAD + "".join(sections)
+
+
+def _command_sections(
+    command: click.Command, parent: click.Context, name: str, level: int
+) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield f"\n{'#' * level} {context.command_path}\n\n{_prose(command.help)}\n"
+    yield f"\n```text\n{usage}\n```\n"
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    if options:
+        yield "\n| option | meaning |\n|---|---|\n" + "".join(map(_option_row, options))
+    if command.epilog:
+        yield f"\n```shell\n{command.epilog.removeprefix('Example: ')}\n```\n"
+    if isinstance(command, click.Group):
+        for child_name, child in command.commands.items():
+            yield from _command_sections(child, context, child_name, level + 1)
+
+
+def _option_row(option: click.Option) -> str:
+    flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
+    return f"| {flags} | {_prose(option.help).replace('|', chr(92) + '|')} |\n"
+
+
+def _prose(text: str | None) -> str:
+    """Click's text as a paragraph each."""
+    paragraphs = (text or "").replace("\b", "").strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def render_errors() -> str:
+    """Every kind of problem, by status."""
+    kinds = {kind.slug: kind for kind in PROBLEMS.values()}
+    rows = (
+        f"| {kind.status} | `{kind.code}` | `{kind.slug}` | {kind.title} | {kind.advice} |\n"
+        for kind in sorted(kinds.values(), key=lambda kind: (kind.status, kind.slug))
+    )
+    head = "\n| status | code | slug | title | what to do |\n|---|---|---|---|---|\n"
+    return ERRORS_HEAD + head + "".join(rows) + _classes()
+
+
+def _classes() -> str:
+    """Every class of the error tree, with its kind."""
+    rows = (
+        f"| `{error.__name__}` | {error.stage} | {'yes' if error.is_retryable else 'no'} "
+        f"| `{kind.slug}` |\n"
+        for error, kind in sorted(PROBLEMS.items(), key=_by_class_name)
+    )
+    head = (
+        "\n## Classes\n\nThe classes of `gateway/errors.py`, for handlers and for who reads the log. `stage` is the step of the"
+        "\ncall that failed: the word in the audit record. `ToolFailed` answers with the status that the tool's contract declares."
+        "\n\n| class | stage | retryable | problem |\n|---|---|---|---|\n"
+    )
+    return head + "".join(rows)
+
+
+def _by_class_name(item: tuple[type[Exception], ProblemKind]) -> str:
+    return item[0].__name__
+
+
+def render_rules() -> str:
+    """Every lint rule."""
+    rows = (
+        f"| `{rule.id}` | {rule.severity.value} | {rule.meaning} | {rule.fix} |\n"
+        for rule in sorted(RULES, key=lambda rule: rule.id)
+    )
+    return RULES_HEAD + "".join(rows)
+
+
+PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "cli.md": render_cli,
+    "errors.md": render_errors,
+    "lint-rules.md": render_rules,
+    "settings.md": render_reference,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""The project's own source, parsed once, for the tests that look at how it is built."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+class Source(NamedTuple):
+    """One Python file."""
+
+    path: str
+    """Relative to the repository, with forward slashes."""
+    text: str
+    tree: ast.Module
+
+
+def _parsed(path: str, text: str) -> Source:
+    return Source(path, text, ast.parse(text))
+
+
+def _read(*folders: str) -> list[Source]:
+    files = (file for folder in folders for file in sorted((ROOT / folder).rglob("*.py")))
+    return [_parsed(file.relative_to(ROOT).as_posix(), file.read_text("utf-8")) for file in files]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def written() -> list[Source]:
+    """What people wrote and ship: the gateway and the repository's chores."""
+    return _read("gateway", "scripts")
+
+
+@pytest.fixture(scope="session")
+def tested() -> list[Source]:
+    """The tests, without the golden files, which are generated."""
+    return [source for source in _read("tests") if not source.path.startswith("tests/golden/")]
+
+
+@pytest.fixture(scope="session")
+def generated() -> list[Source]:
+    """What `gateway generate` wrote."""
+    return _read("generated")
+
+
+@pytest.fixture(scope="session")
+def planted() -> Callable[..., list[Source]]:
+    """Makes a source with a mistake in it, to show that a check would find it."""
+    return lambda text, path="gateway/planted.py": [_parsed(path, text)]

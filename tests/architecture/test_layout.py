@@ -1,0 +1,88 @@
+"""The repository holds what its layout says, and nothing of the machine it was written on."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+TOP_LEVEL: Final = {
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "docs",
+    "gateway",
+    "generated",
+    "pyproject.toml",
+    "schemas",
+    "scripts",
+    "tests",
+}
+UNTRACKED: Final = {"data", "gateway.toml", "dist"}
+"""What a user of a checkout makes beside it; git ignores it."""
+TARGETS: Final = 20
+MACHINE: Final = re.compile(r"/home/[a-z]|/Users/[A-Za-z]|/root/|(?<![\w.])\.\./shared/|/work/")
+
+
+@pytest.fixture(scope="module")
+def tracked(root):
+    """The files that git holds or would add; without git, those that a clone would bring."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert listed.returncode == 0, "the tests look at a git checkout"
+    return [root / name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+
+
+def test_the_top_level_is_the_fixed_one(root):
+    """A new thing finds its place in an existing folder."""
+    visible = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}
+    assert visible - UNTRACKED - {"__pycache__"} == TOP_LEVEL
+
+
+def test_every_make_target_says_what_it_is_for(root):
+    makefile = (root / "Makefile").read_text("utf-8")
+    targets = re.findall(r"^([a-z][a-z-]*):(?!=)(.*)$", makefile, re.MULTILINE)
+    assert 0 < len(targets) <= TARGETS
+    assert [name for name, rest in targets if "## " not in rest] == []
+
+
+def test_continuous_integration_runs_the_same_targets(root):
+    script = (root / ".ci" / "run").read_text("utf-8")
+    assert "make check" in script
+    assert "make test" in script
+    assert ".ci/run" in (root / ".github" / "workflows" / "check.yml").read_text("utf-8")
+    assert (root / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_no_file_names_a_path_of_one_machine(root, tracked):
+    here = Path(__file__)
+    texts = [file for file in tracked if file != here and _is_text(file)]
+    assert texts
+    offenders = [
+        f"{file.relative_to(root)}:{number}"
+        for file in texts
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if MACHINE.search(line)
+    ]
+    assert offenders == []
+
+
+def test_state_and_secrets_are_ignored_by_git(root):
+    secret = ["data/gateway.db", "data/bootstrap-key", "gateway.toml", ".env", ".venv/bin/python"]
+    ignored = subprocess.run(
+        ["git", "check-ignore", *secret], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert ignored.stdout.split() == secret
+
+
+def _is_text(file: Path) -> bool:
+    return file.suffix in {".md", ".py", ".toml", ".yaml", ".yml", ".json", ".cfg", ""} and (
+        b"\0" not in file.read_bytes()[:1024]
+    )

@@ -1,0 +1,91 @@
+"""The TypeScript clients, each in a Node.js process of its own."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from tests.clients.conversation import (
+    HANDSHAKE,
+    MODERN,
+    ClientFailed,
+    ClientUnderTest,
+    Door,
+    Step,
+    Transcript,
+    read_transcript,
+)
+
+FOLDER: Final = Path(__file__).resolve().parent / "node"
+PACKAGES: Final = FOLDER / "node_modules"
+OLDEST_NODE: Final = (22, 19)
+TIMEOUT_SECONDS: Final = 60
+
+
+@cache
+def missing() -> str | None:
+    """Why the Node.js clients cannot run here, or None when they can."""
+    if not (PACKAGES / ".installed-from.json").exists():
+        return "the npm clients are not installed: run tests/clients/install"
+    if _version(node()) < OLDEST_NODE:
+        return f"Node.js {'.'.join(map(str, OLDEST_NODE))} or newer is needed"
+    return None
+
+
+@cache
+def node() -> str:
+    """The Node.js that the lock file brings, else the one on PATH."""
+    own = PACKAGES / ".bin" / "node"
+    return str(own) if own.exists() else (shutil.which("node") or str(own))
+
+
+def run_node(
+    *arguments: str, text: bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a Node.js program to its end."""
+    return subprocess.run(
+        [node(), *arguments],
+        input=text,
+        capture_output=True,
+        env=environment,
+        cwd=FOLDER,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+
+def converse(script: str, mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+    """Hold the conversation with one of the scripts beside the packages."""
+    order: dict[str, Any] = {"mode": mode, "door": door, "steps": steps}
+    done = run_node(script, text=msgspec.json.encode(order))
+    if done.returncode != 0:
+        raise ClientFailed(done.stderr.decode(errors="replace"))
+    return read_transcript(done.stdout)
+
+
+def _version(program: str) -> tuple[int, ...]:
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ()
+    return tuple(map(int, re.findall(r"[0-9]+", done.stdout)))
+
+
+NODE_CLIENTS: Final = (
+    ClientUnderTest(
+        name="sdk-v1", protocol=HANDSHAKE, converse=partial(converse, "sdk_v1.mjs", "legacy")
+    ),
+    *(
+        ClientUnderTest(
+            name=f"client-v2-{mode}",
+            protocol=protocol,
+            converse=partial(converse, "client_v2.mjs", mode),
+        )
+        for mode, protocol in (("legacy", HANDSHAKE), ("auto", MODERN), (MODERN, MODERN))
+    ),
+)

@@ -1,0 +1,84 @@
+"""`mcp.Client`, the official Python client, in this process."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from tests.clients.conversation import (
+    HANDSHAKE,
+    MODERN,
+    Answer,
+    ClientFailed,
+    ClientUnderTest,
+    Door,
+    HttpDoor,
+    Step,
+    Transcript,
+)
+
+TIMEOUT_SECONDS: Final = 30
+
+
+def converse(mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+    """Hold the conversation in `mode`: `legacy`, `auto` or a modern revision."""
+    try:
+        return asyncio.run(_over_door(mode, door, steps))
+    except* (MCPError, httpx2.HTTPError) as failures:
+        raise ClientFailed("; ".join(_messages(failures))) from failures
+
+
+async def _over_door(mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        if not isinstance(door, HttpDoor):
+            server = StdioServerParameters(
+                command=door.command, args=list(door.args), env=dict(door.env)
+            )
+            return await _converse(Client(server, mode=mode), steps)
+        async with httpx2.AsyncClient(headers=dict(door.headers)) as http:
+            transport = streamable_http_client(door.url, http_client=http)
+            return await _converse(Client(transport, mode=mode), steps)
+
+
+async def _converse(entering: Client, steps: Sequence[Step]) -> Transcript:
+    async with entering as client:
+        listed = await client.list_tools()
+        return Transcript(
+            protocol=client.protocol_version,
+            tools=[_wire(tool) for tool in listed.tools],
+            answers=[await _answer(client, step) for step in steps],
+        )
+
+
+async def _answer(client: Client, step: Step) -> Answer:
+    try:
+        return Answer(result=_wire(await client.call_tool(step.name, dict(step.arguments))))
+    except MCPError as error:
+        return Answer(error={"code": error.code, "message": error.message})
+
+
+def _wire(model: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped
+
+
+def _messages(failure: BaseException) -> list[str]:
+    if isinstance(failure, BaseExceptionGroup):
+        return [message for inner in failure.exceptions for message in _messages(inner)]
+    return [str(failure)]
+
+
+PYTHON_CLIENTS: Final = tuple(
+    ClientUnderTest(
+        name=f"python-{mode}",
+        protocol=protocol,
+        converse=partial(converse, mode),
+        needs_node=False,
+    )
+    for mode, protocol in (("legacy", HANDSHAKE), ("auto", MODERN), (MODERN, MODERN))
+)

@@ -1,0 +1,264 @@
+"""What every backend must do: the mock in process, and live against the same mock over a socket."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from gateway.backends.faults import parse_step
+from gateway.backends.live import LiveBackend
+from gateway.backends.mock import MockBackend
+from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_asgi import asgi_app
+from gateway.codegen.tree import read_tree
+from gateway.codegen.upstreams import lower_upstream
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import UpstreamRequest
+from gateway.errors import (
+    MalformedRequest,
+    UpstreamRateLimited,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+TIMEOUT = 5.0
+CREDENTIALS = {"api_token": "mock_api", "access_token": "mock_access"}
+
+
+class StoppedClock:
+    """Stands still, so that two backends see the same times."""
+
+    def __init__(self):
+        self.seconds = 50.0
+
+    def now(self):
+        return datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+
+    def monotonic(self):
+        return self.seconds
+
+
+@pytest.fixture(scope="session")
+def upstream():
+    return lower_upstream(read_tree(SCHEMAS), "avinode")
+
+
+@pytest.fixture
+def clock():
+    return StoppedClock()
+
+
+@asynccontextmanager
+async def served(application):
+    """`application` on a free port of this machine, in this event loop."""
+    config = uvicorn.Config(
+        asgi_app(application), port=0, log_level="critical", timeout_graceful_shutdown=0
+    )
+    server = uvicorn.Server(config)
+    config.load()
+    listening = config.bind_socket()
+    server.lifespan = config.lifespan_class(config)
+    await server.startup(sockets=[listening])
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        await server.shutdown(sockets=[listening])
+
+
+@asynccontextmanager
+async def opened(kind, upstream, clock, *steps, credentials=CREDENTIALS):
+    """A backend of this kind whose upstream commits the faults of `steps`."""
+    application = UpstreamApplication(upstream, clock, scenario=list(map(parse_step, steps)))
+    if kind == "mock":
+        backend = MockBackend(upstream, clock, credentials=credentials, application=application)
+        yield backend
+        await backend.close()
+        return
+    async with served(application) as url:
+        backend = LiveBackend(upstream, clock, base_url=url, credentials=credentials)
+        yield backend
+        await backend.close()
+
+
+@pytest.fixture(params=["mock", "live"])
+def kind(request):
+    return request.param
+
+
+SEGMENT = {
+    "startAirport": {"icao": "KTEB"},
+    "endAirport": {"icao": "KVNY"},
+    "dateTime": {"date": "2026-12-01"},
+    "paxCount": "6",
+}
+ROUTE = {
+    "startAirport": {"icao": "KTEB"},
+    "endAirport": {"icao": "KOPF"},
+    "dateRange": {"from": "2026-12-14", "to": "2026-12-16"},
+    "currency": "USD",
+}
+AIRPORTS = UpstreamRequest(
+    operation="searchAirports",
+    method="GET",
+    path=("airports", "search"),
+    query=(("filter", "teter"), ("page[size]", "5")),
+)
+SEARCH = UpstreamRequest(
+    operation="searchCharterOptions",
+    method="POST",
+    path=("searches",),
+    body={"segments": [SEGMENT], "criteria": {}, "currency": "USD"},
+)
+TRIP = UpstreamRequest(
+    operation="createTrip",
+    method="POST",
+    path=("trips",),
+    body={"sourcing": True, "segments": [SEGMENT], "criteria": {}},
+)
+RFQ = UpstreamRequest(
+    operation="createRfq",
+    method="POST",
+    path=("rfqs",),
+    body={"segments": [SEGMENT], "sellerCompanies": [{"id": "OP-001"}, {"id": "OP-002"}]},
+)
+READ = UpstreamRequest(
+    operation="readRfq",
+    method="GET",
+    path=("rfqs", "arfq-10000001"),
+    query=(("fields", "timestamps,latestquote"),),
+)
+CHAT = UpstreamRequest(
+    operation="sendChat",
+    method="POST",
+    path=("tripmsgs", "arfq-10000001", "chat"),
+    body={"message": "Grüße\n"},
+)
+LEGS = UpstreamRequest(
+    operation="searchEmptyLegs",
+    method="POST",
+    path=("emptylegs", "search"),
+    body={**ROUTE, "paxCount": "4"},
+)
+WATCH = UpstreamRequest(
+    operation="createWatch", method="POST", path=("emptylegs", "watches"), body=ROUTE
+)
+EVERYTHING = (AIRPORTS, SEARCH, TRIP, RFQ, READ, CHAT, LEGS, WATCH)
+
+
+def test_the_requests_here_are_all_that_the_upstream_has(upstream):
+    assert {each.operation for each in EVERYTHING} == {each.id for each in upstream.operations}
+
+
+async def test_every_request_gets_a_reply_that_keeps_the_contract(kind, upstream, clock):
+    operations = {each.id: each for each in upstream.operations}
+    async with opened(kind, upstream, clock) as backend:
+        for request in EVERYTHING:
+            reply = await backend.send(request, timeout_seconds=TIMEOUT)
+            assert 200 <= reply.status < 300, (request.operation, reply)
+            replies = operations[request.operation].replies
+            gate = Gate(replies.get(str(reply.status)) or replies["2XX"])
+            assert gate.admits(json.loads(reply.body)), request.operation
+            assert reply.headers["content-type"] == "application/json"
+
+
+async def test_both_backends_get_the_same_replies(upstream, clock):
+    """What holds on the mock holds over HTTP: one encoder, one application, one reading."""
+
+    async def replies(kind):
+        async with opened(kind, upstream, clock) as backend:
+            found = [await backend.send(each, timeout_seconds=TIMEOUT) for each in EVERYTHING]
+        return [(each.status, each.body, each.headers["x-rate-limit-limit"]) for each in found]
+
+    assert await replies("mock") == await replies("live")
+
+
+async def test_the_name_says_which_it_is(kind, upstream, clock):
+    async with opened(kind, upstream, clock) as backend:
+        assert backend.name == kind
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+async def test_a_failure_is_a_reply_and_not_an_error(kind, upstream, clock, status):
+    """What a status means is decided by the binding, not by the backend."""
+    async with opened(kind, upstream, clock, f"* 1 status={status};retry-after=2") as backend:
+        reply = await backend.send(TRIP, timeout_seconds=TIMEOUT)
+    assert (reply.status, reply.headers["retry-after"]) == (status, "2")
+
+
+async def test_a_redirect_is_refused(kind, upstream, clock):
+    async with opened(kind, upstream, clock, "* 1 status=302") as backend:
+        with pytest.raises(UpstreamRejected):
+            await backend.send(TRIP, timeout_seconds=TIMEOUT)
+
+
+@pytest.mark.parametrize("fault", ["latency=30s", "body-latency=30s"])
+async def test_a_slow_answer_meets_the_deadline(kind, upstream, clock, fault):
+    async with opened(kind, upstream, clock, f"* 1 {fault}") as backend:
+        with pytest.raises(UpstreamTimeout):
+            await backend.send(TRIP, timeout_seconds=0.1)
+
+
+async def test_a_connection_that_closes_in_the_body_is_unavailable(kind, upstream, clock):
+    async with opened(kind, upstream, clock, "* 1 close") as backend:
+        with pytest.raises(UpstreamUnavailable):
+            await backend.send(TRIP, timeout_seconds=TIMEOUT)
+
+
+async def test_a_truncated_body_arrives_as_it_is(kind, upstream, clock):
+    """The message is whole, its JSON is not: reading it is not the backend's part."""
+    async with opened(kind, upstream, clock, "* 1 truncate") as backend:
+        reply = await backend.send(TRIP, timeout_seconds=TIMEOUT)
+    with pytest.raises(ValueError, match="char"):
+        json.loads(reply.body)
+
+
+async def test_a_used_up_rate_limit_is_respected_until_it_resets(kind, upstream, clock):
+    """No request is spent on an upstream that said that it has nothing left."""
+    async with opened(kind, upstream, clock, "* 1 exhausted=30") as backend:
+        await backend.send(TRIP, timeout_seconds=TIMEOUT)
+        clock.seconds += 10
+        with pytest.raises(UpstreamRateLimited) as caught:
+            await backend.send(TRIP, timeout_seconds=TIMEOUT)
+        assert caught.value.retry_after_seconds == pytest.approx(20)
+        clock.seconds += 20
+        assert (await backend.send(TRIP, timeout_seconds=TIMEOUT)).status == 201
+
+
+@pytest.mark.parametrize("segment", ["", ".", "..", "a\x00b", "a\r\nb"])
+async def test_a_segment_that_climbs_is_refused(kind, upstream, clock, segment):
+    request = UpstreamRequest(operation="readRfq", method="GET", path=("rfqs", segment))
+    async with opened(kind, upstream, clock) as backend:
+        with pytest.raises(MalformedRequest):
+            await backend.send(request, timeout_seconds=TIMEOUT)
+
+
+@pytest.mark.parametrize("segment", ["%2e%2e", "..%2ftrips", "a/b", "?x", "#", "//evil", "\\", ";"])
+async def test_a_segment_of_any_other_text_stays_one_segment(kind, upstream, clock, segment):
+    """The upstream finds its own operation and refuses the id; nothing else is reached."""
+    request = UpstreamRequest(operation="readRfq", method="GET", path=("rfqs", segment))
+    async with opened(kind, upstream, clock) as backend:
+        reply = await backend.send(request, timeout_seconds=TIMEOUT)
+    assert reply.status == 400
+    assert json.loads(reply.body)["meta"]["errors"][0]["path"] == "id"
+
+
+async def test_missing_credentials_are_refused_by_the_upstream(kind, upstream, clock):
+    credentials = {**CREDENTIALS, "access_token": "mock_expired"}
+    async with opened(kind, upstream, clock, credentials=credentials) as backend:
+        assert (await backend.send(TRIP, timeout_seconds=TIMEOUT)).status == 401
+
+
+async def test_calls_run_side_by_side(kind, upstream, clock):
+    """Forty answers that each take 50 ms are all there long before two seconds have passed."""
+    async with opened(kind, upstream, clock, "* 40 latency=50ms") as backend:
+        async with asyncio.timeout(1.5):
+            replies = await asyncio.gather(
+                *(backend.send(TRIP, timeout_seconds=TIMEOUT) for _ in range(40))
+            )
+    assert len({reply.body for reply in replies}) == 40

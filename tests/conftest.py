@@ -1,0 +1,39 @@
+"""What holds for every test."""
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("default")
+
+FORBIDDEN = "skipped, and GATEWAY_TESTS_NO_SKIP forbids that: "
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where everything is installed, a test that skips hides what it was to show."""
+    return _judged((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A module may skip all its tests at once."""
+    return _judged((yield))
+
+
+def _judged(report: Any) -> Any:
+    is_expected_failure = hasattr(report, "wasxfail")
+    if (
+        os.environ.get("GATEWAY_TESTS_NO_SKIP") == "1"
+        and report.skipped
+        and not is_expected_failure
+    ):
+        _, _, reason = report.longrepr
+        report.outcome = "failed"
+        report.longrepr = FORBIDDEN + reason
+    return report

@@ -1,0 +1,58 @@
+"""Property-based contract tests: derived from the catalogue, so a new tool is tested by existing.
+
+`make test` spends a small budget, `pytest tests/contract --hypothesis-profile=thorough` a large one.
+"""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from gateway.catalogue import Catalogue, open_catalogue
+from tests.contract.faces import Faces, open_faces
+
+settings.register_profile(
+    "default",
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+settings.register_profile(
+    "thorough",
+    parent=settings.get_profile("default"),
+    max_examples=1000,
+    derandomize=False,
+)
+settings.load_profile("default")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test that asks for an `operation_id` runs once for each operation there is."""
+    if "operation_id" in metafunc.fixturenames:
+        catalogue = open_catalogue("generated")
+        metafunc.parametrize("operation_id", [entry.id for entry in catalogue.entries])
+
+
+@pytest.fixture(scope="session")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    with asyncio.Runner() as runner:
+        yield runner.get_loop()
+
+
+@pytest.fixture(scope="session")
+def faces(
+    loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Faces]:
+    """One gateway on mocks, seen over REST and both eras of MCP, in memory."""
+    opening = open_faces(tmp_path_factory.mktemp("gateway"))
+    yield loop.run_until_complete(opening.__aenter__())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def catalogue(faces: Faces) -> Catalogue:
+    return faces.catalogue

@@ -1,0 +1,174 @@
+"""One gateway seen through its faces: the same arguments over REST and over both eras of MCP."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from msgspec import Struct
+
+from gateway.app import Gateway
+from gateway.backends.base import Backend
+from gateway.catalogue import Catalogue, Entry
+from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.settings import read_settings
+
+KEY = "contract-tests-administrator"
+MODERN = "2026-07-28"
+HANDSHAKE = "2025-11-25"
+
+
+class Verdict(Struct, frozen=True):
+    """What one face answered, in terms that all faces share."""
+
+    accepted: bool
+    status: int
+    """The HTTP status, or the one that the problem inside an MCP result names."""
+    code: str | None
+    errors: frozenset[tuple[str, str]]
+    """Pointer and keyword of each violation."""
+    body: Any
+
+
+class Watched:
+    """A backend that counts what it is asked to send."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.name = backend.name
+        self.sent = 0
+
+    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+        self.sent += 1
+        return await self._backend.send(request, timeout_seconds=timeout_seconds)
+
+    async def close(self) -> None:
+        await self._backend.close()
+
+
+class Faces:
+    """Calls an operation through a face and tells the verdict."""
+
+    def __init__(self, gateway: Gateway, client: httpx.AsyncClient, watched: list[Watched]) -> None:
+        self.catalogue: Catalogue = gateway.parts.catalogue
+        self._client = client
+        self._watched = watched
+
+    @property
+    def sent(self) -> int:
+        """How many requests have gone to upstreams so far."""
+        return sum(backend.sent for backend in self._watched)
+
+    async def rest(self, entry: Entry, arguments: bytes) -> Verdict:
+        reply = await self._client.post(
+            entry.operation.route,
+            content=arguments,
+            headers={"content-type": "application/json"},
+        )
+        body = reply.json()
+        if reply.status_code == 200:
+            return Verdict(True, 200, None, frozenset(), body)
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert body["status"] == reply.status_code
+        return refused(body)
+
+    async def mcp(self, entry: Entry, arguments: bytes, version: str) -> Verdict:
+        name = entry.tool.name
+        meta: dict[str, Any] = {}
+        headers = {
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": version,
+        }
+        if version == MODERN:
+            headers |= {"mcp-method": "tools/call", "mcp-name": name}
+            meta = {
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }
+        params = (
+            b'{"name":' + json.dumps(name).encode() + b',"_meta":' + json.dumps(meta).encode()
+        ) + (b',"arguments":' + arguments + b"}")
+        body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
+        reply = await self._client.post("/mcp", content=body, headers=headers)
+        return read_mcp(reply)
+
+
+def read_mcp(reply: httpx.Response) -> Verdict:
+    """The verdict in an MCP answer, plain or as an event stream."""
+    answer = _message(reply)
+    if "error" in answer:
+        error = answer["error"]
+        code = (
+            (error.get("data") or {}).get("code") if isinstance(error.get("data"), dict) else None
+        )
+        return Verdict(False, error["code"], code, frozenset(), error)
+    result = answer["result"]
+    text = json.loads(result["content"][0]["text"])
+    if result.get("isError"):
+        assert "structuredContent" not in result
+        return refused(text)
+    assert result["structuredContent"] == text
+    return Verdict(True, 200, None, frozenset(), text)
+
+
+def refused(problem: dict[str, Any]) -> Verdict:
+    errors = frozenset((e["pointer"], e["keyword"]) for e in problem.get("errors", ()))
+    return Verdict(False, problem["status"], problem["code"], errors, problem)
+
+
+def _message(reply: httpx.Response) -> dict[str, Any]:
+    if reply.headers["content-type"].startswith("text/event-stream"):
+        data = [line[6:] for line in reply.text.splitlines() if line.startswith("data: ")]
+        message: dict[str, Any] = json.loads(data[-1])
+        return message
+    whole: dict[str, Any] = reply.json()
+    return whole
+
+
+@asynccontextmanager
+async def open_faces(data: Path) -> AsyncIterator[Faces]:
+    """A gateway on mocks, its backends watched, served in memory."""
+    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, {"data": data})
+    async with Gateway.open(settings) as gateway:
+        watched = list(watch(gateway))
+        site = gateway.site()
+        async with lifespan(site):
+            transport = httpx.ASGITransport(app=site)  # type: ignore[arg-type]  # any ASGI callable
+            async with httpx.AsyncClient(
+                transport=transport,
+                base_url="http://localhost",
+                headers={"authorization": f"Bearer {KEY}"},
+            ) as client:
+                yield Faces(gateway, client, watched)
+
+
+def watch(gateway: Gateway) -> Iterable[Watched]:
+    """Put a watch on each backend of a running gateway."""
+    backends = gateway.parts.pipeline.dispatcher._backends
+    for name, backend in list(backends.items()):
+        watched = Watched(backend)
+        backends[name] = watched  # type: ignore[index]  # a dict behind a Mapping
+        yield watched
+
+
+@asynccontextmanager
+async def lifespan(site: Any) -> AsyncIterator[None]:
+    """Run the ASGI lifespan of `site` around the block."""
+    events: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    answers: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    task = asyncio.create_task(
+        site({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, events.get, answers.put)
+    )
+    await events.put({"type": "lifespan.startup"})
+    started = await answers.get()
+    assert started["type"] == "lifespan.startup.complete", started
+    try:
+        yield
+    finally:
+        await events.put({"type": "lifespan.shutdown"})
+        await answers.get()
+        await task

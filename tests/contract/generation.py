@@ -1,0 +1,67 @@
+"""Arguments for a tool, valid and invalid, generated from its input schema.
+
+Each schema is wrapped in a one-operation OpenAPI document, so that Schemathesis generates the cases
+for every face alike. What is invalid is decided by the gate, not by the generator's intention.
+"""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+
+from gateway.catalogue import Entry
+from gateway.contract import jsontext
+
+
+def valid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
+    """JSON texts that the input schema admits."""
+    return _texts(entry, GenerationMode.POSITIVE).filter(lambda text: admitted(entry, text))
+
+
+def invalid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
+    """Well-formed JSON texts that the input schema refuses."""
+    return _texts(entry, GenerationMode.NEGATIVE).filter(lambda text: not admitted(entry, text))
+
+
+def admitted(entry: Entry, text: bytes) -> bool:
+    return entry.input.admits(jsontext.decode(text))
+
+
+def _texts(entry: Entry, mode: GenerationMode) -> st.SearchStrategy[bytes]:
+    cases = _operation(entry.id, json.dumps(entry.listing.input_schema)).as_strategy(
+        generation_mode=mode
+    )
+    return cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)
+
+
+@lru_cache
+def _operation(operation_id: str, schema: str) -> Any:
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": operation_id, "version": "1"},
+        "paths": {
+            "/": {
+                "post": {
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/json": {"schema": json.loads(schema)}},
+                    },
+                    "responses": {"200": {"description": "OK"}},
+                }
+            }
+        },
+    }
+    return schemathesis.openapi.from_dict(document)["/"]["POST"]
+
+
+def _encoded(body: Any) -> bytes | None:
+    """The body as JSON text; None for what is no JSON value, or not one this gateway reads."""
+    try:
+        text = json.dumps(body, allow_nan=False).encode()
+        jsontext.decode(text)
+    except (TypeError, ValueError):
+        return None
+    return text

@@ -1,0 +1,127 @@
+"""MCP and REST never disagree, whatever the arguments, for every operation of the catalogue."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.catalogue import Entry
+from gateway.contract.operation import Effect
+from tests.contract.faces import HANDSHAKE, MODERN, Faces, Verdict
+from tests.contract.generation import invalid_arguments, valid_arguments
+
+UPSTREAM_TROUBLE = frozenset({502, 503, 504})
+
+
+async def ask_all(faces: Faces, entry: Entry, arguments: bytes) -> list[Verdict]:
+    return [
+        await faces.rest(entry, arguments),
+        await faces.mcp(entry, arguments, MODERN),
+        await faces.mcp(entry, arguments, HANDSHAKE),
+    ]
+
+
+def test_valid_arguments_are_accepted_alike(
+    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+) -> None:
+    """Accepted, or refused by a declared error or the upstream: the same on every face."""
+    entry = faces.catalogue.find(operation_id)
+    declared = {error.status for error in entry.operation.errors}
+
+    @given(arguments=valid_arguments(entry))
+    def check(arguments: bytes) -> None:
+        verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
+
+        first = verdicts[0]
+        assert first.accepted or first.status in declared | UPSTREAM_TROUBLE, first
+        assert first.code != "VALIDATION_ERROR"
+        assert {(v.accepted, v.status, v.code, v.errors) for v in verdicts} == {
+            (first.accepted, first.status, first.code, first.errors)
+        }
+        if first.accepted:
+            assert entry.output.admits(first.body)
+
+    check()
+
+
+def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
+    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+) -> None:
+    entry = faces.catalogue.find(operation_id)
+
+    @given(arguments=invalid_arguments(entry))
+    def check(arguments: bytes) -> None:
+        sent = faces.sent
+
+        rest, *mcp = loop.run_until_complete(ask_all(faces, entry, arguments))
+
+        assert (rest.status, rest.code) == (422, "VALIDATION_ERROR")
+        assert rest.errors
+        if isinstance(json.loads(arguments), dict):
+            assert [(v.status, v.code, v.errors) for v in mcp] == [
+                (rest.status, rest.code, rest.errors)
+            ] * 2
+        else:
+            # MCP's own schema says that arguments are an object (JSON-RPC invalid params).
+            assert [(v.accepted, v.status) for v in mcp] == [(False, -32602)] * 2
+        assert faces.sent == sent
+
+    check()
+
+
+def test_the_examples_of_the_contract_work_on_every_face(
+    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+) -> None:
+    """Reads answer the same body; writes make something new each time."""
+    entry = faces.catalogue.find(operation_id)
+    document = json.loads(faces.catalogue.openapi)
+    media_type = document["paths"][entry.operation.route]["post"]["requestBody"]["content"]
+    examples = media_type["application/json"]["examples"].values()
+
+    assert len(examples) >= 2
+    for example in examples:
+        arguments = json.dumps(example["value"]).encode()
+        verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
+        bodies = [verdict.body for verdict in verdicts if verdict.accepted]
+        assert len(bodies) in {0, len(verdicts)}
+        if bodies and entry.operation.effect is Effect.READ:
+            assert bodies == [bodies[0]] * len(bodies)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        b'{"a":1,"a":1}',
+        b'{"a":NaN}',
+        b'{"a":"\\ud800 x"}',
+        b'{"a":"\xff"}',
+        b'{"a":' * 70 + b"1" + b"}" * 70,
+        b'{"a":',
+        b'{"a":1e999}',
+    ],
+)
+def test_text_that_is_not_strict_json_is_refused_on_every_face(
+    faces: Faces, loop: asyncio.AbstractEventLoop, arguments: bytes
+) -> None:
+    entry = faces.catalogue.entries[0]
+    sent = faces.sent
+
+    rest, *mcp = loop.run_until_complete(ask_all(faces, entry, arguments))
+
+    assert (rest.status, rest.code) == (400, "VALIDATION_ERROR")
+    assert [verdict.status for verdict in mcp] == [-32700, -32700]
+    assert faces.sent == sent
+
+
+@given(text=st.binary(max_size=200))
+def test_bytes_at_random_never_break_a_face(
+    faces: Faces, loop: asyncio.AbstractEventLoop, text: bytes
+) -> None:
+    entry = faces.catalogue.entries[0]
+
+    rest, *mcp = loop.run_until_complete(ask_all(faces, entry, text))
+
+    assert rest.status in {400, 422}
+    assert not any(verdict.accepted for verdict in mcp)

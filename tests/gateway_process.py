@@ -1,0 +1,106 @@
+"""The real `gateway` command in its own processes, for tests that need the whole program."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+REPOSITORY: Final = Path(__file__).resolve().parent.parent
+GATEWAY: Final = Path(sys.executable).parent / "gateway"
+BOOTSTRAP_KEY: Final = "bootstrap-key-of-the-tests-0123456789"
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 15.0
+
+
+class RunningGateway(Struct, frozen=True, kw_only=True):
+    """A `gateway serve` that is ready, with the administrator's key."""
+
+    url: str
+    key: str
+    data: Path
+    pid: int
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def create_key(self, agent: str) -> str:
+        """A new key for `agent`, made by the command line beside the running server."""
+        text = run_gateway("keys", "create", agent, "--data", str(self.data), "--json")
+        created: dict[str, Any] = json.loads(text)
+        return str(created["key"])
+
+
+@contextmanager
+def running_gateway(
+    data: Path, *arguments: str, environment: Mapping[str, str] | None = None
+) -> Iterator[RunningGateway]:
+    """Serve on a free port with its state under `data`; stop by SIGTERM, which must succeed."""
+    log = data / "stderr.log"
+    data.mkdir(parents=True, exist_ok=True)
+    command = [str(GATEWAY), "serve", "--port", "0", "--data", str(data), *arguments]
+    with (
+        log.open("w") as stderr,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=clean_environment(environment),
+            cwd=REPOSITORY,
+            text=True,
+        ) as process,
+    ):
+        try:
+            url = _ready_url(process, log)
+            yield RunningGateway(url=url, key=BOOTSTRAP_KEY, data=data, pid=process.pid)
+            process.send_signal(signal.SIGTERM)
+            status = process.wait(STOP_SECONDS)
+            assert status == 0, f"stopped with {status}: {log.read_text()[-2000:]}"
+        finally:
+            process.kill()
+
+
+def run_gateway(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    """What `gateway ARGUMENTS` prints; it must succeed."""
+    done = subprocess.run(
+        [str(GATEWAY), *arguments],
+        capture_output=True,
+        text=True,
+        env=clean_environment(environment),
+        cwd=REPOSITORY,
+        timeout=START_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"{arguments} exited with {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This environment without the developer's own settings: no test may reach a real upstream."""
+    inherited = {name: value for name, value in os.environ.items() if not _is_setting(name)}
+    return inherited | {"GATEWAY_BOOTSTRAP_KEY": BOOTSTRAP_KEY} | dict(extra or {})
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith("GATEWAY_") and not name.startswith("GATEWAY_TESTS_")
+
+
+def _ready_url(process: subprocess.Popen[str], log: Path) -> str:
+    line = _first_line(process)
+    word, _, url = line.strip().partition(" ")
+    assert word == "ready", f"printed {line!r} instead of `ready URL`: {log.read_text()[-2000:]}"
+    return url
+
+
+def _first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    readable: Sequence[object] = select.select([process.stdout], [], [], START_SECONDS)[0]
+    return process.stdout.readline() if readable else ""

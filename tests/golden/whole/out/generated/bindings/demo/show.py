@@ -1,0 +1,42 @@
+# Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 28c86022a0a46aa615102e61169425aa; generator 1
+
+"""How demo.show becomes `GET /accounts/{account}/entries` of demo, and the reply a result."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.fieldmap import ABSENT, each, not_null, present, text
+from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="listEntries",
+        method="GET",
+        path=(
+            "accounts",
+            arguments["account"],
+            "entries",
+        ),
+        query=(("limit", text(arguments.get("limit", 10))),),
+    )
+
+
+def _entry(item: Any) -> dict[str, Any]:
+    return present({"id": item["id"], "amount": item["amount"], "note": not_null(item.get("note"))})
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {"entries": each(reply.body["data"], _entry, limit=50), "total": len(reply.body["data"])}
+
+
+BINDING: Final = HttpBinding(
+    upstream="demo",
+    upstream_operation="listEntries",
+    request=_request,
+    results={"200": _result_200},
+    errors={"404": ErrorRule(reason="no_such_account")},
+)

@@ -1,0 +1,24 @@
+# Generated from schemas/tools/words/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 793d63c3adca3f388c07762546dbcb10; generator 1
+
+"""The operations of words."""
+
+from typing import Final
+
+from gateway.contract.operation import Effect, Operation
+from generated.bindings.words import greet
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="words.greet",
+        connector="words",
+        title="Greet someone",
+        description="Greet someone by name.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=greet.BINDING,
+        route="/v1/words/greet",
+    ),
+)

@@ -1,0 +1,311 @@
+"""A whole gateway in memory: real pipeline, real edge, a small catalogue, two keys."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+import uvicorn
+from litestar import asgi
+from litestar.handlers import ASGIRouteHandler
+from litestar.types import Receive, Scope, Send
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from gateway.audit import AuditLog
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Credentials, Principal
+from gateway.calls.admission import Admission
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.pipeline import Pipeline
+from gateway.catalogue import Catalogue, Entry, ToolListing
+from gateway.clock import SystemClock
+from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
+from gateway.contract.route import call
+from gateway.contract.schema import Gate
+from gateway.errors import ToolFailed, Unauthenticated
+from gateway.store.base import AuditRecord
+from gateway.store.memory import MemoryStore
+from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.hosts import HostRules
+from gateway.transports.mcp.tools import Tools
+from gateway.transports.operations import Readiness, UpstreamState
+from gateway.transports.problems import classify
+from gateway.transports.site import SiteParts, build_site
+
+ADMIN_KEY = "gw_administrator-0123456789"
+GREETER_KEY = "gw_greeter-0123456789"
+AGENTS = {ADMIN_KEY: "administrator", GREETER_KEY: "greeter"}
+MODERN = "2026-07-28"
+MAX_BODY = 4096
+Handler = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+GREET_INPUT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Whom."},
+        "code": {"type": "string", "pattern": "^[A-Z]{4}$", "description": "ICAO."},
+        "times": {"type": "integer", "minimum": 1, "maximum": 9, "description": "How often."},
+        "note": {"type": ["string", "null"], "default": None, "description": "Anything."},
+    },
+}
+GREET_OUTPUT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["greeting"],
+    "properties": {
+        "greeting": {"type": "string"},
+        "note": {"type": ["string", "null"]},
+        "weight": {"type": "number"},
+    },
+}
+
+
+@dataclass
+class Handlers:
+    """What the tools of the catalogue under test do; `entered` and `release` hold `wait`."""
+
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: bool = False
+
+    async def greet(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        greeting = ", ".join(["Hello"] * arguments.get("times", 1)) + f" {arguments['name']}"
+        return {"greeting": greeting, "note": arguments.get("note"), "weight": 1.0}
+
+    async def refuse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise ToolFailed("nobody_home")
+
+    async def misbehave(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"greeting": 42}
+
+    async def crash(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise ZeroDivisionError("the secret of " + arguments["name"])
+
+    async def wait(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.entered.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return {"greeting": "at last"}
+
+
+def entry(connector: str, name: str, run: Handler, *aliases: str) -> Entry:
+    """One operation answered by `run`, with its MCP face."""
+    operation = Operation(
+        id=f"{connector}.{name}",
+        connector=connector,
+        title=f"The tool {name}",
+        description="Do it.",
+        effect=Effect.READ,
+        timeout_seconds=5,
+        errors=(DeclaredError(reason="nobody_home", status=409, title="Nobody is at home."),),
+        binding=PythonBinding(run=run),
+        route=f"/v1/{connector}/{name}",
+    )
+    tool = Tool(
+        operation=operation.id,
+        name=f"{connector}_{name}",
+        bare_name=name,
+        aliases=aliases,
+        read_only=True,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
+    )
+    annotations = {
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    listing = ToolListing(
+        name=tool.name,
+        title=operation.title,
+        description=operation.description,
+        input_schema=GREET_INPUT,
+        output_schema=GREET_OUTPUT,
+        annotations=annotations,
+    )
+    return Entry(operation, tool, listing, Gate(GREET_INPUT), Gate(GREET_OUTPUT))
+
+
+class TwoKeys:
+    """An administrator and a greeter."""
+
+    async def identify(self, credentials: Credentials) -> Principal:
+        agent = AGENTS.get(credentials.bearer or "")
+        if agent is None:
+            raise Unauthenticated(presented=credentials.bearer is not None)
+        return Principal(subject=f"key-of-{agent}", agent=agent)
+
+
+@dataclass
+class Running:
+    """The site under test and what can be seen of its inside."""
+
+    app: Edge
+    handlers: Handlers
+    catalogue: Catalogue
+    pipeline: Pipeline
+    tools: Tools
+    store: MemoryStore
+    readiness: dict[str, Any]
+
+    async def records(self) -> list[AuditRecord]:
+        """The audit records so far, oldest first."""
+        await self.pipeline.audit.flush()
+        return (await self.store.audit.latest(1000))[::-1]
+
+    def http(self, key: str | None = ADMIN_KEY, **headers: str) -> httpx.AsyncClient:
+        """A REST client that shows `key`."""
+        shown = {"authorization": f"Bearer {key}"} if key else {}
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(self.app),
+            base_url="http://gateway.test",
+            headers={**shown, **headers},
+        )
+
+    @asynccontextmanager
+    async def mcp(
+        self, key: str = ADMIN_KEY, *, path: str = "/mcp", mode: str = MODERN
+    ) -> AsyncIterator[Client]:
+        """The SDK's own client, over HTTP in memory."""
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(self.app), headers={"authorization": f"Bearer {key}"}
+        ) as http:
+            transport = streamable_http_client(f"http://gateway.test{path}", http_client=http)
+            async with Client(transport, mode=mode, cache=None) as client:
+                yield client
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Running]:
+    """A running gateway; its application lifespan is open."""
+    running = build_running()
+    lifespan = _Lifespan(running.app)
+    await lifespan.start()
+    yield running
+    await lifespan.stop()
+    await running.pipeline.audit.close()
+
+
+def build_running() -> Running:
+    handlers = Handlers()
+    catalogue = _catalogue(handlers)
+    store = MemoryStore()
+    policy = Policy(catalogue.grants)
+    clock = SystemClock()
+    pipeline = Pipeline(
+        identification=TwoKeys(),
+        catalogue=catalogue,
+        policy=policy,
+        admission=Admission(max_calls=3),
+        dispatcher=Dispatcher({}, {}, clock),
+        audit=AuditLog(store.audit, clock, classify),
+    )
+    readiness: dict[str, Any] = {"store": "ok", "problems": ()}
+
+    async def check_readiness() -> Readiness:
+        return Readiness(upstreams={"avinode": UpstreamState(backend="mock")}, **readiness)
+
+    parts = SiteParts(
+        invoke=pipeline.invoke,
+        identification=pipeline.identification,
+        catalogue=catalogue,
+        policy=policy,
+        routes=[_route(entry.id, entry.operation.route) for entry in catalogue.entries],
+        check_readiness=check_readiness,
+        rules=EdgeRules(
+            hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
+            max_body_bytes=MAX_BODY,
+            body_deadline_seconds=0.2,
+        ),
+        version="1.2.3",
+    )
+    tools = Tools(parts.invoke, parts.identification, catalogue, policy)
+    return Running(build_site(parts), handlers, catalogue, pipeline, tools, store, readiness)
+
+
+def _catalogue(handlers: Handlers) -> Catalogue:
+    entries = [
+        entry("example", "greet", handlers.greet, "say_hello"),
+        entry("example", "refuse", handlers.refuse),
+        entry("example", "misbehave", handlers.misbehave),
+        entry("example", "crash", handlers.crash),
+        entry("example", "wait", handlers.wait),
+        entry("other", "greet", handlers.greet),
+    ]
+    every = frozenset(entry.id for entry in entries)
+    grants = {"administrator": every, "greeter": frozenset({"example.greet"})}
+    openapi = json.dumps({"openapi": "3.1.1", "info": {"title": "t", "version": "1"}}).encode()
+    return Catalogue(entries, upstreams={}, grants=grants, openapi=openapi)
+
+
+def _route(operation_id: str, path: str) -> ASGIRouteHandler:
+    @asgi(path, name=operation_id, copy_scope=False)
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        await call(operation_id, scope, receive, send)
+
+    return route
+
+
+class _Lifespan:
+    """The ASGI lifespan in a task of its own: it must be left where it was entered."""
+
+    def __init__(self, app: Edge) -> None:
+        self._app = app
+        self._to_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._from_app: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(
+            self._app({"type": "lifespan"}, self._to_app.get, self._from_app.put)
+        )
+        await self._step("lifespan.startup")
+
+    async def stop(self) -> None:
+        await self._step("lifespan.shutdown")
+        await self._task
+
+    async def _step(self, name: str) -> None:
+        self._to_app.put_nowait({"type": name})
+        answer = await self._from_app.get()
+        assert answer["type"] == f"{name}.complete", answer
+
+
+@pytest.fixture
+def admin_key() -> str:
+    """A key that may call every tool."""
+    return ADMIN_KEY
+
+
+@pytest.fixture
+def greeter_key() -> str:
+    """A key that may call `example.greet` alone."""
+    return GREETER_KEY
+
+
+@pytest.fixture
+async def socket_site(site: Running) -> AsyncIterator[str]:
+    """The base URL of the gateway under test, served by uvicorn on a real socket."""
+    config = uvicorn.Config(
+        site.app, lifespan="off", log_config=None, server_header=False, http="httptools"
+    )
+    server = uvicorn.Server(config)
+    listener = socket.create_server(("127.0.0.1", 0))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    await serving

@@ -1,0 +1,52 @@
+"""Serves the catalogue under test on stdio: what a host starts in `test_stdio.py`."""
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from gateway.auth.local import LocalIdentification  # noqa: E402 - the path comes first
+from gateway.transports.mcp.tools import Tools  # noqa: E402
+from gateway.transports.stdio import serve_stdio  # noqa: E402
+
+
+def load_conftest() -> ModuleType:
+    """The fixtures' module, outside of pytest."""
+    spec = importlib.util.spec_from_file_location("conftest", HERE / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["conftest"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+async def main() -> None:
+    """Serve until standard input ends, with a handler that is careless with standard streams."""
+    conftest = load_conftest()
+    greet = conftest.Handlers.greet
+
+    async def careless(self: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        print("printed by a handler")  # noqa: T201 - the carelessness under test
+        subprocess.run(["echo", "printed by a child"], check=True)  # noqa: ASYNC221 - the same
+        assert not sys.stdin.read()
+        result: dict[str, Any] = await greet(self, arguments)
+        return result
+
+    conftest.Handlers.greet = careless
+    running = conftest.build_running()
+    local = LocalIdentification("greeter")
+    pipeline = replace(running.pipeline, identification=local)
+    tools = Tools(pipeline.invoke, local, running.catalogue, pipeline.policy)
+    await serve_stdio(tools, "1.2.3")
+
+
+asyncio.run(main())

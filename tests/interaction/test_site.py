@@ -1,0 +1,110 @@
+"""What needs no key: the document, its viewer, the problem pages and the probes."""
+
+import re
+from typing import Any
+
+import pytest
+
+from gateway.transports.problem_kinds import PROBLEMS
+
+
+async def test_the_openapi_document_is_served_byte_for_byte_and_revalidates(site: Any) -> None:
+    async with site.http(key=None) as http:
+        first = await http.get("/openapi.json")
+        tag = first.headers["etag"]
+        again = await http.get("/openapi.json", headers={"if-none-match": f'"other", W/{tag}'})
+        changed = await http.get("/openapi.json", headers={"if-none-match": '"other"'})
+    assert first.content == changed.content == site.catalogue.openapi
+    assert first.headers["content-type"] == "application/json"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_the_docs_use_nothing_from_elsewhere(site: Any) -> None:
+    async with site.http(key=None) as http:
+        page = await http.get("/docs")
+        references = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        answers = [await http.get(reference) for reference in references]
+    assert len(references) == 4
+    assert all(reference.startswith("/docs/assets/") for reference in references)
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert "<style" not in page.text
+    assert not re.search(r"<script>|\son\w+=", page.text)
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+async def test_only_the_assets_are_served_as_files(site: Any) -> None:
+    async with site.http(key=None) as http:
+        for path in ("/docs/assets/nothing.js", "/docs/assets/..%5csite.py", "/docs/assets/"):
+            assert (await http.get(path)).status_code in {400, 404}
+
+
+@pytest.mark.parametrize("slug", sorted({kind.slug for kind in PROBLEMS.values()}))
+async def test_every_problem_type_has_a_page_that_explains_it(site: Any, slug: str) -> None:
+    async with site.http(key=None) as http:
+        page = await http.get(f"/problems/{slug}")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "What to do" in page.text
+
+
+async def test_an_unknown_problem_type_is_an_unknown_path(site: Any) -> None:
+    async with site.http(key=None) as http:
+        answer = await http.get("/problems/nothing")
+    assert (answer.status_code, answer.json()["code"]) == (404, "PATH_NOT_FOUND")
+
+
+async def test_a_page_asked_for_with_the_wrong_method_says_which_are_allowed(site: Any) -> None:
+    async with site.http(key=None) as http:
+        answer = await http.post("/docs")
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["allow"]
+    assert answer.json()["code"] == "METHOD_NOT_ALLOWED"
+
+
+async def test_the_index_says_what_is_here(site: Any) -> None:
+    async with site.http(key=None) as http:
+        page = await http.get("/")
+    assert page.status_code == 200
+    for path in ("/docs", "/openapi.json", "/mcp", "/healthz", "/readyz"):
+        assert path in page.text
+
+
+async def test_probes_tell_life_and_readiness_apart(site: Any) -> None:
+    async with site.http(key=None) as http:
+        ready = await http.get("/readyz")
+        site.readiness["problems"] = ("avinode: the base URL is missing",)
+        not_ready = await http.get("/readyz")
+        alive = await http.get("/healthz")
+    assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
+    assert ready.status_code == 200
+    assert ready.json()["upstreams"] == {"avinode": {"backend": "mock", "problem": None}}
+    assert not_ready.status_code == 503
+    assert not_ready.json()["status"] == "not ready"
+    assert not_ready.json()["problems"] == ["avinode: the base URL is missing"]
+
+
+async def test_a_failed_store_makes_the_gateway_not_ready(site: Any) -> None:
+    site.readiness["store"] = "failed"
+    async with site.http(key=None) as http:
+        assert (await http.get("/readyz")).status_code == 503
+
+
+async def test_a_listed_origin_may_call_and_another_may_not_even_ask(site: Any) -> None:
+    preflight = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,mcp-protocol-version",
+    }
+    async with site.http(key=None) as http:
+        listed = {"origin": "https://ui.example.com"}
+        allowed = await http.options("/mcp", headers={**preflight, **listed})
+        answered = await http.get("/healthz", headers=listed)
+        other = await http.options("/mcp", headers={**preflight, "origin": "https://evil.example"})
+    assert allowed.status_code == 204
+    assert allowed.headers["access-control-allow-origin"] == "https://ui.example.com"
+    assert "mcp-protocol-version" in allowed.headers["access-control-allow-headers"]
+    assert answered.headers["access-control-allow-origin"] == "https://ui.example.com"
+    assert other.status_code == 403
+    assert "access-control-allow-origin" not in other.headers

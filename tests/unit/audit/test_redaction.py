@@ -1,0 +1,49 @@
+"""What an audit record may hold of a call's arguments."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.audit.redaction import MAX_ARGUMENTS_BYTES, cut, redact
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "expected"),
+    [
+        ("/a", {"a": "<redacted>", "b/c": {"~": 2}, "l": [{"x": 3}, {"x": 4}]}),
+        ("/b~1c/~0", {"a": 1, "b/c": {"~": "<redacted>"}, "l": [{"x": 3}, {"x": 4}]}),
+        ("/l/1/x", {"a": 1, "b/c": {"~": 2}, "l": [{"x": 3}, {"x": "<redacted>"}]}),
+        ("/l/*/x", {"a": 1, "b/c": {"~": 2}, "l": [{"x": "<redacted>"}, {"x": "<redacted>"}]}),
+        ("/a/b/c", {"a": 1, "b/c": {"~": 2}, "l": [{"x": 3}, {"x": 4}]}),
+        ("/none", {"a": 1, "b/c": {"~": 2}, "l": [{"x": 3}, {"x": 4}]}),
+    ],
+)
+def test_what_a_pointer_leads_to_is_redacted(pointer, expected) -> None:
+    assert redact({"a": 1, "b/c": {"~": 2}, "l": [{"x": 3}, {"x": 4}]}, (pointer,)) == expected
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=5))
+def test_arguments_that_fit_are_kept_whole(arguments) -> None:
+    assert len(msgspec.json.encode(arguments)) > MAX_ARGUMENTS_BYTES or cut(arguments) == arguments
+
+
+@given(st.dictionaries(st.text(), st.integers(0, 20_000), max_size=30))
+def test_nothing_larger_than_the_cap_is_kept(sizes) -> None:
+    kept = cut({name: "x" * size for name, size in sizes.items()})
+
+    assert len(msgspec.json.encode(kept)) <= MAX_ARGUMENTS_BYTES
+
+
+def test_a_large_member_is_replaced_by_its_size_and_the_others_stay() -> None:
+    assert cut({"a": 1, "text": "x" * 100_000, "b": 2}) == {
+        "a": 1,
+        "text": "<cut: 100011 bytes>",
+        "b": 2,
+    }

@@ -1,0 +1,215 @@
+"""From a presented key to a principal, or to nothing."""
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
+from gateway.auth.keys import Keys, digest_of
+from gateway.auth.principal import Credentials, Principal
+from gateway.errors import GatewayError, InternalError, StoreError, Unauthenticated
+from gateway.store.base import AgentKey
+from gateway.store.memory import MemoryKeys
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+class ManualClock:
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+class CountingKeys(MemoryKeys):
+    """Counts look-ups, can fail, and can hold them back until told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lookups = 0
+        self.is_broken = False
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def find(self, digest: str) -> AgentKey | None:
+        self.lookups += 1
+        if self.is_broken:
+            raise StoreError("the database is locked")
+        found = await super().find(digest)
+        await self.gate.wait()
+        return found
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def store() -> CountingKeys:
+    return CountingKeys()
+
+
+@pytest.fixture
+def authenticator(store, clock) -> Authenticator:
+    return Authenticator(store, clock)
+
+
+@pytest.fixture
+def keys(store, clock, authenticator) -> Keys:
+    return Keys(store, clock, {"flight_search"}, authenticator.forget)
+
+
+def bearer(key: str) -> Credentials:
+    return Credentials(bearer=key)
+
+
+async def test_a_key_in_force_identifies_its_agent(authenticator, keys) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    assert await authenticator.identify(bearer(made.key)) == Principal(
+        subject=made.record.id, agent="flight_search"
+    )
+
+
+@pytest.mark.parametrize(
+    "presented", ["", "gw_wrong", "x" * 513, "x" * 100_000, "é\0\ud800", "canary-secret"]
+)
+async def test_anything_else_identifies_nobody_and_is_not_repeated(
+    authenticator, presented
+) -> None:
+    with pytest.raises(Unauthenticated) as refused:
+        await authenticator.identify(bearer(presented))
+
+    assert refused.value.presented is True
+    assert "canary" not in repr(refused.value)
+
+
+async def test_no_credentials_are_told_apart_from_wrong_ones(authenticator) -> None:
+    with pytest.raises(Unauthenticated) as refused:
+        await authenticator.identify(Credentials())
+
+    assert refused.value.presented is False
+
+
+async def test_the_digest_of_a_key_is_not_a_key(authenticator, keys) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer(made.record.digest))
+
+
+async def test_a_key_revoked_in_this_process_is_refused_at_once(authenticator, keys) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+
+    await keys.revoke(made.record.id)
+
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer(made.key))
+
+
+async def test_a_key_revoked_elsewhere_is_refused_within_seconds(
+    authenticator, keys, store, clock
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+    await store.revoke(made.record.id, NOW)
+
+    clock.seconds += TTL_SECONDS
+
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer(made.key))
+
+
+async def test_a_key_revoked_while_it_is_looked_up_is_not_remembered(
+    authenticator, keys, store
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    store.gate.clear()
+    racing = asyncio.create_task(authenticator.identify(bearer(made.key)))
+    await asyncio.sleep(0)
+
+    await keys.revoke(made.record.id)
+    store.gate.set()
+    await racing
+
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer(made.key))
+
+
+async def test_a_key_made_in_this_process_works_even_if_it_was_refused_before(
+    authenticator, keys, store
+) -> None:
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer("k" * 20))
+
+    await keys._add("k" * 20, "flight_search", "ci")
+
+    assert (await authenticator.identify(bearer("k" * 20))).agent == "flight_search"
+
+
+async def test_a_decision_is_remembered_for_a_while(authenticator, keys, store, clock) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    for _ in range(10):
+        await authenticator.identify(bearer(made.key))
+        with pytest.raises(Unauthenticated):
+            await authenticator.identify(bearer("wrong"))
+    assert store.lookups == 3
+
+    clock.seconds += TTL_SECONDS
+    await authenticator.identify(bearer(made.key))
+    assert store.lookups == 4
+
+
+async def test_a_flood_of_wrong_keys_neither_grows_without_bound_nor_evicts_a_right_one(
+    authenticator, keys, store
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+
+    for number in range(MAX_REMEMBERED + 10):
+        with pytest.raises(Unauthenticated):
+            await authenticator.identify(bearer(f"wrong-{number}"))
+
+    assert len(authenticator._unknown) == MAX_REMEMBERED
+    before = store.lookups
+    await authenticator.identify(bearer(made.key))
+    assert store.lookups == before
+
+
+async def test_what_cannot_be_found_out_is_denied(authenticator, keys, store, clock) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+    store.is_broken = True
+    clock.seconds += TTL_SECONDS
+
+    with pytest.raises(InternalError):
+        await authenticator.identify(bearer(made.key))
+
+
+async def test_neither_key_nor_digest_shows_in_logs_or_errors(
+    authenticator, keys, store, caplog
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    made = await keys.create("flight_search", "ci")
+    shown = [repr(bearer(made.key)), repr(made), repr(authenticator), repr(keys)]
+    await authenticator.identify(bearer(made.key))
+    await keys.revoke(made.record.id)
+    for is_broken in (False, True):
+        store.is_broken = is_broken
+        authenticator.forget()
+        with pytest.raises(GatewayError) as refused:
+            await authenticator.identify(bearer(made.key))
+        shown += [repr(refused.value), str(refused.value), repr(refused.value.__cause__)]
+
+    text = "\n".join([*shown, caplog.text])
+    assert made.key not in text
+    assert digest_of(made.key) not in text

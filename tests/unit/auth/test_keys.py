@@ -1,0 +1,166 @@
+"""Keys: made once, shown once, kept by digest."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.auth.keys import Keys, digest_of
+from gateway.errors import ConfigurationError, StoreError
+from gateway.store.engine import open_store
+from gateway.store.memory import MemoryKeys
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+CANARY = "canary-7f3e9a1b5c2d"
+
+
+class FixedClock:
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def store() -> MemoryKeys:
+    return MemoryKeys()
+
+
+@pytest.fixture
+def keys(store) -> Keys:
+    return Keys(store, FixedClock(), {"administrator", "flight_search"})
+
+
+async def test_a_key_is_made_from_256_random_bits_and_found_by_its_digest(keys, store) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    assert re.fullmatch(r"gw_[A-Za-z0-9_-]{43}", made.key)
+    assert await store.find(digest_of(made.key)) == made.record
+    assert (made.record.agent, made.record.label, made.record.created_at) == (
+        "flight_search",
+        "ci",
+        NOW,
+    )
+
+
+async def test_two_keys_differ_in_everything(keys) -> None:
+    first, second = [await keys.create("flight_search", "ci") for _ in range(2)]
+
+    assert first.key != second.key
+    assert first.record.id != second.record.id
+
+
+async def test_a_key_shows_neither_in_the_store_nor_in_any_text(keys, tmp_path) -> None:
+    sql = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    made = await Keys(sql.keys, FixedClock(), {"a"}).create("a", "ci")
+    await sql.close()
+
+    assert made.key not in repr(made)
+    assert made.record.digest not in repr(made)
+    assert made.key.encode() not in (tmp_path / "gateway.db").read_bytes()
+
+
+async def test_an_agent_without_policy_gets_no_key(keys) -> None:
+    with pytest.raises(ConfigurationError, match=r"did you mean flight_search\?"):
+        await keys.create("flight_serch", "ci")
+    with pytest.raises(ConfigurationError, match="known are administrator, flight_search"):
+        await keys.create("nobody", "ci")
+
+
+async def test_a_key_is_revoked_once(keys) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    assert await keys.revoke(made.record.id) is True
+    assert await keys.revoke(made.record.id) is False
+    assert [key.revoked_at for key in await keys.list()] == [NOW]
+
+
+async def test_making_and_revoking_empties_what_remembers_keys(store) -> None:
+    forgotten = []
+    keys = Keys(store, FixedClock(), {"a"}, lambda: forgotten.append(True))
+
+    made = await keys.create("a", "ci")
+    await keys.revoke(made.record.id)
+
+    assert len(forgotten) == 2
+
+
+async def test_the_first_start_makes_an_administrators_key_for_its_owner_alone(
+    keys, store, tmp_path
+) -> None:
+    made = await keys.bootstrap(None, tmp_path / "data")
+
+    file = tmp_path / "data" / "bootstrap-key"
+    assert made is not None
+    assert file.read_text("utf-8") == f"{made.key}\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["bootstrap-key"]
+    found = await store.find(digest_of(made.key))
+    assert found is not None
+    assert found.agent == "administrator"
+
+
+async def test_a_file_that_others_can_read_is_replaced_and_not_written_into(keys, tmp_path) -> None:
+    file = tmp_path / "bootstrap-key"
+    file.touch(0o644)
+
+    await keys.bootstrap(None, tmp_path)
+
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_later_starts_make_no_key(keys, tmp_path) -> None:
+    made = await keys.bootstrap(None, tmp_path)
+    assert made is not None
+    await keys.revoke(made.record.id)
+
+    assert await keys.bootstrap(None, tmp_path) is None
+    assert len(await keys.list()) == 1
+
+
+async def test_a_configured_key_works_from_the_start_and_is_never_written(
+    keys, store, tmp_path
+) -> None:
+    for _ in range(2):
+        assert await keys.bootstrap(CANARY, tmp_path) is None
+
+    found = await store.find(digest_of(CANARY))
+    assert found is not None
+    assert (found.agent, found.revoked_at) == ("administrator", None)
+    assert len(await keys.list()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("configured", ["x" * 15, "x" * 513])
+async def test_a_configured_key_of_unfit_length_is_refused(keys, configured, tmp_path) -> None:
+    with pytest.raises(ConfigurationError, match="16 to 512 characters") as refused:
+        await keys.bootstrap(configured, tmp_path)
+
+    assert configured not in str(refused.value)
+
+
+async def test_a_configured_key_that_was_revoked_stays_revoked(keys, tmp_path) -> None:
+    await keys.bootstrap(CANARY, tmp_path)
+    await keys.revoke((await keys.list())[0].id)
+
+    with pytest.raises(ConfigurationError, match="was revoked") as refused:
+        await keys.bootstrap(CANARY, tmp_path)
+
+    assert CANARY not in str(refused.value)
+
+
+async def test_a_configured_key_does_not_raise_another_agents_key(keys, tmp_path) -> None:
+    made = await keys.create("flight_search", "ci")
+
+    with pytest.raises(ConfigurationError, match="of another agent"):
+        await keys.bootstrap(made.key, tmp_path)
+
+
+async def test_a_key_that_cannot_be_written_down_is_not_made(keys, tmp_path) -> None:
+    (tmp_path / "data").touch()
+
+    with pytest.raises(StoreError, match="cannot be written"):
+        await keys.bootstrap(None, tmp_path / "data")
+
+    assert await keys.list() == []

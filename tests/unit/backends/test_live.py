@@ -1,0 +1,256 @@
+"""The live backend against upstreams that misbehave on the wire."""
+
+import asyncio
+import gzip
+import resource
+import zlib
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway.backends.live import LiveBackend
+from gateway.errors import (
+    ConfigurationError,
+    MalformedRequest,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+TIMEOUT = 5.0
+CAP = 1024 * 1024
+
+
+@asynccontextmanager
+async def answering(*parts, keep_open=False):
+    """A server that reads a request's head and writes `parts`: bytes, or an awaitable to wait for.
+
+    Yields its URL and the list of request heads that it received.
+    """
+    heads = []
+    released = asyncio.Event()
+
+    async def serve(reader, writer):
+        heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        try:
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+            if keep_open:
+                await released.wait()
+        except ConnectionError:
+            pass  # The client may hang up on an answer that it does not want.
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        port = server.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}", heads
+    finally:
+        released.set()
+        server.close()
+        await server.wait_closed()
+
+
+@asynccontextmanager
+async def live(upstream, clock, base_url, **options):
+    credentials = {"token": "s3cret"}
+    backend = LiveBackend(upstream, clock, base_url=base_url, credentials=credentials, **options)
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+def answer(body=b"{}", status="200 OK", **headers):
+    """An HTTP/1.1 message with a length, headers replaced or added."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {"Content-Type": "application/json", "Content-Length": len(body), **given}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body
+
+
+async def test_a_reply_comes_back_whole(library, clock, ask):
+    """Header names in lower case, whatever the status."""
+    async with (
+        answering(answer(b'{"id":7}', "418 Teapot", X_Odd="Yes")) as (url, _),
+        live(library, clock, url) as backend,
+    ):
+        reply = await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert (reply.status, reply.body, reply.headers["x-odd"]) == (418, b'{"id":7}', "Yes")
+
+
+async def test_the_target_is_sent_as_it_was_encoded(library, clock, ask):
+    """A second encoding, or a decoding, would change what the arguments mean."""
+    request = ask(path=("books", "a/b%2e"), query=(("page[size]", "+1"),))
+    async with (
+        answering(answer()) as (url, heads),
+        live(library, clock, f"{url}/api/v1/") as backend,
+    ):
+        await backend.send(request, timeout_seconds=TIMEOUT)
+    assert heads[0].startswith("GET /api/v1/books/a%2Fb%252e?page%5Bsize%5D=%2B1 HTTP/1.1\r\n")
+
+
+async def test_the_environments_proxy_is_not_used(library, clock, ask, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    async with answering(answer()) as (url, heads), live(library, clock, url) as backend:
+        await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert len(heads) == 1
+
+
+async def test_a_redirect_is_refused_and_not_followed(library, clock, ask):
+    async with answering(answer()) as (elsewhere, visits):
+        moved = answer(b"", "302 Found", Location=f"{elsewhere}/stolen")
+        async with answering(moved) as (url, _), live(library, clock, url) as backend:
+            with pytest.raises(UpstreamRejected, match="redirect"):
+                await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert visits == []
+
+
+async def test_cookies_are_not_kept(library, clock, ask):
+    async with (
+        answering(answer(Set_Cookie="session=1", Connection="close")) as (url, heads),
+        live(library, clock, url) as backend,
+    ):
+        await backend.send(ask(), timeout_seconds=TIMEOUT)
+        await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert "cookie" not in heads[1].lower()
+
+
+async def test_a_body_of_200_megabytes_is_cut_off(library, clock, ask):
+    """Memory follows the cap and not the answer."""
+    chunk = b"x" * CAP
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 209715200\r\n\r\n"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with (
+        answering(head, *[chunk] * 200) as (url, _),
+        live(library, clock, url, max_reply_bytes=CAP) as backend,
+    ):
+        with pytest.raises(UpstreamRejected, match="larger than"):
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+async def test_a_gzip_bomb_is_cut_off(library, clock, ask):
+    """The cap counts decoded bytes: 200 KB of gzip may be 200 MB of zeros."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
+    zeros = bytes(CAP)
+    bomb = b"".join(compressor.compress(zeros) for _ in range(200)) + compressor.flush()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with (
+        answering(answer(bomb, Content_Encoding="gzip")) as (url, _),
+        live(library, clock, url, max_reply_bytes=CAP) as backend,
+    ):
+        with pytest.raises(UpstreamRejected, match="larger than"):
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+async def test_gzip_is_read(library, clock, ask):
+    body = gzip.compress(b'{"id":7}')
+    async with (
+        answering(answer(body, Content_Encoding="gzip")) as (url, heads),
+        live(library, clock, url) as backend,
+    ):
+        assert (await backend.send(ask(), timeout_seconds=TIMEOUT)).body == b'{"id":7}'
+    assert "Accept-Encoding: gzip\r\n" in heads[0]
+
+
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip, gzip", "x-unknown"])
+async def test_a_coding_that_was_not_asked_for_is_refused(library, clock, ask, coding):
+    async with (
+        answering(answer(b"\x0b\x02\x80{}\x03", Content_Encoding=coding)) as (url, _),
+        live(library, clock, url) as backend,
+    ):
+        with pytest.raises((UpstreamRejected, UpstreamUnavailable)):
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        answer(b'{"id":', Content_Length=100),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
+        answer(b"not gzip", Content_Encoding="gzip"),
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+        b"",
+    ],
+)
+async def test_an_answer_that_breaks_off_or_is_no_http_is_unavailable(library, clock, ask, raw):
+    async with answering(raw) as (url, _), live(library, clock, url) as backend:
+        with pytest.raises(UpstreamUnavailable):
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+
+
+@pytest.mark.parametrize("parts", [(), (answer(b'{"id":', Content_Length=100),)])
+async def test_an_answer_that_does_not_come_meets_the_deadline(library, clock, ask, parts):
+    """Before the head, and in the middle of the body."""
+    async with (
+        answering(*parts, keep_open=True) as (url, _),
+        live(library, clock, url) as backend,
+    ):
+        with pytest.raises(UpstreamTimeout):
+            await backend.send(ask(), timeout_seconds=0.1)
+
+
+async def test_an_upstream_that_is_not_there_is_unavailable(library, clock, ask):
+    async with answering() as (url, _):
+        pass
+    async with live(library, clock, url) as backend:
+        with pytest.raises(UpstreamUnavailable) as caught:
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_a_segment_that_climbs_is_refused_before_anything_is_sent(library, clock, ask):
+    async with answering(answer()) as (url, heads), live(library, clock, url) as backend:
+        with pytest.raises(MalformedRequest):
+            await backend.send(ask(path=("books", "..")), timeout_seconds=TIMEOUT)
+    assert heads == []
+
+
+@pytest.mark.parametrize(
+    ("base_url", "problem"),
+    [
+        ("", "https"),
+        ("ftp://api.example.com", "https"),
+        ("api.example.com/v1", "https"),
+        ("https://", "https"),
+        ("https://[::1", "URL"),
+        ("http://api.example.com", "unencrypted"),
+        ("http://10.0.0.1/api", "unencrypted"),
+        ("http://localhost.example.com", "unencrypted"),
+        ("https://user:pass@api.example.com", "only scheme"),
+        ("https://api.example.com?key=1", "only scheme"),
+        ("https://api.example.com#x", "only scheme"),
+    ],
+)
+def test_a_base_url_that_is_not_safe_is_refused(library, clock, base_url, problem):
+    """The message names the setting and never repeats what may be a secret."""
+    with pytest.raises(ConfigurationError, match=problem) as caught:
+        LiveBackend(library, clock, base_url=base_url, credentials={})
+    assert "GATEWAY_LIBRARY_BASE_URL" in str(caught.value)
+    assert "pass" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "options"),
+    [
+        ("https://api.example.com/v1/", {}),
+        ("http://localhost:8080", {}),
+        ("http://127.0.0.1", {}),
+        ("http://[::1]:8080/api", {}),
+        ("http://upstream.internal", {"allows_plain_http": True}),
+    ],
+)
+def test_a_base_url_that_is_safe_is_taken(library, clock, base_url, options):
+    LiveBackend(library, clock, base_url=base_url, credentials={}, **options)
+
+
+async def test_closing_twice_is_harmless(library, clock, ask):
+    async with answering(answer()) as (url, _), live(library, clock, url) as backend:
+        await backend.send(ask(), timeout_seconds=TIMEOUT)
+        await backend.close()

@@ -1,0 +1,217 @@
+"""From a permit to an outcome."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pytest
+
+from gateway.auth.principal import Credentials, Grant, Permit, Principal
+from gateway.calls.call import Arguments, Call, Outcome
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.replies import ReplyReader
+from gateway.catalogue import Entry, ToolListing
+from gateway.contract.fieldmap import Unmappable
+from gateway.contract.operation import (
+    Binding,
+    CallFacts,
+    DeclaredError,
+    Effect,
+    HttpBinding,
+    Operation,
+    PythonBinding,
+    Tool,
+)
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import (
+    Reply,
+    ReplyFacts,
+    Upstream,
+    UpstreamOperation,
+    UpstreamRequest,
+)
+from gateway.errors import InternalError, InvalidArguments, ToolFailed, UpstreamTimeout
+
+ZOO = Upstream(
+    name="zoo",
+    title="Zoo",
+    base_url=None,
+    operations=tuple(
+        UpstreamOperation(id=name, method="GET", path=f"/{name}", replies={"200": {}})
+        for name in ("search", "open")
+    ),
+)
+
+
+class StoppedClock:
+    """Ten milliseconds pass at every look; the date stands still."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 20, tzinfo=UTC)
+
+    def monotonic(self) -> float:
+        self.seconds += 0.01
+        return self.seconds
+
+
+class Upstreams:
+    """A backend that answers each operation with one status and remembers what was sent."""
+
+    name: Literal["mock"] = "mock"
+
+    def __init__(self, statuses: Mapping[str, int]) -> None:
+        self.statuses = statuses
+        self.sent: list[UpstreamRequest] = []
+
+    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+        self.sent.append(request)
+        headers = {"content-type": "application/json"}
+        return Reply(status=self.statuses[request.operation], headers=headers, body=b"{}")
+
+    async def close(self) -> None: ...
+
+
+def to_result(arguments: Any, call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {"from": call.id, "at": call.now, "ms": reply.elapsed_ms}
+
+
+def ask(name: str) -> Any:
+    return lambda arguments, call: UpstreamRequest(operation=name, method="GET", path=(name,))
+
+
+OPEN = HttpBinding(
+    upstream="zoo", upstream_operation="open", request=ask("open"), results={"200": to_result}
+)
+SEARCH = HttpBinding(
+    upstream="zoo",
+    upstream_operation="search",
+    request=ask("search"),
+    results={"200": to_result},
+    fallback_on=("403",),
+    fallback=OPEN,
+)
+
+
+def permit_for(binding: Binding, timeout_seconds: float = 1.0) -> Permit:
+    operation = Operation(
+        id="zoo.look",
+        connector="zoo",
+        title="Look",
+        description="Look.",
+        effect=Effect.READ,
+        timeout_seconds=timeout_seconds,
+        errors=(DeclaredError(reason="asleep", status=409, title="It sleeps."),),
+        binding=binding,
+        route="/v1/zoo/look",
+    )
+    tool = Tool(
+        operation=operation.id,
+        name="zoo_look",
+        bare_name="look",
+        read_only=True,
+        destructive=False,
+        idempotent=True,
+        open_world=True,
+    )
+    listing = ToolListing(
+        name="zoo_look", title="", description="", input_schema={}, output_schema={}, annotations={}
+    )
+    entry = Entry(operation, tool, listing, Gate({}), Gate({}))
+    return Permit(Grant(Principal(subject="key", agent="keeper"), entry))
+
+
+async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
+    backend = backend or Upstreams({})
+    dispatcher = Dispatcher({"zoo": backend}, {"zoo": ReplyReader(ZOO)}, StoppedClock())
+    call = Call(
+        operation_id="zoo.look",
+        credentials=Credentials(),
+        arguments=b"{}",
+        transport="local",
+        request_id="call-1",
+    )
+    return await dispatcher.dispatch(permit, Arguments({"name": "Leo"}), call)
+
+
+def handler(run: Any) -> PythonBinding:
+    return PythonBinding(run=run)
+
+
+async def test_a_python_handler_gets_the_arguments() -> None:
+    async def greet(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"greeting": f"Hello, {arguments['name']}!"}
+
+    outcome = await dispatch(permit_for(handler(greet)))
+
+    assert outcome == Outcome({"greeting": "Hello, Leo!"}, "python")
+
+
+async def test_an_upstream_reply_becomes_the_outcome_with_the_facts_of_the_call() -> None:
+    outcome = await dispatch(permit_for(OPEN), Upstreams({"open": 200}))
+
+    assert outcome.backend == "mock"
+    assert outcome.values == {"from": "call-1", "at": "2026-11-20T00:00:00.000Z", "ms": 10}
+
+
+async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
+    refused, served = Upstreams({"search": 403, "open": 200}), Upstreams({"search": 200})
+
+    await dispatch(permit_for(SEARCH), refused)
+    await dispatch(permit_for(SEARCH), served)
+
+    assert [request.operation for request in refused.sent] == ["search", "open"]
+    assert [request.operation for request in served.sent] == ["search"]
+
+
+async def test_a_call_ends_with_its_timeout() -> None:
+    async def sleep_for_ever(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    with pytest.raises(UpstreamTimeout, match=r"No answer in 0\.01 seconds"):
+        await dispatch(permit_for(handler(sleep_for_ever), timeout_seconds=0.01))
+
+
+@pytest.mark.parametrize(
+    ("explanation", "detail"), [(None, "It sleeps."), ("Leo sleeps.", "Leo sleeps.")]
+)
+async def test_a_declared_error_gets_its_status_from_the_contract(
+    explanation: str | None, detail: str
+) -> None:
+    async def fail(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise ToolFailed("asleep", explanation)
+
+    with pytest.raises(ToolFailed) as failed:
+        await dispatch(permit_for(handler(fail)))
+
+    assert (failed.value.reason, failed.value.status, failed.value.detail) == (
+        "asleep",
+        409,
+        detail,
+    )
+
+
+async def test_an_undeclared_error_is_a_defect_and_not_shown_as_promised() -> None:
+    async def fail(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise ToolFailed("hungry")
+
+    with pytest.raises(InternalError):
+        await dispatch(permit_for(handler(fail)))
+
+
+async def test_arguments_that_no_request_can_carry_are_invalid_and_nothing_is_sent() -> None:
+    def refuse(arguments: Any, call: CallFacts) -> UpstreamRequest:
+        raise Unmappable("/name", "is no path segment")
+
+    backend = Upstreams({})
+    bound = HttpBinding(upstream="zoo", upstream_operation="open", request=refuse, results={})
+
+    with pytest.raises(InvalidArguments) as invalid:
+        await dispatch(permit_for(bound), backend)
+
+    assert invalid.value.violations[0].pointer == "/name"
+    assert backend.sent == []

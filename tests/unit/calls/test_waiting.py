@@ -1,0 +1,28 @@
+"""How `Retry-After` is read."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.calls.waiting import MAX_SECONDS, retry_after_seconds
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        ("120", 120.0),
+        ("999999999999", MAX_SECONDS),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
+        ("Fri, 20 Nov 2026 11:00:00 GMT", 0.0),
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("१२", None),
+    ],
+)
+def test_a_number_a_date_or_nothing(value: str | None, seconds: float | None) -> None:
+    assert retry_after_seconds(value, NOW) == seconds

@@ -1,0 +1,79 @@
+"""A cache may only ever save time."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gateway.codegen.cache import FILE_NAME, Cache
+
+
+def made(text: str, log: list[str]) -> str:
+    log.append(text)
+    return text
+
+
+def remember(folder: Path, version: str = "1", basis: str = "basis", text: str = "text") -> bool:
+    """Whether one run had to make the text."""
+    log: list[str] = []
+    cache = Cache(folder, version)
+
+    assert cache.remember("kind", basis, lambda: made(text, log)) == text
+
+    cache.save()
+    return bool(log)
+
+
+def test_a_text_is_made_once_for_the_same_basis(tmp_path: Path) -> None:
+    assert remember(tmp_path)
+    assert not remember(tmp_path)
+
+
+def test_another_basis_or_another_version_is_made_anew(tmp_path: Path) -> None:
+    remember(tmp_path)
+
+    assert remember(tmp_path, basis="other", text="other")
+    assert remember(tmp_path, version="2", basis="other", text="changed by the generator")
+
+
+def test_entries_that_a_run_did_not_use_are_dropped(tmp_path: Path) -> None:
+    remember(tmp_path, basis="old")
+    remember(tmp_path, basis="new")
+
+    assert remember(tmp_path, basis="old")
+
+
+@pytest.mark.parametrize("junk", [b"", b"junk", b"\xc1", b"\x81\xa1k\x92\xa1t\xa1p"])
+def test_a_damaged_file_is_an_empty_cache(tmp_path: Path, junk: bytes) -> None:
+    remember(tmp_path)
+    (tmp_path / FILE_NAME).write_bytes(junk)
+
+    assert remember(tmp_path)
+
+
+def test_a_poisoned_text_is_not_used(tmp_path: Path) -> None:
+    """Neither one whose text was edited nor one that was moved to another key."""
+    remember(tmp_path, basis="one", text="one")
+    file = tmp_path / FILE_NAME
+    ((key, (text, proof)),) = msgspec.msgpack.decode(file.read_bytes()).items()
+
+    file.write_bytes(msgspec.msgpack.encode({key: ("evil", proof)}))
+    assert remember(tmp_path, basis="one", text="one")
+
+    remember(tmp_path, basis="two", text="two")
+    ((other_key, _),) = msgspec.msgpack.decode(file.read_bytes()).items()
+    file.write_bytes(msgspec.msgpack.encode({other_key: (text, proof)}))
+    assert remember(tmp_path, basis="two", text="two")
+
+
+def test_the_folder_keeps_itself_out_of_version_control(tmp_path: Path) -> None:
+    remember(tmp_path / "cache")
+
+    assert (tmp_path / "cache/.gitignore").read_text("utf-8") == "*\n"
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be", "utf-8")
+
+    assert remember(tmp_path / "cache")
+    assert remember(tmp_path / "cache")

@@ -1,0 +1,179 @@
+"""Every rule has a planted mistake that breaks it, and a clean folder that keeps it.
+
+The mistakes are data, in tests/assets/contracts/planted/: what to do to the minimal contracts, and
+the one finding that must come of it, with its file, line and JSON Pointer.
+"""
+
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gateway.codegen import meta
+from gateway.codegen.finding import Finding, Severity, errors
+from gateway.codegen.lint import CHECKS, RULES, lint
+from gateway.codegen.tree import read_tree
+
+ASSETS = Path(__file__).parents[2] / "assets" / "contracts"
+MISTAKES: list[dict[str, Any]] = [
+    mistake
+    for file in sorted((ASSETS / "planted").glob("*.yaml"))
+    for mistake in yaml.safe_load(file.read_text())
+]
+NOT_PLANTED = {"file/unreadable"}
+"""Tested in test_source.py: the tests may run as root, to whom every file is readable."""
+
+
+def plant(schemas: Path, mistake: dict[str, Any]) -> str:
+    """Spoil the folder as the mistake says. Answers the file in which the finding must lie."""
+    match mistake:
+        case {"edit": edit}:
+            file = schemas / edit["file"]
+            text = file.read_text()
+            assert edit["old"] in text, "the planted edit does not apply any more"
+            file.write_text(text.replace(edit["old"], replacement(edit), 1))
+        case {"write": edit}:
+            file = schemas / edit["file"]
+            raw = bytes.fromhex(edit["hex"]) if "hex" in edit else edit["text"].encode()
+            file.write_bytes(raw.ljust(edit.get("pad_to", 0)))
+        case {"link": edit}:
+            (schemas / edit["file"]).symlink_to(edit["to"])
+        case {"delete": name}:
+            (schemas / name).unlink()
+            edit = {"file": name}
+        case {"rename": edit}:
+            (schemas / edit["file"]).rename(schemas / edit["to"])
+        case _:
+            pytest.fail("the mistake says nothing that can be done")
+    return str(mistake["expect"].get("file", edit["file"]))
+
+
+def replacement(edit: dict[str, Any]) -> str:
+    match edit:
+        case {"new": text}:
+            return str(text)
+        case {"nest": how}:
+            depth = how["depth"]
+            return f"{how['before']}{how['open'] * depth}{how['inside']}{how['close'] * depth}"
+        case {"many": how}:
+            return how["before"] + "".join(how["each"] % number for number in range(how["count"]))
+    pytest.fail("the edit says nothing to write")
+
+
+def expected_line(schemas: Path, file: str, expect: dict[str, Any]) -> int:
+    if "line" in expect:
+        return int(expect["line"])
+    text = (schemas / file).read_text()
+    if "line_with_last" in expect:
+        return text.count("\n", 0, text.rindex(expect["line_with_last"])) + 1
+    return text.count("\n", 0, text.index(expect["line_with"])) + 1
+
+
+def has_place(finding: Finding, expect: dict[str, Any]) -> bool:
+    if "pointer_prefix" in expect:
+        return finding.pointer.startswith(expect["pointer_prefix"])
+    return bool(finding.pointer == expect["pointer"])
+
+
+def test_the_minimal_contracts_are_clean(schemas: Path) -> None:
+    assert lint(read_tree(schemas)) == ()
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["name"] for mistake in MISTAKES])
+def test_a_planted_mistake_is_found_where_it_is(schemas: Path, mistake: dict[str, Any]) -> None:
+    file = plant(schemas, mistake)
+    expect = mistake["expect"]
+
+    findings = lint(read_tree(schemas))
+
+    line = expected_line(schemas, file, expect)
+    (found,) = [
+        finding
+        for finding in findings
+        if finding.rule == expect["rule"] and finding.path == file and has_place(finding, expect)
+    ]
+    assert found.line == line
+    assert expect.get("fix", "") in found.fix
+    assert expect.get("message", "") in found.message
+    others = {each.rule for each in errors(findings) if each != found}
+    assert others <= set(mistake.get("also", ())), "the mistake is reported as others too"
+
+
+def test_every_rule_has_a_planted_mistake() -> None:
+    planted = {mistake["expect"]["rule"] for mistake in MISTAKES}
+    assert planted | NOT_PLANTED == {rule.id for rule in RULES}
+
+
+def test_rules_are_unique_and_speak_in_sentences() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert rule.meaning.endswith("."), rule.id
+        assert rule.fix.endswith("."), rule.id
+
+
+def test_every_check_names_its_rules() -> None:
+    """The docstring of a check is what the list of checks is read by."""
+    themes = {rule.id.partition("/")[0] for rule in RULES}
+    for check in CHECKS:
+        named = (check.__doc__ or "").split(", ")
+        assert {name.partition("/")[0] for name in named} <= themes, check.__name__
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:9/a.json", "file:///etc/hostname"])
+def test_a_reference_to_elsewhere_opens_no_socket_and_no_file(
+    schemas: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    file = schemas / "tools/books/add_book.input.json"
+    file.write_text(file.read_text().replace("../../common/library.json", target))
+    tree = read_tree(schemas)
+
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("the lint reached out of the folder")
+
+    for rule_text in meta.texts():
+        meta.gate(rule_text)
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("gateway.codegen.meta.stale_copies", lambda _: ())
+
+    assert [finding.rule for finding in errors(lint(tree))] == ["ref/remote"]
+
+
+def test_no_finding_repeats_a_value_of_an_example(schemas: Path) -> None:
+    file = schemas / "tools/hello/greet.yaml"
+    file.write_text(file.read_text().replace("{name: Grace}", "{name: 70070707}"))
+    found = lint(read_tree(schemas))
+    assert [finding.rule for finding in found] == ["tool/example-refused"]
+    assert "70070707" not in found[0].message + found[0].fix
+
+
+def test_a_shared_mistake_is_reported_once(schemas: Path) -> None:
+    """Where it is written, however many contracts use it."""
+    file = schemas / "common/library.json"
+    file.write_text(file.read_text().replace("^97[89][0-9]{10}$", "^\\\\d+$"))
+    found = lint(read_tree(schemas))
+    assert [finding.path for finding in found] == ["common/library.json"]
+
+
+def test_notes_do_not_refuse(schemas: Path) -> None:
+    file = schemas / "tools/books/find_books.output.json"
+    file.write_text(file.read_text().replace('"maxItems": 50', '"maxItems": 50, "contains": true'))
+    findings = lint(read_tree(schemas))
+    assert [finding.severity for finding in findings] == [Severity.NOTE]
+    assert errors(findings) == ()
+
+
+def test_a_folder_with_only_rubbish_is_reported_and_not_crashed_on(schemas: Path) -> None:
+    """Every contract file replaced by values of the wrong kind, one after the other."""
+    names = [path.relative_to(schemas) for path in schemas.rglob("*.*") if path.is_file()]
+    for rubbish in ("[]", "7", '"text"', "null", "{}", '{"post": []}', '{"paths": 7, "$defs": 7}'):
+        for name in names:
+            spoilt = schemas.with_name("spoilt")
+            shutil.copytree(schemas, spoilt)
+            (spoilt / name).write_text(rubbish)
+            assert errors(lint(read_tree(spoilt))), f"{name} holding {rubbish} passed"
+            shutil.rmtree(spoilt)

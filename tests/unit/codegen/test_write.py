@@ -1,0 +1,114 @@
+"""Folders are compared both ways, and nothing that a person wrote is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.codegen.write import MARK, Difference, apply, compare
+from gateway.errors import ContractError
+
+HEADER = f"# {MARK}x.yaml. DO NOT EDIT.\n"
+
+
+def files(folder: Path, **texts: str) -> dict[Path, str]:
+    return {folder / f"{name}.py": HEADER + text for name, text in texts.items()}
+
+
+def differences(folder: Path, wanted: dict[Path, str]) -> dict[str, Difference]:
+    return {change.path.stem: change.difference for change in compare([folder], wanted)}
+
+
+def test_missing_changed_and_extra_files_are_each_told_apart(tmp_path: Path) -> None:
+    apply(compare([tmp_path], files(tmp_path, same="1", changed="1", extra="1")))
+
+    found = differences(tmp_path, files(tmp_path, same="1", changed="2", missing="1"))
+
+    assert found == {
+        "changed": Difference.CHANGED,
+        "extra": Difference.EXTRA,
+        "missing": Difference.MISSING,
+    }
+
+
+def test_writing_makes_the_folder_what_it_should_be(tmp_path: Path) -> None:
+    apply(compare([tmp_path], files(tmp_path / "deep", old="1", kept="1")))
+    wanted = files(tmp_path / "deep", kept="2", new="1")
+
+    apply(compare([tmp_path], wanted))
+
+    assert {path: path.read_text("utf-8") for path in tmp_path.rglob("*.*")} == wanted
+
+
+def test_a_folder_without_files_goes_with_its_last_file(tmp_path: Path) -> None:
+    """Also when Python left compiled modules in it, which would still be importable."""
+    apply(compare([tmp_path], files(tmp_path / "gone", module="1")))
+    (tmp_path / "gone/__pycache__").mkdir()
+    (tmp_path / "gone/__pycache__/module.cpython-311.pyc").write_bytes(b"")
+
+    apply(compare([tmp_path], files(tmp_path / "kept", module="1")))
+
+    assert not (tmp_path / "gone").exists()
+
+
+def test_compiled_modules_are_not_extra_files(tmp_path: Path) -> None:
+    wanted = files(tmp_path, module="1")
+    apply(compare([tmp_path], wanted))
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__/module.cpython-311.pyc").write_bytes(b"")
+
+    assert compare([tmp_path], wanted) == ()
+
+
+@pytest.mark.parametrize("name", ["extra.py", "wanted.py"])
+def test_a_file_that_a_person_wrote_is_never_overwritten_or_deleted(
+    tmp_path: Path, name: str
+) -> None:
+    """It stops everything, before the first file is touched."""
+    (tmp_path / name).write_text("print('by hand')\n", "utf-8")
+    changes = compare([tmp_path], files(tmp_path, wanted="1", another="1"))
+
+    with pytest.raises(ContractError, match=f"{name} was not written by the generator"):
+        apply(changes)
+
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_edited_by_hand_is_put_right(tmp_path: Path) -> None:
+    wanted = files(tmp_path, module="1\n")
+    apply(compare([tmp_path], wanted))
+    with (tmp_path / "module.py").open("a") as file:
+        file.write("edited = True\n")
+
+    changes = compare([tmp_path], wanted)
+    apply(changes)
+
+    assert [change.difference for change in changes] == [Difference.CHANGED]
+    assert compare([tmp_path], wanted) == ()
+
+
+def test_a_diff_leads_from_what_is_there_to_what_should_be(tmp_path: Path) -> None:
+    apply(compare([tmp_path], files(tmp_path, changed="old\n", extra="surplus\n")))
+    wanted = files(tmp_path, changed="new\n", missing="no line end")
+
+    text = "".join(change.diff(change.path.name) for change in compare([tmp_path], wanted))
+
+    assert "--- a/changed.py\n+++ b/changed.py\n" in text
+    assert "-old\n+new\n" in text
+    assert "--- a/extra.py\n+++ /dev/null\n" in text
+    assert "--- /dev/null\n+++ b/missing.py\n" in text
+    assert text.endswith("+no line end\n")
+
+
+def test_what_an_interrupted_run_left_is_cleaned_up(tmp_path: Path) -> None:
+    (tmp_path / ".module.py.partial").write_text("half a fi", "utf-8")
+
+    apply(compare([tmp_path], files(tmp_path, module="1")))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["module.py"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("in the way", "utf-8")
+
+    with pytest.raises(ContractError, match=r"out/module\.py cannot be written: "):
+        apply(compare([tmp_path / "out"], files(tmp_path / "out", module="1")))

@@ -1,0 +1,78 @@
+"""The gate: what passes a schema, and how a refusal is told."""
+
+import pytest
+
+from gateway.contract.schema import MAX_VIOLATIONS, Gate
+from gateway.contract.violation import Violation
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string", "pattern": "^[A-Z]{4}$"},
+        "day": {"type": "string", "format": "date"},
+        "legs": {"type": "array", "items": {"type": "integer", "maximum": 3}},
+    },
+    "required": ["code"],
+    "additionalProperties": False,
+}
+
+
+def test_a_valid_value_passes_without_violations() -> None:
+    value = {"code": "KTEB", "day": "2028-02-29", "legs": [1, 3]}
+
+    assert Gate(SCHEMA).admits(value)
+    assert Gate(SCHEMA).violations(value) == ()
+
+
+def test_violations_point_at_the_place_and_name_the_keyword() -> None:
+    value = {"day": "2027-02-29", "legs": [1, 4], "a/b~c": 1}
+
+    found = {(v.pointer, v.keyword) for v in Gate(SCHEMA).violations(value)}
+
+    assert found == {
+        ("/code", "required"),
+        ("/day", "format"),
+        ("/legs/1", "maximum"),
+        ("/a~1b~0c", "additionalProperties"),
+    }
+
+
+def test_no_message_repeats_the_value() -> None:
+    violations = Gate(SCHEMA).violations({"code": "hunter2-secret", "day": "hunter2-secret"})
+
+    assert len(violations) == 2
+    assert not any("hunter2" in violation.detail for violation in violations)
+
+
+def test_the_number_of_violations_is_bounded() -> None:
+    assert len(Gate(SCHEMA).violations({"legs": [9] * 1000})) == MAX_VIOLATIONS
+
+
+def test_a_surplus_name_is_cut_before_it_becomes_a_pointer() -> None:
+    (violation,) = Gate(SCHEMA).violations({"code": "KTEB", "x" * 5000: 1})
+
+    assert violation == Violation(
+        pointer="/" + "x" * 64, keyword="additionalProperties", detail="is not a known property"
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "http://127.0.0.1:9/schema.json"},
+        {"$ref": "file:///etc/hostname"},
+        {"format": "no-such-format"},
+        {"pattern": "(?<=a)b"},
+        {"type": "strin"},
+    ],
+)
+def test_a_schema_that_needs_more_than_itself_is_refused(schema: dict[str, object]) -> None:
+    """Nothing is fetched, and nothing unknown is passed over in silence."""
+    with pytest.raises(ValueError, match=r".+"):
+        Gate(schema)
+
+
+def test_patterns_run_in_linear_time() -> None:
+    gate = Gate({"pattern": "^(a+)+$"})
+
+    assert not gate.admits("a" * 50_000 + "!")

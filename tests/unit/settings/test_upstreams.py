@@ -1,0 +1,182 @@
+"""Which backend an upstream gets, and what is said of half a configuration."""
+
+import pytest
+
+from gateway.contract.upstream import CredentialRule, Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings import read_settings, unknown_variables
+
+CANARY = "canary-7f3e9a1b5c2d"
+AVINODE = Upstream(
+    name="avinode",
+    title="Avinode",
+    base_url=None,
+    credentials=(
+        CredentialRule(name="api_token", description="Application token."),
+        CredentialRule(name="access_token", description="JWT."),
+        CredentialRule(name="act_as_account", description="Account.", is_required=False),
+    ),
+)
+TOKENS = {"GATEWAY_AVINODE_API_TOKEN": CANARY, "GATEWAY_AVINODE_ACCESS_TOKEN": CANARY}
+URL = {"GATEWAY_AVINODE_BASE_URL": "https://api.example.com/v1/"}
+
+
+def upstream(environ, toml_path=None, contract=AVINODE):
+    return read_settings(environ, toml_path, {}).for_upstream(contract)
+
+
+def test_without_credentials_it_is_a_mock() -> None:
+    found = upstream(URL)
+
+    assert (found.backend, found.problem, dict(found.credentials)) == ("mock", None, {})
+    assert "GATEWAY_BACKEND_AVINODE=live" in found.reason
+
+
+def test_with_mock_credentials_it_is_a_mock_that_holds_none() -> None:
+    found = upstream(
+        {"GATEWAY_AVINODE_API_TOKEN": "mock_1", "GATEWAY_AVINODE_ACCESS_TOKEN": "mock_2"}
+    )
+
+    assert (found.backend, found.problem, dict(found.credentials)) == ("mock", None, {})
+
+
+def test_with_credentials_and_a_base_url_it_is_live() -> None:
+    found = upstream(TOKENS | URL)
+
+    assert (found.backend, found.problem) == ("live", None)
+    assert found.base_url == "https://api.example.com/v1"
+    assert {name: s.reveal() for name, s in found.credentials.items()} == {
+        "api_token": CANARY,
+        "access_token": CANARY,
+    }
+
+
+def test_the_operator_may_choose_the_mock_whatever_the_credentials() -> None:
+    found = upstream(TOKENS | URL | {"GATEWAY_BACKEND_AVINODE": "mock"})
+
+    assert (found.backend, found.problem, dict(found.credentials)) == ("mock", None, {})
+
+
+def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> None:
+    public = Upstream(name="open", title="Open", base_url="https://open.example")
+
+    assert upstream({}, contract=public).backend == "mock"
+    live = upstream({"GATEWAY_BACKEND_OPEN": "live"}, contract=public)
+    assert (live.backend, live.base_url, live.problem) == ("live", "https://open.example", None)
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"GATEWAY_AVINODE_API_TOKEN": CANARY}, "needs GATEWAY_AVINODE_ACCESS_TOKEN;"),
+        ({"GATEWAY_AVINODE_ACT_AS_ACCOUNT": "x"}, "_API_TOKEN and GATEWAY_AVINODE_ACCESS_TOKEN;"),
+        ({"GATEWAY_BACKEND_AVINODE": "live"}, "needs GATEWAY_AVINODE_API_TOKEN and"),
+        ({"GATEWAY_BACKEND_AVINODE": "moock"}, "GATEWAY_BACKEND_AVINODE: must be live or mock"),
+        (TOKENS, "needs GATEWAY_AVINODE_BASE_URL"),
+        (TOKENS | {"GATEWAY_AVINODE_API_TOKEN": "mock_x"}, "API_TOKEN starts with mock_"),
+        (TOKENS | URL | {"GATEWAY_AVINODE_API_TOKEN": f"{CANARY}\n{CANARY}"}, "no header can"),
+        ({"GATEWAY_AVINODE_API_TOKEN_FILE": f"/{CANARY}"}, "API_TOKEN_FILE: the file cannot be"),
+    ],
+)
+def test_a_misconfigured_upstream_says_what_is_wrong_and_no_secret(environ, said) -> None:
+    found = upstream(environ)
+
+    assert found.problem is not None
+    assert said in found.problem
+    assert CANARY not in found.problem
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "api.example.com",
+        "ftp://api.example.com",
+        "https:///path",
+        "https://me:word@api.example.com",
+        "https://api.example.com?x=1",
+        "https://api.example.com#x",
+        "https://api.example.com:port",
+        "https://[::1",
+        "https://api.example.com/a b",
+        "http://api.example.com",
+        "http://localhost.example.com",
+    ],
+)
+def test_an_unfit_base_url_is_refused_without_being_repeated(url) -> None:
+    found = upstream(TOKENS | {"GATEWAY_AVINODE_BASE_URL": url})
+
+    assert found.problem is not None
+    assert found.problem.startswith("GATEWAY_AVINODE_BASE_URL: ")
+    assert url not in found.problem
+
+
+@pytest.mark.parametrize("host", ["localhost:80", "127.0.0.1:9", "[::1]:9"])
+def test_plain_http_is_for_this_machine(host) -> None:
+    assert upstream(TOKENS | {"GATEWAY_AVINODE_BASE_URL": f"http://{host}"}).problem is None
+
+
+def test_plain_http_elsewhere_needs_the_operators_word() -> None:
+    url = {"GATEWAY_AVINODE_BASE_URL": "http://api.example.com"}
+
+    assert upstream(TOKENS | url | {"GATEWAY_ALLOW_PLAIN_HTTP": "true"}).problem is None
+
+
+def test_the_toml_file_says_the_same_and_wins_over_variables(tmp_path) -> None:
+    token = tmp_path / "token"
+    token.write_text(CANARY, "utf-8")
+    toml = tmp_path / "gateway.toml"
+    toml.write_text(
+        "[upstreams.avinode]\n"
+        'base_url = "https://other.example"\n'
+        f'api_token_file = "{token}"\n'
+        f'access_token = "{CANARY}"\n',
+        "utf-8",
+    )
+
+    found = upstream(URL, toml)
+
+    assert (found.backend, found.problem) == ("live", None)
+    assert found.base_url == "https://other.example"
+    assert found.origins["base_url"] == f"{toml}: upstreams.avinode.base_url"
+
+
+def test_an_unknown_key_of_an_upstream_is_its_problem(tmp_path) -> None:
+    toml = tmp_path / "gateway.toml"
+    toml.write_text('[upstreams.avinode]\napi_tokn = "x"\n', "utf-8")
+
+    found = upstream({}, toml)
+
+    assert found.problem is not None
+    assert "upstreams.avinode.api_tokn is not a setting; did you mean api_token" in found.problem
+
+
+def test_settings_of_an_upstream_that_is_not_there_are_refused(tmp_path) -> None:
+    toml = tmp_path / "gateway.toml"
+    toml.write_text('[upstreams.avinod]\nbackend = "mock"\n', "utf-8")
+
+    with pytest.raises(ConfigurationError, match=r"did you mean avinode\?"):
+        read_settings({}, toml, {}).for_upstreams([AVINODE])
+
+
+def test_rows_show_where_a_credential_came_from_and_not_what_it_is() -> None:
+    rows = {row.name: row for row in read_settings(TOKENS | URL, None, {}).describe([AVINODE])}
+
+    assert rows["upstreams.avinode.backend"].value == "live"
+    assert rows["upstreams.avinode.api_token"].value == "***"
+    assert rows["upstreams.avinode.api_token"].origin == "GATEWAY_AVINODE_API_TOKEN"
+    assert rows["upstreams.avinode.act_as_account"].value == ""
+    assert CANARY not in repr(rows)
+
+
+def test_secrets_of_upstreams_are_known_to_the_log_guard() -> None:
+    settings = read_settings(TOKENS | URL, None, {})
+
+    assert CANARY in settings.secrets([AVINODE])
+
+
+def test_variables_of_a_declared_upstream_are_known() -> None:
+    environ = TOKENS | URL | {"GATEWAY_BACKEND_AVINODE": "live", "GATEWAY_AVINODE_API_TOKE": "x"}
+
+    assert unknown_variables(environ, [AVINODE]) == {
+        "GATEWAY_AVINODE_API_TOKE": "did you mean GATEWAY_AVINODE_API_TOKEN?"
+    }

@@ -1,0 +1,240 @@
+"""Opening a database: what it becomes, and what is said when it cannot be used."""
+
+import asyncio
+import sqlite3
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+from sqlmodel import SQLModel
+
+from gateway.errors import StoreError
+from gateway.store.base import AgentKey
+from gateway.store.engine import open_store, sqlite_caveat
+from gateway.store.failures import explain
+from gateway.store.migrations import HEAD
+from gateway.store.migrations.upgrade import migration_config
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+KEY = AgentKey(id="key_1", agent="a", label="l", digest="d" * 64, created_at=NOW)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "data" / "gateway.db"
+
+
+async def prepared(path: Path) -> Path:
+    """A database with one key in it, closed again."""
+    store = await open_store(f"sqlite:///{path}")
+    await store.keys.add(KEY)
+    await store.close()
+    return path
+
+
+async def refusal(path: Path) -> str:
+    with pytest.raises(StoreError) as refused:
+        await open_store(f"sqlite:///{path}")
+    message = str(refused.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+async def test_what_was_stored_is_there_after_a_restart(path) -> None:
+    await prepared(path)
+
+    store = await open_store(f"sqlite:///{path}")
+
+    assert await store.keys.list() == [KEY]
+    await store.close()
+
+
+async def test_a_name_that_means_something_in_a_url_is_just_a_name(tmp_path) -> None:
+    path = tmp_path / "50% off?#.db"
+
+    await prepared(path)
+
+    assert path.exists()
+
+
+async def test_the_database_and_its_folder_are_the_owners_alone(path) -> None:
+    await prepared(path)
+
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+async def test_the_connections_follow_the_rules_for_durability(path) -> None:
+    store = await open_store(f"sqlite:///{path}")
+
+    pragmas = {}
+    for name, engine in zip(("reader", "writer"), store._engines, strict=True):
+        async with engine.connect() as connection:
+            for pragma in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys"):
+                found = await connection.exec_driver_sql(f"PRAGMA {pragma}")
+                pragmas[name, pragma] = found.scalar_one()
+    await store.close()
+
+    for name in ("reader", "writer"):
+        assert pragmas[name, "journal_mode"] == "wal"
+        assert pragmas[name, "synchronous"] == 2
+        assert pragmas[name, "busy_timeout"] == 5000
+        assert pragmas[name, "foreign_keys"] == 1
+
+
+async def test_two_programs_may_write_at_the_same_time(path) -> None:
+    """Write transactions begin immediate, so that they wait for each other and never fail."""
+    stores = [await open_store(f"sqlite:///{path}") for _ in range(3)]
+
+    await asyncio.gather(
+        *(
+            store.keys.add(AgentKey(id=f"{n}", agent="", label="", digest=f"{n}", created_at=NOW))
+            for n, store in enumerate(stores * 30)
+        )
+    )
+
+    assert len(await stores[0].keys.list()) == 90
+    for store in stores:
+        await store.close()
+
+
+async def test_programs_that_start_together_make_one_database(path) -> None:
+    stores = await asyncio.gather(*(open_store(f"sqlite:///{path}") for _ in range(4)))
+
+    await stores[0].keys.add(KEY)
+
+    assert await stores[3].keys.list() == [KEY]
+    for store in stores:
+        await store.close()
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"these are my notes\n" * 500)
+
+    assert "is not a SQLite database; move it away" in await refusal(path)
+    assert path.read_bytes() == b"these are my notes\n" * 500
+
+
+async def test_a_corrupt_database_is_refused(path) -> None:
+    await prepared(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + bytes(byte ^ 0x5A for byte in content[4096:]))
+
+    assert "is corrupt; restore it from a backup" in await refusal(path)
+
+
+async def test_a_truncated_database_is_refused(path) -> None:
+    await prepared(path)
+    path.write_bytes(path.read_bytes()[:6000])
+
+    assert "is corrupt" in await refusal(path)
+
+
+async def test_a_database_of_another_program_is_refused_and_left_alone(path) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+    content = path.read_bytes()
+
+    assert "belongs to another program" in await refusal(path)
+    assert path.read_bytes()[100:] == content[100:]
+
+
+async def test_a_folder_in_place_of_the_file_is_refused(path) -> None:
+    path.mkdir(parents=True)
+
+    assert "is a folder" in await refusal(path)
+
+
+async def test_a_folder_that_cannot_be_made_is_refused(tmp_path) -> None:
+    (tmp_path / "file").touch()
+
+    assert "cannot be made" in await refusal(tmp_path / "file" / "gateway.db")
+
+
+async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
+    await prepared(path)
+    monkeypatch.setattr("gateway.store.engine.BUSY_MILLISECONDS", 20)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+
+    message = await refusal(path)
+
+    other.close()
+    assert "is locked by another program" in message
+
+
+async def test_a_database_of_a_newer_version_is_refused(path) -> None:
+    await prepared(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+
+    assert "newer version" in await refusal(path)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///", "postgresql://me:word@db/x", "gateway.db"])
+async def test_an_unknown_kind_of_url_is_refused_without_being_repeated(url) -> None:
+    with pytest.raises(StoreError) as refused:
+        await open_store(url)
+
+    assert "word" not in str(refused.value)
+    assert "sqlite:///<path>" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("SQLITE_READONLY_DIRECTORY", "cannot be written"),
+        ("SQLITE_CANTOPEN", "cannot be opened"),
+        ("SQLITE_FULL", "disk is full"),
+        ("SQLITE_IOERR_FSYNC", "disk failed"),
+        ("SQLITE_SCHEMA", "failed (SQLITE_SCHEMA)"),
+    ],
+)
+def test_what_the_disk_does_is_told_in_plain_words(name, said) -> None:
+    error = sqlite3.OperationalError("the text of the driver")
+    error.sqlite_errorname = name
+
+    assert said in explain(error)
+
+
+def test_the_migrations_end_where_the_tables_are(tmp_path) -> None:
+    """A change of the tables without a migration, or of neither HEAD nor file, shows here."""
+    asyncio.run(prepared(tmp_path / "gateway.db"))
+    engine = create_engine(f"sqlite:///{tmp_path}/gateway.db")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, SQLModel.metadata)
+    engine.dispose()
+
+    assert differences == []
+    assert ScriptDirectory.from_config(migration_config()).get_current_head() == HEAD
+
+
+def test_a_database_at_its_head_is_opened_without_alembic(tmp_path) -> None:
+    asyncio.run(prepared(tmp_path / "gateway.db"))
+    for name in [name for name in sys.modules if name.startswith("gateway.store.migrations.up")]:
+        del sys.modules[name]
+
+    asyncio.run(prepared_again(tmp_path / "gateway.db"))
+
+    assert "gateway.store.migrations.upgrade" not in sys.modules
+
+
+async def prepared_again(path: Path) -> None:
+    store = await open_store(f"sqlite:///{path}")
+    await store.close()
+
+
+def test_an_sqlite_with_a_known_defect_is_named() -> None:
+    assert "SQLite 3.40.1" in str(sqlite_caveat((3, 40, 1)))
+    assert sqlite_caveat((3, 51, 3)) is None
