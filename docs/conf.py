@@ -1,10 +1,10 @@
 """How the documentation is built: `make docs`."""  # noqa: INP001 - a folder of pages, no package
 
-from importlib.metadata import version
+from importlib import metadata
 
 project = "contract-gateway"
 author = "the contract-gateway authors"
-release = version("contract-gateway")
+release = metadata.version("contract-gateway")
 
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -32,6 +33,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.site import SiteParts, build_site
 
+_log: Final = logging.getLogger(__name__)
 VERSION: Final = version("contract-gateway")
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
@@ -165,13 +167,14 @@ class Gateway:
         )
 
     async def readiness(self) -> Readiness:
-        """Whether calls can be served and recorded."""
+        """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
         parts = self.parts
-        problems = [problem] if (problem := parts.audit.problem) else []
+        problems = ["Audit records cannot be stored."] if parts.audit.problem else []
         try:
             await parts.store.audit.latest(1)
         except StoreError as error:
-            problems.append(error.detail)
+            _log.error("the store cannot be read: %s", error.detail)
+            problems.append("The store cannot be read.")
         return Readiness(
             store="failed" if problems else "ok",
             upstreams={

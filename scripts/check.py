@@ -27,6 +27,11 @@ class Check:
 CHECKS = (
     Check("contracts", ("gateway", "lint"), "mend the contracts under schemas/"),
     Check("generated", ("gateway", "generate", "--check"), "make generate"),
+    Check(
+        "reference",
+        ("python", "scripts/reference.py", "--check"),
+        ".venv/bin/python scripts/reference.py",
+    ),
     Check("style", ("ruff", "check", "--quiet"), "make fix"),
     Check("format", ("ruff", "format", "--check", "--quiet"), "make fix"),
     Check("types", ("mypy",), "mend the annotations"),

@@ -26,13 +26,14 @@ CLI_HEAD: Final = f"""\
 
 {NOTICE}
 
-`gateway COMMAND --help` says what is said here. Commands that print data take `--json`. Data goes to standard output; progress,
-logs and errors go to standard error, and errors are two lines: `error: …` and, where something can be done, `fix: …`.
+`gateway COMMAND --help` says what is said here. Commands that print data take `--json`. Data goes
+to standard output; progress, logs and errors go to standard error, and errors are two lines:
+`error: …` and, where something can be done, `fix: …`.
 
 | exit code | meaning |
 |---|---|
 | 0 | done; the answer is yes |
-| 1 | the command ran and the answer is no: findings, a stale file, a refused call, something misconfigured |
+| 1 | the answer is no: findings, a stale file, a refused call, something misconfigured |
 | 2 | wrong usage, or something that the command needs is missing or broken |
 | 130 | stopped from the keyboard |
 
@@ -44,12 +45,24 @@ ERRORS_HEAD: Final = f"""\
 
 {NOTICE}
 
-A failed call answers with a problem (RFC 9457): on REST as the body, `application/problem+json`; on MCP as the text of a tool
-result with `isError: true`, and as an object under `_meta["contract-gateway/problem"]`. An unknown tool is a JSON-RPC error
-on MCP. `code` is for programs and stable; `request_id` finds the call in the gateway's log and audit; `errors` holds JSON
+A failed call answers with a problem (RFC 9457): on REST as the body, `application/problem+json`; on
+MCP as the text of a tool result with `isError: true`, and as an object under
+`_meta["contract-gateway/problem"]`. An unknown tool is a JSON-RPC error on MCP. `code` is for
+programs and stable; `request_id` finds the call in the gateway's log and audit; `errors` holds JSON
 Pointers into the arguments. No problem ever repeats a value that was sent.
 
 `type` is `/problems/<slug>`; the gateway answers at that path with the explanation given here.
+"""
+
+CLASSES_HEAD: Final = """
+## Classes
+
+The classes of `gateway/errors.py`, for handlers and for who reads the log. `stage` is the step of
+the call that failed: the word in the audit record. `ToolFailed` answers with the status that the
+tool's contract declares.
+
+| class | stage | retryable | problem |
+|---|---|---|---|
 """
 
 RULES_HEAD: Final = f"""\
@@ -57,8 +70,8 @@ RULES_HEAD: Final = f"""\
 
 {NOTICE}
 
-What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and refuses nothing. `gateway lint --rules` prints
-the same table.
+What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and refuses nothing.
+`gateway lint --rules` prints the same table.
 
 | rule | severity | meaning | mend it by |
 |---|---|---|---|
@@ -88,7 +101,7 @@ def _read(name: str) -> str | None:
 def render_cli() -> str:
     """Every command with its usage, options and example."""
     context = click.Context(cli, info_name="gateway")
-    sections = []
+    sections: list[str] = []
     for name in COMMANDS:
         command = cli.get_command(context, name)
         if command is not None:
@@ -142,12 +155,7 @@ def _classes() -> str:
         f"| `{kind.slug}` |\n"
         for error, kind in sorted(PROBLEMS.items(), key=_by_class_name)
     )
-    head = (
-        "\n## Classes\n\nThe classes of `gateway/errors.py`, for handlers and for who reads the log. `stage` is the step of the"
-        "\ncall that failed: the word in the audit record. `ToolFailed` answers with the status that the tool's contract declares."
-        "\n\n| class | stage | retryable | problem |\n|---|---|---|---|\n"
-    )
-    return head + "".join(rows)
+    return CLASSES_HEAD + "".join(rows)
 
 
 def _by_class_name(item: tuple[type[Exception], ProblemKind]) -> str:

@@ -24,7 +24,7 @@ Classify = Callable[[GatewayError], tuple[int, str]]
 """The HTTP status and the problem code of an error, as every transport answers it."""
 
 
-class CallFacts(Protocol):
+class AuditedCall(Protocol):
     """What is known of a call before anything is done for it."""
 
     @property
@@ -35,7 +35,7 @@ class CallFacts(Protocol):
     def request_id(self) -> str: ...
 
 
-class CallerFacts(Protocol):
+class AuditedCaller(Protocol):
     """Who calls, once proven."""
 
     @property
@@ -44,14 +44,14 @@ class CallerFacts(Protocol):
     def agent(self) -> str: ...
 
 
-class ArgumentFacts(Protocol):
+class AuditedArguments(Protocol):
     """The arguments, once admitted."""
 
     @property
     def values(self) -> dict[str, Any]: ...
 
 
-class ResultFacts(Protocol):
+class AuditedResult(Protocol):
     """The result, once checked."""
 
     @property
@@ -78,7 +78,7 @@ class AuditLog:
         """Why records are not being stored now, or None."""
         return self._behind.problem
 
-    def open(self, call: CallFacts) -> "OpenRecord":
+    def open(self, call: AuditedCall) -> "OpenRecord":
         """The record of `call`, filled in while it runs and left when it ends.
 
         Raises `LimitExceeded` on entry when so many records wait to be stored that one more call
@@ -113,7 +113,7 @@ class OpenRecord:
     )
 
     def __init__(
-        self, call: CallFacts, clock: Clock, behind: WriteBehind, classify: Classify
+        self, call: AuditedCall, clock: Clock, behind: WriteBehind, classify: Classify
     ) -> None:
         self._call = call
         self._clock = clock
@@ -121,10 +121,10 @@ class OpenRecord:
         self._classify = classify
         self._at = clock.now()
         self._started = clock.monotonic()
-        self.principal: CallerFacts | None = None
+        self.principal: AuditedCaller | None = None
         self.entry: Entry | None = None
-        self.arguments: ArgumentFacts | None = None
-        self.result: ResultFacts | None = None
+        self.arguments: AuditedArguments | None = None
+        self.result: AuditedResult | None = None
 
     async def __aenter__(self) -> "OpenRecord":
         if self._behind.is_full:

@@ -79,7 +79,7 @@ class WriteBehind:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.flush()
         except TimeoutError:
-            _log.critical("%d audit records are lost: %s", len(self._queue), self.problem)
+            _log.critical("audit records lost: %d (%s)", len(self._queue), self.problem)
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.gather(self._writer, return_exceptions=True)
@@ -108,7 +108,7 @@ class WriteBehind:
     def _refused(self, error: StoreError) -> None:
         self.failed += 1
         self.problem = error.detail
-        _log.error("%d audit records wait to be stored: %s", len(self._queue), error.detail)
+        _log.error("audit records not stored yet: %d (%s)", len(self._queue), error.detail)
 
     def _accepted(self, count: int) -> None:
         for _ in range(count):

@@ -9,7 +9,7 @@ import aiohttp
 from yarl import URL
 
 from gateway.backends.rate import RateState
-from gateway.backends.wire import WireRequest, encode, refuse_redirect
+from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
 from gateway.clock import Clock, rfc3339
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import (
@@ -30,7 +30,8 @@ class LiveBackend:
     """Sends requests to one upstream at `base_url`, and nowhere else.
 
     Redirects are not followed, proxies and credentials of the environment are not used, and no
-    cookie is kept. Raises `ConfigurationError` for a base URL that is not safe to send secrets to.
+    cookie is kept. Raises `ConfigurationError` for a base URL that is not safe to send secrets to,
+    and for credentials that are missing or cannot be sent.
     """
 
     name: Literal["live"] = "live"
@@ -45,18 +46,17 @@ class LiveBackend:
         max_reply_bytes: int = MAX_REPLY_BYTES,
         allows_plain_http: bool = False,
     ) -> None:
-        self._upstream = upstream
+        self._name = upstream.name
         self._clock = clock
         self._base = _checked_base(base_url, upstream.name, allows_plain_http)
-        self._credentials = credentials
+        self._encoder = WireEncoder(upstream, credentials)
         self._max_reply_bytes = max_reply_bytes
         self._rate = RateState(upstream.rate)
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
         """One attempt, whatever its status; see `Backend.send` for what it raises."""
-        now = rfc3339(self._clock.now())
-        wire = encode(request, self._upstream, credentials=self._credentials, now=now)
+        wire = self._encoder.encode(request, rfc3339(self._clock.now()))
         self._rate.check(self._clock.monotonic())
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -109,7 +109,7 @@ class LiveBackend:
         url = URL(f"{self._base}{wire.target}", encoded=True)
         # The last line of defence: nothing that was encoded above may lead away from the base.
         if url.origin() != self._base.origin() or not url.raw_path.startswith(_prefix(self._base)):
-            raise InternalError(f"a request to {self._upstream.name} would leave its base URL")
+            raise InternalError(f"a request to {self._name} would leave its base URL")
         return url
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gateway.backends.rate import RateState
 from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
-from gateway.backends.wire import WireReply, WireRequest, encode, refuse_redirect
+from gateway.backends.wire import WireEncoder, WireReply, WireRequest, refuse_redirect
 from gateway.clock import Clock, rfc3339
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import InternalError, UpstreamTimeout, UpstreamUnavailable
@@ -30,19 +30,18 @@ class MockBackend:
         credentials: Mapping[str, str] | None = None,
         application: UpstreamApplication | None = None,
     ) -> None:
-        self._upstream = upstream
+        self._upstream_name = upstream.name
         self._clock = clock
         needed = (rule.name for rule in upstream.credentials if rule.is_required)
         made_up = {name: f"mock_{name}" for name in needed}
         given = {name: value for name, value in (credentials or {}).items() if value}
-        self._credentials = made_up | given
+        self._encoder = WireEncoder(upstream, made_up | given)
         self._application = application or UpstreamApplication(upstream, clock, seed=seed)
         self._rate = RateState(upstream.rate)
 
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
         """One attempt, whatever its status; see `Backend.send` for what it raises."""
-        now = rfc3339(self._clock.now())
-        wire = encode(request, self._upstream, credentials=self._credentials, now=now)
+        wire = self._encoder.encode(request, rfc3339(self._clock.now()))
         self._rate.check(self._clock.monotonic())
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -50,7 +49,7 @@ class MockBackend:
         except TimeoutError:
             raise UpstreamTimeout(f"No answer in {timeout_seconds:g} seconds.") from None
         except MockBrokeContract as error:
-            raise InternalError(f"the mock of {self._upstream.name} broke its contract") from error
+            raise InternalError(f"the mock of {self._upstream_name} broke its contract") from error
         if reply.delivery == "cut":
             raise UpstreamUnavailable("The connection to the upstream broke.")
         self._rate.note(reply.headers, self._clock.monotonic())

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -10,10 +9,15 @@ from msgspec import UNSET, Struct
 
 from gateway.contract import jsontext
 from gateway.contract.upstream import HeaderRule, Upstream, UpstreamRequest
-from gateway.errors import InternalError, MalformedRequest, UpstreamRejected
+from gateway.errors import ConfigurationError, MalformedRequest, UpstreamRejected
 
-USER_AGENT: Final = "contract-gateway"
+_COMMON: Final = {
+    "accept": ("Accept", "application/json"),
+    "user-agent": ("User-Agent", "contract-gateway"),
+}
+_JSON: Final = ("Content-Type", "application/json")
 _PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
+_NOW: Final = "now"
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -41,28 +45,45 @@ class WireReply(Struct, frozen=True, kw_only=True):
     """How long the body comes after the head."""
 
 
-def encode(
-    request: UpstreamRequest, upstream: Upstream, *, credentials: Mapping[str, str], now: str
-) -> WireRequest:
-    """`request` with its credentials, ready to be sent.
+class WireEncoder:
+    """Makes requests to one upstream ready to be sent, with its headers and its credentials.
 
-    Raises `MalformedRequest` for the path segments ``''``, `.` and `..`, for control characters in
-    the path, and for header values that are not printable ASCII: none of them may be sent, however
-    it is encoded.
+    Raises `ConfigurationError` for a credential that is missing or cannot be sent in a header.
     """
-    headers = {
-        "accept": ("Accept", "application/json"),
-        "user-agent": ("User-Agent", USER_AGENT),
-    }
-    for name, value in (*request.headers, *_declared_headers(upstream, credentials, now)):
-        headers[name.lower()] = _header(name, value)
-    body = None
-    if request.body is not UNSET:
-        headers["content-type"] = ("Content-Type", "application/json")
-        body = jsontext.encode(request.body)
-    return WireRequest(
-        method=request.method, target=_target(request), headers=tuple(headers.values()), body=body
-    )
+
+    def __init__(self, upstream: Upstream, credentials: Mapping[str, str]) -> None:
+        self._fixed = dict(_COMMON)
+        self._timed: dict[str, tuple[str, tuple[str | None, ...]]] = {}
+        for rule in upstream.headers:
+            parts = _filled(rule, upstream, credentials)
+            if parts is None:
+                continue
+            if None in parts:
+                self._timed[rule.name.lower()] = (rule.name, parts)
+            else:
+                self._fixed[rule.name.lower()] = (rule.name, "".join(map(str, parts)))
+
+    def encode(self, request: UpstreamRequest, now: str) -> WireRequest:
+        """`request`, sent at the time `now`.
+
+        Raises `MalformedRequest` for the path segments ``''``, `.` and `..`, for control characters
+        in the path, and for header values that are not printable ASCII: none of them may be sent,
+        however it is encoded.
+        """
+        headers = {name.lower(): _header(name, value) for name, value in request.headers}
+        headers.update(self._fixed)
+        for key, (name, parts) in self._timed.items():
+            headers[key] = (name, "".join(now if part is None else part for part in parts))
+        body = None
+        if request.body is not UNSET:
+            headers["content-type"] = _JSON
+            body = jsontext.encode(request.body)
+        return WireRequest(
+            method=request.method,
+            target=_target(request),
+            headers=tuple(headers.values()),
+            body=body,
+        )
 
 
 def refuse_redirect(status: int) -> None:
@@ -92,29 +113,38 @@ def _header(name: str, value: str) -> tuple[str, str]:
     return name, value
 
 
-def _declared_headers(
-    upstream: Upstream, credentials: Mapping[str, str], now: str
-) -> list[tuple[str, str]]:
-    """The headers of `x-upstream`, without those that need an absent optional credential."""
-    facts = {"now": now} | {f"credential.{name}": text for name, text in credentials.items()}
-    optional = {f"credential.{rule.name}" for rule in upstream.credentials if not rule.is_required}
-    return [
-        (rule.name, _filled(rule, facts))
-        for rule in upstream.headers
-        if all(name in facts or name not in optional for name in _parts(rule.template)[1::2])
-    ]
+def _filled(
+    rule: HeaderRule, upstream: Upstream, credentials: Mapping[str, str]
+) -> tuple[str | None, ...] | None:
+    """The header's parts with credentials filled in and None for the time.
+
+    None altogether for a header that needs an optional credential that is not there.
+    """
+    optional = {each.name for each in upstream.credentials if not each.is_required}
+    parts: list[str | None] = []
+    for index, part in enumerate(_PLACEHOLDER.split(rule.template)):
+        name = part.removeprefix("credential.")
+        if index % 2 == 0:
+            parts.append(part)
+        elif part == _NOW:
+            parts.append(None)
+        elif credentials.get(name):
+            parts.append(_credential(name, upstream, credentials))
+        elif name in optional:
+            return None
+        else:
+            raise ConfigurationError(f"{_setting(name, upstream)} is not set")
+    return tuple(parts)
 
 
-def _filled(rule: HeaderRule, facts: Mapping[str, str]) -> str:
-    parts = list(_parts(rule.template))
-    try:
-        parts[1::2] = [facts[name] for name in parts[1::2]]
-    except KeyError as error:
-        raise InternalError(f"the header {rule.name} needs {error}, which is not set") from error
-    return "".join(parts)
+def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -> str:
+    value = credentials[name]
+    if not _HEADER_VALUE.fullmatch(value):
+        raise ConfigurationError(
+            f"{_setting(name, upstream)} holds what no header can hold; is there a line break?"
+        )
+    return value
 
 
-@lru_cache(maxsize=256)
-def _parts(template: str) -> tuple[str, ...]:
-    """Text and placeholder names in turn, beginning with text."""
-    return tuple(_PLACEHOLDER.split(template))
+def _setting(name: str, upstream: Upstream) -> str:
+    return f"GATEWAY_{upstream.name.upper()}_{name.upper()}"

@@ -60,7 +60,8 @@ def _explanation(error: Exception) -> tuple[str, str]:
         case OperatorError():
             return _split(error)
         case GatewayError():
-            return error.detail, ""
+            problem, fix = parted(error.detail)
+            return problem, fix or ""
         case _:
             return f"a defect of the gateway: {_defect(error)}", "report it with the command"
 

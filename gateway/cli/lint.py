@@ -1,5 +1,6 @@
 """`gateway lint`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -8,8 +9,10 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.findings import Form, print_findings
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.codegen.finding import errors
+from gateway.cli.proofs import print_proofs
+from gateway.codegen.finding import Finding, errors
 from gateway.codegen.lint import RULES, lint
+from gateway.codegen.lower import lower
 from gateway.codegen.tree import read_tree
 
 
@@ -25,22 +28,25 @@ def command(
 ) -> int:
     """Check the contracts: exit code 0 for clean, 1 for findings, 2 when they cannot be read."""
     if rules:
-        return _print_rules(form)
+        _print_rules(form)
+        return OK
     schemas = settings_of(flags).schemas
     with progress("lint") as step:
         step(f"reading {schemas}")
         tree = read_tree(schemas)
         step(f"checking {len(tree.documents)} files")
-        findings = lint(tree)
-    shown = errors(findings) if errors_only else findings
-    print_findings(shown, schemas, form or "text")
-    return FINDINGS if errors(findings) else OK
+        findings: Sequence[Finding] = lint(tree)
+    refusals = errors(findings)
+    if bindings and not refusals:
+        print_proofs(lower(tree), as_json=form == "json")
+    else:
+        print_findings(refusals if errors_only else findings, schemas, form or "text")
+    return FINDINGS if refusals else OK
 
 
-def _print_rules(form: Form | None) -> int:
+def _print_rules(form: Form | None) -> None:
     if form == "json":
         print_json(RULES)
-    else:
-        rows = ((rule.id, rule.severity.value, rule.meaning, rule.fix) for rule in RULES)
-        print_table(("rule", "severity", "meaning", "mend it by"), rows)
-    return OK
+        return
+    rows = ((rule.id, rule.severity.value, rule.meaning, rule.fix) for rule in RULES)
+    print_table(("rule", "severity", "meaning", "mend it by"), rows)

@@ -1,5 +1,6 @@
 """`gateway tools list` and `gateway tools show`."""
 
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -13,17 +14,17 @@ from gateway.errors import UnknownOperation
 
 def find_entry(catalogue: Catalogue, name: str) -> Entry:
     """The tool of this operation id or MCP name. Raises `UnknownOperation`."""
-    try:
-        return catalogue.find(name)
-    except UnknownOperation:
-        return _find_by_mcp_name(catalogue, name)
+    names = {entry.id: entry for entry in catalogue.entries}
+    names |= {alias: entry for entry in catalogue.entries for alias in _mcp_names(entry)}
+    if name in names:
+        return names[name]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else "see `gateway tools list`"
+    raise UnknownOperation(f"there is no tool {name!r}; {hint}")
 
 
-def _find_by_mcp_name(catalogue: Catalogue, name: str) -> Entry:
-    try:
-        return catalogue.find_tool(name)
-    except UnknownOperation:
-        raise UnknownOperation(f"There is no tool {name!r}: `gateway tools list`.") from None
+def _mcp_names(entry: Entry) -> tuple[str, ...]:
+    return (entry.tool.name, *entry.tool.aliases)
 
 
 @click.group(name="tools")

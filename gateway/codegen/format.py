@@ -1,11 +1,9 @@
 """One run of ruff over everything that is new: imports in order, then the formatter."""
 
-import importlib.metadata
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -13,12 +11,6 @@ from gateway.errors import ContractError
 
 _COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
 _LINE_LENGTH: Final = ("--line-length", "100")
-
-
-@cache
-def formatter_version() -> str:
-    """Which formatter decides the text."""
-    return f"ruff {importlib.metadata.version('ruff')}"
 
 
 def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePosixPath, str]:

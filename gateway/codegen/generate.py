@@ -3,7 +3,6 @@
 import hashlib
 import importlib.metadata
 import keyword
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -11,19 +10,23 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.codegen import snapshot
 from gateway.codegen.cache import Cache, Remember
 from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
-from gateway.codegen.format import formatted, formatter_version
+from gateway.codegen.format import formatted
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lint import lint
 from gateway.codegen.lower import lower
 from gateway.codegen.render import bindings, models, published, reference, routes, tables
 from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
+from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.tree import read_tree
 from gateway.codegen.write import Change, apply, compare
 from gateway.errors import ContractError
 
 CACHE_FOLDER: Final = ".gateway-cache"
+
+_DECIDING_LIBRARIES: Final = ("datamodel-code-generator", "jsonschema-rs", "pyyaml", "ruff")
 
 Progress = Callable[[str], None]
 
@@ -59,19 +62,22 @@ def generate(
     *,
     check: bool = False,
     progress: Progress = lambda _: None,
+    package: str | None = None,
 ) -> GenerateReport:
     """Make the package `out` and the pages under `docs` from the contracts under `schemas`.
 
-    The package is called like its folder. With `check`, nothing is written outside the cache.
-    Raises `ContractRefused` when the lint refuses the contracts, and `ContractError` when a part
-    cannot be generated or a folder cannot be used.
+    The package is imported as `package`, by default by the name of its folder. With `check`,
+    nothing is written outside the cache. Raises `ContractRefused` when the lint refuses the
+    contracts, and `ContractError` when a part cannot be generated or a folder cannot be used.
     """
-    package = _package(out)
-    contracts, notes = read_contracts(schemas, progress)
-    cache = Cache(schemas.resolve().parent / CACHE_FOLDER, _version())
+    name = _package(out, package)
+    folder = schemas.resolve().parent / CACHE_FOLDER
+    version = _version()
+    contracts, notes = read_contracts(schemas, progress, folder, version)
+    cache = Cache(folder, version)
     progress(f"rendering {len(contracts.tools)} tools")
-    artifacts = list(render(contracts, package, cache.remember))
-    files = _placed(_formatted(artifacts, package, cache), out, docs)
+    artifacts = list(render(contracts, name, cache.remember))
+    files = _placed(_formatted(artifacts, name, cache), out, docs)
     cache.save()
     progress(f"comparing {len(files)} files")
     changes = compare([out, *([docs] if docs else [])], files)
@@ -87,15 +93,28 @@ def generate(
     )
 
 
-def read_contracts(schemas: Path, progress: Progress) -> tuple[Contracts, tuple[Finding, ...]]:
-    """The contracts under `schemas`, and what the lint noted. Raises `ContractRefused`."""
+def read_contracts(
+    schemas: Path, progress: Progress, folder: Path, version: str
+) -> tuple[Contracts, tuple[Finding, ...]]:
+    """The contracts under `schemas`, and what the lint noted, in part from `folder`.
+
+    Raises `ContractRefused` when the lint refuses them.
+    """
     progress(f"reading {schemas}")
-    tree = read_tree(schemas)
-    progress(f"linting {len(tree.documents)} files")
-    findings = ordered([*tree.findings, *lint(tree)])
-    if refusals := errors(findings):
-        raise ContractRefused(refusals)
-    return lower(tree), findings
+    found = snapshot.digests(schemas)
+    old = snapshot.load(folder, version)
+    new = snapshot.refresh(old, schemas, found) if old else None
+    if new is None:
+        tree = read_tree(schemas)
+        progress(f"linting {len(tree.documents)} files")
+        notes = ordered([*tree.findings, *lint(tree)])
+        if refusals := errors(notes):
+            raise ContractRefused(refusals)
+        contracts = lower(tree)
+        new = Snapshot(version=version, digests=found, contracts=contracts, notes=notes)
+    if new is not old:
+        snapshot.save(folder, new)
+    return new.contracts, new.notes
 
 
 def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
@@ -103,11 +122,11 @@ def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[A
     connectors = contracts.by_connector()
     yield from _markers(list(connectors), package)
     for common in contracts.common:
-        yield models.common_models(common, package).render(remember)
+        yield models.common_models(common, package, remember)
     for tool in contracts.tools:
-        yield models.tool_models(tool, package).render(remember)
+        yield models.tool_models(tool, package, remember)
         yield bindings.binding(tool, contracts, package, remember)
-        yield reference.page(tool)
+        yield reference.page(tool, remember)
     for connector, tools in connectors.items():
         yield tables.operations(connector, tools, package)
         yield tables.registrations(connector, tools)
@@ -148,7 +167,7 @@ def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Ite
     texts = formatted(new, package)
     for each in known:
         if each.is_python:
-            make = partial(operator.getitem, texts, each.path)
+            make = partial(texts.__getitem__, each.path)
             text = cache.remember("format", basis[each.path], make)
             yield Artifact(each.root, each.path, text)
         else:
@@ -170,20 +189,22 @@ def _placed(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict
     return files
 
 
-def _package(out: Path) -> str:
-    name = out.resolve().name
-    if not name.isidentifier() or keyword.iskeyword(name):
+def _package(out: Path, package: str | None) -> str:
+    name = package or out.resolve().name
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
         raise ContractError(f"the output folder is a Python package, and {name!r} cannot be one")
     return name
 
 
 def _version() -> str:
     """Everything besides the contracts that decides a text: the generator itself and its tools."""
-    root = Path(__file__).parent
-    modules = sorted(root.rglob("*.py"))
-    digest = hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()
-    library = importlib.metadata.version("datamodel-code-generator")
-    return f"{GENERATOR_VERSION} {digest} {formatter_version()} models {library}"
+    code = Path(__file__).parent
+    folders = (code, code.parent / "contract")
+    found = (path for folder in folders for path in folder.rglob("*"))
+    files = sorted(path for path in found if path.suffix in {".py", ".json"})
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    tools = [f"{name} {importlib.metadata.version(name)}" for name in _DECIDING_LIBRARIES]
+    return " ".join([GENERATOR_VERSION, digest, *tools])
 
 
 def _shown(path: Path, root: Path) -> str:

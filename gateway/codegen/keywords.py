@@ -81,16 +81,21 @@ def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, 
     if not isinstance(schema, dict):
         return
     yield pointer, schema
+    for _, place, member in branches(schema, pointer):
+        yield from subschemas(member, place)
+
+
+def branches(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, Any]]:
+    """What stands directly under the keywords of `schema`: keyword, pointer, subschema."""
     for keyword, value in schema.items():
-        place = child(pointer, keyword)
         if keyword in SCHEMA_VALUES:
-            yield from subschemas(value, place)
+            yield keyword, child(pointer, keyword), value
         elif keyword in SCHEMA_LISTS and isinstance(value, list):
-            for index, member in enumerate(value):
-                yield from subschemas(member, child(place, index))
+            place = child(pointer, keyword)
+            yield from ((keyword, child(place, index), each) for index, each in enumerate(value))
         elif keyword in SCHEMA_MAPS and isinstance(value, dict):
-            for name, member in value.items():
-                yield from subschemas(member, child(place, name))
+            place = child(pointer, keyword)
+            yield from ((keyword, child(place, name), each) for name, each in value.items())
 
 
 def references(value: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

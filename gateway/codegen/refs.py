@@ -6,6 +6,7 @@ up among the documents already read, so that no reference can open a file or a s
 
 import posixpath
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -38,7 +39,12 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
     Raises `ContractRefused`: `ref/remote`, `ref/absolute`, `ref/escapes`, `ref/dangling`,
     `ref/malformed`.
     """
-    path, fragment = _parts(tree, base_path, ref, at)
+    if not isinstance(ref, str):
+        raise _refused(tree, base_path, at, "ref/malformed", "a reference is text")
+    try:
+        path, fragment = _parts(base_path, ref)
+    except _Unusable as error:
+        raise _refused(tree, base_path, at, error.rule, error.message) from None
     document = tree.documents.get(path)
     if document is None:
         raise _refused(tree, base_path, at, "ref/dangling", f"there is no {path}")
@@ -98,7 +104,7 @@ def closure(tree: SourceTree, path: PurePosixPath) -> tuple[PurePosixPath, ...]:
 def _neighbours(tree: SourceTree, document: Document) -> list[PurePosixPath]:
     return [
         resolve(tree, document.path, holder["$ref"], pointer).document.path
-        for pointer, holder in keywords.references(document.value)
+        for pointer, holder in tree.references(document.path)
     ]
 
 
@@ -122,9 +128,9 @@ class _Expansion:
             return value
         self._enter(document, pointer)
         expanded = self._members(document, pointer, value)
-        if "$ref" in value:
-            expanded = self._merged(document, pointer, value["$ref"], expanded)
         self._depth -= 1
+        if "$ref" in value:
+            return self._merged(document, pointer, value["$ref"], expanded)
         return expanded
 
     def _members(self, document: Document, pointer: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -178,24 +184,29 @@ def _contains(place: tuple[PurePosixPath, str], path: PurePosixPath, pointer: st
     return place[0] == path and f"{pointer}/".startswith(f"{place[1]}/")
 
 
-def _parts(
-    tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str
-) -> tuple[PurePosixPath, str]:
-    if not isinstance(ref, str):
-        raise _refused(tree, base_path, at, "ref/malformed", "a reference is text")
+class _Unusable(ValueError):
+    """A reference that breaks the rule `rule` wherever it stands in its folder."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+
+@lru_cache(maxsize=100_000)
+def _parts(base_path: PurePosixPath, ref: str) -> tuple[PurePosixPath, str]:
+    """File and pointer that `ref` means in `base_path`. Raises `_Unusable`."""
     file, _, fragment = ref.partition("#")
     fragment = unquote(fragment)
     if _SCHEME.match(ref):
-        raise _refused(tree, base_path, at, "ref/remote", "nothing is fetched from elsewhere")
+        raise _Unusable("ref/remote", "nothing is fetched from elsewhere")
     if file.startswith(("/", "~")):
-        raise _refused(tree, base_path, at, "ref/absolute", "a reference is a relative path")
+        raise _Unusable("ref/absolute", "a reference is a relative path")
     if any(mark in file for mark in "\\%?\0") or not (fragment + "/").startswith("/"):
-        raise _refused(
-            tree, base_path, at, "ref/malformed", "not a relative path with a JSON Pointer"
-        )
+        raise _Unusable("ref/malformed", "not a relative path with a JSON Pointer")
     joined = posixpath.normpath(str(base_path.parent / file)) if file else str(base_path)
     if joined.startswith("../") or joined == "..":
-        raise _refused(tree, base_path, at, "ref/escapes", "leads out of the schemas folder")
+        raise _Unusable("ref/escapes", "leads out of the schemas folder")
     return PurePosixPath(joined), fragment
 
 

@@ -52,16 +52,12 @@ def read_document(root: Path, path: PurePosixPath) -> Document:
         value = _json(raw, path)
         return Document(path, value, digest, partial(jsonlines.lines_of, text))
     try:
-        decoded = yamltext.decode(text)
+        value = yamltext.decode(text)
     except yamltext.YamlRefused as error:
         raise _refused(
             path, error.rule, error.message, error.fix, line=error.line, pointer=error.pointer
         ) from None
-    return Document(path, decoded.value, digest, partial(_itself, decoded.lines))
-
-
-def _itself(lines: Mapping[str, int]) -> Mapping[str, int]:
-    return lines
+    return Document(path, value, digest, partial(yamltext.lines_of, text))
 
 
 def _read(file: Path, path: PurePosixPath) -> bytes:

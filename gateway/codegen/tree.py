@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding, ordered
 from gateway.codegen.source import SUFFIXES, Document, read_document
 from gateway.errors import ContractError
@@ -60,6 +61,7 @@ class SourceTree:
         )
         self.findings = findings
         """Files that could not be read, and why."""
+        self._references: dict[PurePosixPath, tuple[tuple[str, dict[str, Any]], ...]] = {}
 
     @property
     def index(self) -> Document | None:
@@ -90,6 +92,12 @@ class SourceTree:
                 and path.name == "openapi.yaml"
             }
         )
+
+    def references(self, path: PurePosixPath) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Every object with a `$ref` in the file `path`, with its pointer, in file order."""
+        if path not in self._references:
+            self._references[path] = tuple(keywords.references(self.documents[path].value))
+        return self._references[path]
 
     def find(self, path: str | PurePosixPath) -> Document | None:
         """The document at `path`, relative to the schemas folder."""

@@ -8,11 +8,10 @@ text. Spellings that YAML readers disagree about (`True`, `0x1F`, `012`, `~`, `1
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 import yaml
-from msgspec import Struct
 
 from gateway.codegen.pointers import child
 from gateway.contract.jsontext import MAX_DEPTH
@@ -25,6 +24,8 @@ _AMBIGUOUS: Final = re.compile(
     r"|[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*|[0-9]+)(?:e[-+]?[0-9]+)?",
     re.IGNORECASE,
 )
+_PLAIN_TEXT: Final = re.compile(r"[^-+.~0-9nNtTfF]")
+"""How text begins that cannot be mistaken for anything else."""
 _WORDS: Final = {"": None, "null": None, "true": True, "false": False}
 
 
@@ -41,128 +42,130 @@ class YamlRefused(ValueError):
         self.fix = fix
 
 
-class YamlText(Struct, frozen=True):
-    """A YAML file's value, and the 1-based line on which each JSON Pointer's value begins."""
-
-    value: Any
-    lines: dict[str, int]
-
-
-def decode(text: str) -> YamlText:
+def decode(text: str) -> Any:
     """The one value that `text` holds. Raises `YamlRefused`."""
-    builder = _Builder(text)
-    return YamlText(builder.document(), builder.lines)
+    return _Builder(text, None).document()
+
+
+def lines_of(text: str) -> Mapping[str, int]:
+    """The 1-based line on which each JSON Pointer of `text`, which can be decoded, begins."""
+    lines: dict[str, int] = {}
+    _Builder(text, lines).document()
+    return lines
 
 
 class _Builder:
-    """Turns parser events into a value, remembering lines on the way."""
+    """Turns parser events into a value; notes lines in `lines` when there is such a dict.
 
-    def __init__(self, text: str) -> None:
-        self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
-        self.lines: dict[str, int] = {}
+    The way to the current value is kept as steps, because building a pointer for every value of a
+    thousand files is most of the cost of reading them.
+    """
+
+    def __init__(self, text: str, lines: dict[str, int] | None) -> None:
+        self._next_event = yaml.CSafeLoader(text).get_event
+        self._lines = lines
+        self._path: list[str | int] = []
 
     def document(self) -> Any:
-        self._next("")
-        start = self._next("")
+        self._next()
+        start = self._next()
         if isinstance(start, yaml.StreamEndEvent):
-            _refuse(start, "", "yaml/empty", "the file is empty", "write the contract or delete it")
+            self._refuse(start, "yaml/empty", "the file is empty", "write the contract")
         if start.version or start.tags:
-            _refuse(start, "", "yaml/directive", "% directives are not read", "delete the line")
-        value = self._value(self._next(""), "", 0)
-        self._next("")
-        extra = self._next("")
+            self._refuse(start, "yaml/directive", "% directives are not read", "delete the line")
+        value = self._value(self._next())
+        self._next()
+        extra = self._next()
         if not isinstance(extra, yaml.StreamEndEvent):
-            _refuse(extra, "", "yaml/several-documents", "a second document", "one file, one value")
+            self._refuse(
+                extra, "yaml/several-documents", "there is a second document", "split the file"
+            )
         return value
 
-    def _next(self, pointer: str) -> Any:
+    def _next(self) -> Any:
         try:
-            return next(self._events)
+            return self._next_event()
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
             reason = error.problem or "cannot be parsed"
-            raise _malformed(line, pointer, reason) from None
         except yaml.reader.ReaderError as error:
-            raise _malformed(1, pointer, error.reason) from None
+            line, reason = 1, error.reason
+        fix = "mend the YAML on this line"
+        raise YamlRefused(line, self._pointer(), "yaml/malformed", reason, fix) from None
 
-    def _value(self, event: Any, pointer: str, depth: int, line: int | None = None) -> Any:
-        self.lines[pointer] = line or event.start_mark.line + 1
-        _refuse_indirection(event, pointer)
-        if depth > MAX_DEPTH:
-            _refuse(
-                event, pointer, "yaml/too-deep", f"nested deeper than {MAX_DEPTH}", "flatten it"
-            )
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(pointer, depth)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(pointer, depth)
-        return _scalar(event, pointer)
+    def _value(self, event: Any, line: int | None = None) -> Any:
+        if self._lines is not None:
+            self._lines[self._pointer()] = line or event.start_mark.line + 1
+        self._refuse_indirection(event)
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            return self._scalar(event)
+        if len(self._path) >= MAX_DEPTH:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+            self._refuse(event, "yaml/too-deep", message, "flatten it")
+        return self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
 
-    def _mapping(self, pointer: str, depth: int) -> dict[str, Any]:
+    def _mapping(self) -> dict[str, Any]:
         members: dict[str, Any] = {}
-        while not isinstance(event := self._next(pointer), yaml.MappingEndEvent):
-            name = _name(event, pointer)
-            place = child(pointer, name)
+        while type(event := self._next()) is not yaml.MappingEndEvent:
+            name = self._name(event)
+            self._path.append(name)
             if name in members:
-                _refuse(
-                    event, place, "yaml/duplicate-key", f"{name!r} occurs twice", "keep one of them"
+                self._refuse(
+                    event, "yaml/duplicate-key", f"{name!r} occurs twice", "keep one of them"
                 )
             line = event.start_mark.line + 1
-            members[name] = self._value(self._next(place), place, depth + 1, line)
+            members[name] = self._value(self._next(), line)
+            self._path.pop()
         return members
 
-    def _sequence(self, pointer: str, depth: int) -> list[Any]:
+    def _sequence(self) -> list[Any]:
         items: list[Any] = []
-        while not isinstance(event := self._next(pointer), yaml.SequenceEndEvent):
-            items.append(self._value(event, child(pointer, len(items)), depth + 1))
+        while type(event := self._next()) is not yaml.SequenceEndEvent:
+            self._path.append(len(items))
+            items.append(self._value(event))
+            self._path.pop()
         return items
 
+    def _name(self, event: Any) -> str:
+        self._refuse_indirection(event)
+        if type(event) is not yaml.ScalarEvent:
+            self._refuse(event, "yaml/key", "a name must be text", "write a plain or quoted name")
+        if event.value == _MERGE_KEY and not event.style:
+            self._refuse(event, "yaml/merge-key", "merge keys are not read", "write it out")
+        name = self._scalar(event)
+        if not isinstance(name, str):
+            message = f"the name {event.value} is not text"
+            self._refuse(event, "yaml/key", message, "put it in quotes")
+        return name
 
-def _name(event: Any, pointer: str) -> str:
-    _refuse_indirection(event, pointer)
-    if not isinstance(event, yaml.ScalarEvent):
-        _refuse(event, pointer, "yaml/key", "a name must be text", "write a plain or quoted name")
-    if not event.style and event.value == _MERGE_KEY:
-        _refuse(event, pointer, "yaml/merge-key", "merge keys are not read", "write it out")
-    name = _scalar(event, pointer)
-    if not isinstance(name, str):
-        _refuse(
-            event, pointer, "yaml/key", f"the name {event.value} is not text", "put it in quotes"
-        )
-    return name
-
-
-def _scalar(event: Any, pointer: str) -> Any:
-    text: str = event.value
-    if event.style:
+    def _scalar(self, event: Any) -> Any:
+        text: str = event.value
+        if event.style or _PLAIN_TEXT.match(text):
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if _INTEGER.match(text):
+            return int(text)
+        if _NUMBER.match(text) and math.isfinite(number := float(text)):
+            return number
+        if _AMBIGUOUS.fullmatch(text):
+            self._refuse(
+                event,
+                "yaml/ambiguous-scalar",
+                "YAML readers disagree about what this plain value means",
+                "write null, true, false or a JSON number, or put it in quotes",
+            )
         return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    if _NUMBER.match(text) and math.isfinite(number := float(text)):
-        return number
-    if _AMBIGUOUS.fullmatch(text):
-        _refuse(
-            event,
-            pointer,
-            "yaml/ambiguous-scalar",
-            "YAML readers disagree about what this plain value means",
-            "write null, true, false or a JSON number, or put it in quotes",
-        )
-    return text
 
+    def _refuse_indirection(self, event: Any) -> None:
+        if type(event) is yaml.AliasEvent or event.anchor:
+            self._refuse(event, "yaml/anchor", "anchors and aliases are not read", "use $ref")
+        if event.tag:
+            self._refuse(event, "yaml/tag", "tags are not read", "delete the tag")
 
-def _refuse_indirection(event: Any, pointer: str) -> None:
-    if isinstance(event, yaml.AliasEvent) or event.anchor:
-        _refuse(event, pointer, "yaml/anchor", "anchors and aliases are not read", "use $ref")
-    if event.tag:
-        _refuse(event, pointer, "yaml/tag", "tags are not read", "delete the tag")
+    def _refuse(self, event: Any, rule: str, message: str, fix: str) -> NoReturn:
+        raise YamlRefused(event.start_mark.line + 1, self._pointer(), rule, message, fix)
 
-
-def _refuse(event: Any, pointer: str, rule: str, message: str, fix: str) -> NoReturn:
-    raise YamlRefused(event.start_mark.line + 1, pointer, rule, message, fix)
-
-
-def _malformed(line: int, pointer: str, reason: str) -> YamlRefused:
-    return YamlRefused(line, pointer, "yaml/malformed", reason, "mend the YAML on this line")
+    def _pointer(self) -> str:
+        return "".join(child("", step) for step in self._path)

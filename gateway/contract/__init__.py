@@ -1,1 +1,1 @@
-"""The words generated code is written in: records and pure functions, no behaviour of the gateway."""
+"""The words of generated code: records and pure functions, nothing that the gateway does."""

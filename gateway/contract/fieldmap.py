@@ -303,6 +303,14 @@ def guarded(value: Any, gate: Gate, pointer: str, otherwise: Any = REFUSE) -> An
     return _resort(otherwise, pointer, "is not a value that the result may hold")
 
 
+def needed(value: Any, pointer: str, otherwise: Any = REFUSE) -> Any:
+    """`value`, or the last resort in its absence. Raises `Unmappable`.
+
+    This is `onGap` where nothing else says what absence means.
+    """
+    return _resort(otherwise, pointer, "is absent") if value is ABSENT else value
+
+
 def _resort(otherwise: Any, pointer: str, detail: str) -> Any:
     if otherwise is REFUSE:
         raise Unmappable(pointer, detail)

@@ -17,14 +17,14 @@ class NotJson(ValueError):
     """The text is not the JSON this gateway reads."""
 
 
-def decode(text: bytes) -> Any:
+def decode(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
     """The value of `text`.
 
     Raises `NotJson` for anything but one well-formed UTF-8 value: also for NaN and infinities, lone
-    surrogates, trailing text, names that occur twice in one object, and nesting beyond `MAX_DEPTH`.
+    surrogates, trailing text, names that occur twice in one object, and nesting beyond `max_depth`.
     """
-    if text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
-        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    if text.count(b"{") + text.count(b"[") > max_depth and _depth(text) > max_depth:
+        raise NotJson(f"nested deeper than {max_depth} levels")
     try:
         value = _decoder.decode(text)
     except msgspec.DecodeError as error:
@@ -32,7 +32,7 @@ def decode(text: bytes) -> Any:
     except UnicodeDecodeError:
         raise NotJson("not valid UTF-8") from None
     except RecursionError:
-        raise NotJson(f"nested deeper than {MAX_DEPTH} levels") from None
+        raise NotJson(f"nested deeper than {max_depth} levels") from None
     if b":" in text:
         _refuse_duplicate_names(text)
     return value
@@ -41,7 +41,7 @@ def decode(text: bytes) -> Any:
 def _refuse_duplicate_names(text: bytes) -> None:
     """msgspec keeps the last of two equal names in silence, and two readers would then disagree."""
     try:
-        json.loads(text, object_pairs_hook=_unique)
+        _unique_names.decode(text.decode())
     except NotJson:
         raise
     except ValueError as error:
@@ -51,6 +51,10 @@ def _refuse_duplicate_names(text: bytes) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) != len(pairs):
         raise NotJson("a name occurs twice in one object")
+
+
+# Built once: `json.loads` with a hook would build a decoder for every text.
+_unique_names: Final = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def _depth(text: bytes) -> int:

@@ -100,6 +100,42 @@ AIRPORTS: Final[Mapping[str, Airport]] = {
 }
 
 
+def _texts(airport: Airport) -> tuple[str, ...]:
+    """What an airport is found by, its codes first."""
+    found = (airport.icao, airport.iata or airport.icao, airport.city, airport.name)
+    return tuple(map(str.casefold, found))
+
+
+_TEXTS: Final = tuple(
+    (airport, texts, "\n".join(texts))
+    for airport, texts in ((airport, _texts(airport)) for airport in AIRPORTS.values())
+)
+
+
+def find_airports(text: str, country: str | None, is_prefix: bool) -> list[Airport]:
+    """The airports with `text` in a code, the city or the name; codes and beginnings first."""
+    wanted = text.strip().casefold()
+    ranked = [
+        (rank, airport)
+        for airport, texts, text_of_all in _TEXTS
+        if wanted in text_of_all
+        and country in {None, airport.country}
+        and (rank := _rank(texts, wanted)) is not None
+        and (rank < 2 or not is_prefix)
+    ]
+    ranked.sort(key=lambda pair: (pair[0], pair[1].icao))
+    return [airport for _, airport in ranked]
+
+
+def _rank(texts: tuple[str, ...], wanted: str) -> int | None:
+    """0 for a code, 1 for a beginning, 2 for a part, None for no match."""
+    if wanted in texts[:2]:
+        return 0
+    if any(text.startswith(wanted) for text in texts):
+        return 1
+    return 2 if any(wanted in text for text in texts) else None
+
+
 def distance_nm(start: Airport, end: Airport) -> float:
     """The great-circle distance in nautical miles (haversine formula)."""
     latitudes = math.radians(start.latitude), math.radians(end.latitude)

@@ -5,7 +5,12 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from gateway.contract.mock import MockRequest
-from gateway.handlers.avinode_mock_airports import AIRPORTS, Airport, distance_nm
+from gateway.handlers.avinode_mock_airports import (
+    AIRPORTS,
+    Airport,
+    distance_nm,
+    find_airports,
+)
 from gateway.handlers.avinode_mock_fleet import FLEET, OPERATORS, Aircraft
 
 _FAMILIES: Final[Mapping[str, frozenset[str]]] = {
@@ -36,17 +41,8 @@ def seller_company(company: str) -> dict[str, Any]:
 
 
 def airports(text: str, country: str | None, is_prefix: bool) -> list[dict[str, Any]]:
-    """The airports with `text` in a code, the name or the city; codes and beginnings first."""
-    wanted = text.strip().casefold()
-    ranked = [
-        (rank, airport)
-        for airport in AIRPORTS.values()
-        if country in {None, airport.country}
-        and (rank := _rank(airport, wanted)) is not None
-        and (rank < 2 or not is_prefix)
-    ]
-    ranked.sort(key=lambda pair: (pair[0], pair[1].icao))
-    return [_shown_airport(airport) for _, airport in ranked]
+    """The airports that match, as replies show them."""
+    return [_shown_airport(airport) for airport in find_airports(text, country, is_prefix)]
 
 
 def charter_options(request: MockRequest, segment: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -91,16 +87,6 @@ def quoted_aircraft(request: MockRequest, company: str) -> tuple[Aircraft, int]:
     return aircraft, _price(request, aircraft, distance, segment["dateTime"]["date"])
 
 
-def _rank(airport: Airport, wanted: str) -> int | None:
-    codes = {airport.icao.casefold(), (airport.iata or airport.icao).casefold()}
-    texts = [airport.name.casefold(), airport.city.casefold(), *codes]
-    if wanted in codes:
-        return 0
-    if any(text.startswith(wanted) for text in texts):
-        return 1
-    return 2 if any(wanted in text for text in texts) else None
-
-
 def _shown_airport(airport: Airport) -> dict[str, Any]:
     return {
         "id": airport.icao,
@@ -119,7 +105,7 @@ def _distance(request: MockRequest, ends: Mapping[str, Any]) -> float:
     codes = ends["startAirport"]["icao"], ends["endAirport"]["icao"]
     start, end = (AIRPORTS.get(code) for code in codes)
     if start is None or end is None:
-        return request.random("distance", *sorted(codes)).uniform(200, 2500)
+        return 200 + 2300 * request.fraction("distance", *sorted(codes))
     return distance_nm(start, end)
 
 
@@ -142,12 +128,12 @@ def _meets(aircraft: Aircraft, criteria: Mapping[str, Any]) -> bool:
 def _price(request: MockRequest, aircraft: Aircraft, distance: float, day: str) -> int:
     """US dollars, rounded to fifty; the market moves by up to a tenth from day to day."""
     hours = max(distance / aircraft.speed_kts + 0.4, 1.0)
-    market = request.random("price", aircraft.id, day).uniform(0.9, 1.1)
+    market = 0.9 + 0.2 * request.fraction("price", aircraft.id, day)
     return 50 * round((hours * aircraft.hourly_usd * market + _LANDING_FEE_USD) / 50)
 
 
 def _option(request: MockRequest, aircraft: Aircraft, day: str, price: int) -> dict[str, Any]:
-    is_asked = request.random("free", aircraft.id, day).random() < _ON_REQUEST_CHANCE
+    is_asked = request.fraction("free", aircraft.id, day) < _ON_REQUEST_CHANCE
     return {
         **_lift(aircraft),
         "type": "lifts",
@@ -184,8 +170,9 @@ def _empty_leg(
     """The first day in the range on which the aircraft flies this leg empty, if there is one."""
     codes = request.body["startAirport"]["icao"], request.body["endAirport"]["icao"]
     for day in days:
-        chance = request.random("empty", aircraft.id, *codes, day.isoformat())
-        if chance.random() < _EMPTY_LEG_CHANCE:
+        salt = ("empty", aircraft.id, *codes, day.isoformat())
+        if request.fraction(*salt) < _EMPTY_LEG_CHANCE:
+            chance = request.random(*salt)
             discount, hour = chance.randrange(25, 75, 5), chance.randrange(6, 15)
             usual = _price(request, aircraft, distance, day.isoformat())
             return [

@@ -80,6 +80,12 @@ def _renderers(form: LogFormat, stream: TextIO) -> list[Processor]:
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 
+def _drop_colours(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """uvicorn says everything twice, the second time with escape sequences."""
+    event.pop("color_message", None)
+    return event
+
+
 def _add_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     current = request_id.get()
     if current is not None:
@@ -93,5 +99,6 @@ _SHARED: Final[list[Processor]] = [
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.ExtraAdder(),
+    _drop_colours,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]

@@ -28,7 +28,7 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     backend: str | None
     duration_ms: float
     arguments: dict[str, Any] | None
-    """Redacted by the contract's `writeOnly` and `x-sensitive`; None when they were never admitted."""
+    """Redacted by `writeOnly` and `x-sensitive` of the contract; None when never admitted."""
 
 
 class AgentKey(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ application. What is refused here is refused the same way under each of them.
 
 import asyncio
 import re
+from itertools import chain
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -81,7 +82,7 @@ class Edge:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["headers"] = [_plain(name, value) for name, value in scope["headers"]]
+        scope["headers"] = _plain(scope["headers"])
         request_id = _request_id(scope["headers"])
         name_request(scope, request_id)
         answer = _Answer(send, request_id)
@@ -108,7 +109,7 @@ class Edge:
         return self._check_length(single)
 
     def _check_size(self, headers: Headers) -> None:
-        size = sum(len(name) + len(value) for name, value in headers)
+        size = sum(map(len, chain.from_iterable(headers)))
         if len(headers) > self._rules.max_headers or size > self._rules.max_header_bytes:
             raise HeadersTooLarge
 
@@ -189,10 +190,12 @@ class _Answer:
         await self._send(message)
 
 
-def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """A header without the blanks that some servers leave around it; host names in lower case."""
-    value = value.strip(b" \t")
-    return name, value.lower() if name in _CASELESS else value
+def _plain(headers: Headers) -> Headers:
+    """The headers without the blanks that some servers leave around values; hosts in lower case."""
+    return [
+        (name, value.strip(b" \t").lower() if name in _CASELESS else value.strip(b" \t"))
+        for name, value in headers
+    ]
 
 
 def _request_id(headers: Headers) -> str:

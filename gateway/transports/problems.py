@@ -87,7 +87,7 @@ def log_failure(error: BaseException, request_id: str) -> None:
     """Tell the operator what the caller is not told: defects, and replies that break contracts."""
     if not isinstance(error, errors.GatewayError):
         _log.error("request %s: unexpected error", request_id, exc_info=error)
-    elif kind_of(error).status >= 500:
+    elif _status(error, kind_of(error)) >= 500:
         _log.warning("request %s: %s: %s", request_id, type(error).__name__, error.detail)
 
 

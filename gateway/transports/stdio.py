@@ -12,13 +12,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError
 
 from gateway.auth.principal import Credentials
-from gateway.contract import jsontext
-from gateway.errors import MalformedRequest
 from gateway.transports.asgi import new_request_id
-from gateway.transports.mcp.results import parse_error
+from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
-from gateway.transports.problems import problem_of
 
 
 class _Outgoing(Protocol):
@@ -59,10 +56,7 @@ async def run_on_stdio(server: Server[Any]) -> None:
 
 
 class StrictLines:
-    """The lines of a binary stream that are strict JSON; the others are answered with an error.
-
-    The SDK reads more than RFC 8259 allows, and drops what it cannot read without an answer.
-    """
+    """The lines of a binary stream that are messages; the others are answered with an error."""
 
     def __init__(self, stream: anyio.AsyncFile[bytes]) -> None:
         self._stream = stream
@@ -73,19 +67,12 @@ class StrictLines:
         async for line in self._stream:
             if not line.strip():
                 continue
-            try:
-                jsontext.decode(line)
-            except jsontext.NotJson as error:
-                await self._refuse(error)
-            else:
+            error = refusal(line, new_request_id())
+            if error is None:
                 yield line.decode()
-
-    async def _refuse(self, error: jsontext.NotJson) -> None:
-        malformed = MalformedRequest(f"The message is not valid JSON: {error}.")
-        problem = problem_of(malformed, new_request_id())
-        if self.outgoing is not None:
-            refusal = JSONRPCError(jsonrpc="2.0", id=None, error=parse_error(problem))
-            await self.outgoing.send(SessionMessage(refusal))
+            elif self.outgoing is not None:
+                refused = JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                await self.outgoing.send(SessionMessage(refused))
 
 
 def _take_stdin() -> anyio.AsyncFile[bytes]:

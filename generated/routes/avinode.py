@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d26cf071ba49828f640ab16f13a0d5e9; generator 1
+# Source closure sha256: 3ef168f905f4a50db83c6d69d3f7b1d1; generator 1
 
 """The REST routes of avinode."""
 

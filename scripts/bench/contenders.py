@@ -116,11 +116,9 @@ def _fastmcp(upstream: str) -> Iterator[Server]:
 
 def _exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
     """What the gateway asked the upstream for `request`: the others are asked for the same."""
-    head, _, body = ask(gateway.port, request).partition(b"\r\n\r\n")
-    if b" 200 " not in head.partition(b"\r\n")[0]:
-        raise BenchError(f"the gateway refused the call: {body[:500]!r}")
-    told = ask(upstream.port, wire.message(upstream.port, "GET", "/recorded", b"", {}))
-    exchanges = msgspec.json.decode(told.partition(b"\r\n\r\n")[2], type=list[Exchange])
+    ask(gateway, request)
+    told = ask(upstream, wire.message(upstream.port, "GET", "/recorded", b"", {}))
+    exchanges = msgspec.json.decode(told, type=list[Exchange])
     if not exchanges:
         raise BenchError("the tool does not call the upstream; choose another with --tool")
     return exchanges[-1]

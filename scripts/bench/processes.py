@@ -107,8 +107,16 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def ask(port: int, request: bytes) -> bytes:
-    """One request over a connection of its own; the whole answer, head and body."""
-    with socket.create_connection(("127.0.0.1", port), timeout=START_SECONDS) as connection:
-        connection.sendall(request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
-        return b"".join(iter(lambda: connection.recv(65536), b""))
+def ask(server: Server, request: bytes) -> bytes:
+    """One request over a connection of its own; the answer's body. Raises `BenchError`."""
+    closing = request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), START_SECONDS) as connection:
+            connection.sendall(closing)
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    except OSError as error:
+        raise BenchError(f"{server.name} does not answer: {error}") from error
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if b" 200 " not in head.partition(b"\r\n")[0]:
+        raise BenchError(f"{server.name} refused the call: {body[:500]!r}")
+    return body

@@ -99,6 +99,8 @@ class Replay(asyncio.Protocol):
         key = (self._parser.get_method(), self._target, b"".join(self._body))
         if self._transport is not None:
             self._transport.write(self._memory.answer(key, self._headers))
+            if not self._parser.should_keep_alive():
+                self._transport.close()
 
 
 def _message(status: int, body: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +27,7 @@ from tests.clients.node_clients import PACKAGES, run_node
 PROGRAM: Final = (
     PACKAGES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
 )
+PROCESSES: Final = os.cpu_count() or 1
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
 
@@ -59,7 +61,8 @@ def converse(era: str, door: Door, steps: Sequence[Step]) -> Transcript:
         listed = session.ask("--method", "tools/list")
         if listed.result is None:
             raise ClientFailed(str(listed.error))
-        answers = [session.ask(*_call(step)) for step in steps]
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            answers = list(pool.map(lambda step: session.ask(*_call(step)), steps))
         return Transcript(_protocol(answers), listed.result["tools"], answers)
 
 

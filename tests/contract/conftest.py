@@ -1,33 +1,15 @@
 """Property-based contract tests: derived from the catalogue, so a new tool is tested by existing.
 
-`make test` spends a small budget, `pytest tests/contract --hypothesis-profile=thorough` a large one.
+`make test` spends a small budget; `--hypothesis-profile=thorough` a large one.
 """
 
 import asyncio
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 
 from gateway.catalogue import Catalogue, open_catalogue
 from tests.contract.faces import Faces, open_faces
-
-settings.register_profile(
-    "default",
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-    database=None,
-)
-settings.register_profile(
-    "thorough",
-    parent=settings.get_profile("default"),
-    max_examples=1000,
-    derandomize=False,
-)
-settings.load_profile("default")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

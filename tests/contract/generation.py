@@ -5,20 +5,44 @@ for every face alike. What is invalid is decided by the gate, not by the generat
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import schemathesis
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from gateway.catalogue import Entry
 from gateway.contract import jsontext
 
+SMALL_BUDGET: Final = 12
+
+
+def budget() -> settings:
+    """How many cases to try: few in `make test`, the profile's in `make contract`."""
+    thorough = settings.get_current_profile_name() == "thorough"
+    return settings(
+        max_examples=settings().max_examples if thorough else SMALL_BUDGET,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+
 
 def valid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
     """JSON texts that the input schema admits."""
     return _texts(entry, GenerationMode.POSITIVE).filter(lambda text: admitted(entry, text))
+
+
+def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[Any]]) -> bytes:
+    """The same arguments, naming things that exist where an earlier result had that property."""
+    arguments = json.loads(text)
+    for name, values in known.items():
+        if name in arguments:
+            arguments[name] = values[len(text) % len(values)]
+    changed = json.dumps(arguments).encode()
+    return changed if admitted(entry, changed) else text
 
 
 def invalid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:

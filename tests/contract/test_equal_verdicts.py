@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from tests.contract.faces import HANDSHAKE, MODERN, Faces, Verdict
-from tests.contract.generation import invalid_arguments, valid_arguments
+from tests.contract.generation import budget, invalid_arguments, valid_arguments, with_known_values
 
 UPSTREAM_TROUBLE = frozenset({502, 503, 504})
 
@@ -23,15 +24,36 @@ async def ask_all(faces: Faces, entry: Entry, arguments: bytes) -> list[Verdict]
     ]
 
 
+async def known_values(faces: Faces) -> dict[str, list[Any]]:
+    """By property name, the values that results of the contracts' own examples hold."""
+    found: dict[str, list[Any]] = {}
+    for entry in faces.catalogue.entries:
+        for example in examples_of(faces, entry):
+            verdict = await faces.rest(entry, json.dumps(example).encode())
+            for name, value in verdict.body.items() if verdict.accepted else ():
+                found.setdefault(name, []).append(value)
+    return found
+
+
+def examples_of(faces: Faces, entry: Entry) -> list[Any]:
+    document = json.loads(faces.catalogue.openapi)
+    media_type = document["paths"][entry.operation.route]["post"]["requestBody"]["content"]
+    return [example["value"] for example in media_type["application/json"]["examples"].values()]
+
+
 def test_valid_arguments_are_accepted_alike(
     faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
 ) -> None:
     """Accepted, or refused by a declared error or the upstream: the same on every face."""
     entry = faces.catalogue.find(operation_id)
     declared = {error.status for error in entry.operation.errors}
+    known = loop.run_until_complete(known_values(faces))
 
-    @given(arguments=valid_arguments(entry))
-    def check(arguments: bytes) -> None:
+    @budget()
+    @given(arguments=valid_arguments(entry), names_known=st.booleans())
+    def check(arguments: bytes, names_known: bool) -> None:
+        if names_known:
+            arguments = with_known_values(entry, arguments, known)
         verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
 
         first = verdicts[0]
@@ -51,6 +73,7 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
 ) -> None:
     entry = faces.catalogue.find(operation_id)
 
+    @budget()
     @given(arguments=invalid_arguments(entry))
     def check(arguments: bytes) -> None:
         sent = faces.sent
@@ -76,13 +99,11 @@ def test_the_examples_of_the_contract_work_on_every_face(
 ) -> None:
     """Reads answer the same body; writes make something new each time."""
     entry = faces.catalogue.find(operation_id)
-    document = json.loads(faces.catalogue.openapi)
-    media_type = document["paths"][entry.operation.route]["post"]["requestBody"]["content"]
-    examples = media_type["application/json"]["examples"].values()
+    examples = examples_of(faces, entry)
 
     assert len(examples) >= 2
     for example in examples:
-        arguments = json.dumps(example["value"]).encode()
+        arguments = json.dumps(example).encode()
         verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
         bodies = [verdict.body for verdict in verdicts if verdict.accepted]
         assert len(bodies) in {0, len(verdicts)}
@@ -115,6 +136,7 @@ def test_text_that_is_not_strict_json_is_refused_on_every_face(
     assert faces.sent == sent
 
 
+@budget()
 @given(text=st.binary(max_size=200))
 def test_bytes_at_random_never_break_a_face(
     faces: Faces, loop: asyncio.AbstractEventLoop, text: bytes

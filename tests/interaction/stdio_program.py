@@ -14,8 +14,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from gateway.auth.local import LocalIdentification  # noqa: E402 - the path comes first
-from gateway.transports.mcp.tools import Tools  # noqa: E402
-from gateway.transports.stdio import serve_stdio  # noqa: E402
+from gateway.transports.mcp.tools import Tools  # noqa: E402 - the path comes first
+from gateway.transports.stdio import serve_stdio  # noqa: E402 - the path comes first
 
 
 def load_conftest() -> ModuleType:
@@ -36,7 +36,7 @@ async def main() -> None:
 
     async def careless(self: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         print("printed by a handler")  # noqa: T201 - the carelessness under test
-        subprocess.run(["echo", "printed by a child"], check=True)  # noqa: ASYNC221 - the same
+        subprocess.run(["echo", "printed by a child"], check=True)  # noqa: ASYNC221 - as careless
         assert not sys.stdin.read()
         result: dict[str, Any] = await greet(self, arguments)
         return result

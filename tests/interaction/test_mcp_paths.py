@@ -87,7 +87,7 @@ SLOW: dict[str, tuple[dict[str, Any], int, int | None]] = {
     "another method in the header": (modern(ADA, mcp_method="tools/list"), 400, -32020),
     "another name in the header": (modern(ADA, mcp_name="example_refuse"), 400, -32020),
     "arguments that are a list": (modern({**ADA, "arguments": []}), 400, -32602),
-    "arguments that are null": (modern({**ADA, "arguments": None}), 200, None),
+    "arguments that are null": (modern({**ADA, "arguments": None}), 400, -32602),
     "a tool without a name": (modern({"arguments": {}}), 400, -32602),
     "a cursor": (modern({"cursor": "2"}, "tools/list"), 400, -32602),
     "a method that is not served": (modern({}, "prompts/list"), 404, -32601),
@@ -153,30 +153,47 @@ async def test_what_is_not_recognised_is_the_sdks_to_judge(
     assert message["jsonrpc"] == "2.0"
 
 
+@pytest.mark.parametrize("version", [MODERN, "2025-11-25", None])
 @pytest.mark.parametrize(
-    ("body", "status"),
+    "body",
     [
-        ([], 400),
-        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], 400),
-        ({"jsonrpc": "1.0", "id": 1, "method": "tools/list"}, 400),
-        ({"jsonrpc": "2.0", "id": True, "method": "tools/list"}, 400),
-        ({"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}, 400),
-        ({"jsonrpc": "2.0", "id": None, "method": "tools/list"}, 400),
-        ({"jsonrpc": "2.0", "id": 1, "result": {}}, 400),
-        ({"jsonrpc": "2.0", "method": "notifications/cancelled"}, 202),
-        (7, 400),
-        ("tools/call", 400),
-        (None, 400),
+        [],
+        [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
+        {},
+        {"jsonrpc": "1.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": True, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": None, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": {"hunter2": 1}, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 1, "method": {"hunter2": 1}},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": ["hunter2"]},
+        {"jsonrpc": "2.0", "id": 1, "result": {"hunter2": 1}},
+        7,
+        "hunter2",
+        None,
     ],
 )
-async def test_bodies_that_are_no_single_request_are_refused_by_the_sdk(
-    site: Any, body: Any, status: int, recognised: list[bool]
+async def test_what_is_no_single_message_is_refused_alike_in_every_era_and_not_repeated(
+    site: Any, body: Any, version: str | None
 ) -> None:
-    headers = {**BOTH, "mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
+    headers = {**BOTH, "mcp-method": "tools/list"}
+    if version:
+        headers["mcp-protocol-version"] = version
     async with site.http() as http:
         answer = await http.post("/mcp", content=json.dumps(body), headers=headers)
-    assert answer.status_code == status
-    assert recognised == [False]
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, -32600)
+    assert error["data"]["code"] == "VALIDATION_ERROR"
+    assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize("version", [MODERN, "2025-11-25", None])
+async def test_a_notification_is_accepted(site: Any, version: str | None) -> None:
+    body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    headers = {**BOTH, **({"mcp-protocol-version": version} if version else {})}
+    async with site.http() as http:
+        answer = await http.post("/mcp", json=body, headers=headers)
+    assert (answer.status_code, answer.content) == (202, b"")
 
 
 @pytest.mark.parametrize(

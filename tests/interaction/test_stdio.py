@@ -48,7 +48,7 @@ async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_ser
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     good = {"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"_meta": envelope}}
-    lines = [b"{", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', b'"\xff"', b""]
+    lines = [b"{", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', b'"\xff"', b"", b"[]"]
     process = await asyncio.create_subprocess_exec(
         program.command,
         *program.args,
@@ -60,13 +60,13 @@ async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_ser
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(text)
-    answers = [json.loads(await process.stdout.readline()) for _ in range(4)]
+    answers = [json.loads(await process.stdout.readline()) for _ in range(5)]
     process.stdin.close()
     assert await process.wait() == 0
-    assert [answer["error"]["code"] for answer in answers[:3]] == [-32700] * 3
-    assert [answer["id"] for answer in answers] == [None, None, None, 5]
+    assert [answer["error"]["code"] for answer in answers[:4]] == [-32700] * 3 + [-32600]
+    assert [answer["id"] for answer in answers] == [None, None, None, None, 5]
     assert answers[0]["error"]["data"]["code"] == "VALIDATION_ERROR"
-    assert answers[3]["result"]["tools"][0]["name"] == "example_greet"
+    assert answers[4]["result"]["tools"][0]["name"] == "example_greet"
 
 
 Bridged = Callable[..., Any]

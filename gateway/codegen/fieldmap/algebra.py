@@ -4,11 +4,11 @@ That part of jsonschema-rs is experimental, so an answer counts only where it is
 witness only after the two gates have judged it.
 """
 
-import json
 from functools import lru_cache
 from typing import Any, Final
 
 import jsonschema_rs
+import msgspec
 from jsonschema_rs import CanonicalSchema
 from jsonschema_rs.canonical import (
     CanonicalizationError,
@@ -21,6 +21,8 @@ from jsonschema_rs.canonical import (
 from gateway.contract.schema import Gate
 
 Schema = dict[str, Any]
+
+_encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 _ANNOTATIONS: Final = frozenset(
@@ -47,7 +49,7 @@ def is_empty(schema: Schema) -> bool:
 
 def kinds(schema: Schema) -> frozenset[str]:
     """The JSON types that values of `schema` may have; a number may be an integer."""
-    return frozenset(kind for kind in TYPES if not is_empty(both(schema, {"type": kind})))
+    return _kinds(_key(schema))
 
 
 def finite(schema: Schema) -> tuple[Any, ...] | None:
@@ -109,8 +111,9 @@ def _bare_keyword(keyword: str, value: Any) -> Any:
     return bare(value)
 
 
-def _key(schema: Schema) -> str:
-    return json.dumps(schema, sort_keys=True)
+def _key(schema: Schema) -> bytes:
+    """What the caches know a schema by: a schema is asked about many times in one run."""
+    return _encoder.encode(schema)
 
 
 def _canonical(schema: Schema) -> CanonicalSchema:
@@ -118,9 +121,15 @@ def _canonical(schema: Schema) -> CanonicalSchema:
 
 
 @lru_cache(maxsize=4096)
-def _canonicalized(key: str) -> CanonicalSchema:
+def _kinds(key: bytes) -> frozenset[str]:
+    schema: Schema = msgspec.json.decode(key)
+    return frozenset(kind for kind in TYPES if not is_empty(both(schema, {"type": kind})))
+
+
+@lru_cache(maxsize=4096)
+def _canonicalized(key: bytes) -> CanonicalSchema:
     return jsonschema_rs.canonicalize(
-        json.loads(key),
+        msgspec.json.decode(key),
         draft=jsonschema_rs.Draft202012,
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(),
@@ -129,5 +138,5 @@ def _canonicalized(key: str) -> CanonicalSchema:
 
 
 @lru_cache(maxsize=4096)
-def _gate(key: str) -> Gate:
-    return Gate(json.loads(key))
+def _gate(key: bytes) -> Gate:
+    return Gate(msgspec.json.decode(key))

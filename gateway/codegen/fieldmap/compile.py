@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from gateway.codegen.fieldmap.check import check_meaning
+from gateway.codegen.fieldmap.algebra import Schema
+from gateway.codegen.fieldmap.check import meaning_problems
 from gateway.codegen.fieldmap.emit import emit_members
 from gateway.codegen.fieldmap.nodes import BindingSource, HandlerMap, HttpMap, Members
 from gateway.codegen.fieldmap.parse import parse
@@ -11,7 +12,7 @@ from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import parameters
 from gateway.codegen.fieldmap.site import Site
 from gateway.codegen.fieldmap.sources import sources_of
-from gateway.codegen.fieldmap.targets import operation_of, parameters_of, reply_schema
+from gateway.codegen.fieldmap.targets import operation_of, parameters_of
 from gateway.codegen.fieldmap.texts import emit_pairs, emit_path
 from gateway.codegen.names import camel
 from gateway.contract.upstream import Upstream, UpstreamOperation
@@ -24,9 +25,9 @@ def compile_binding(binding: BindingSource) -> str:
     Raises `ContractError` naming the first of the binding's problems.
     """
     written, problems = parse(binding.x_binding)
-    problems = problems or check_meaning(binding)
-    if problems or written is None:
-        first = problems[0]
+    found = [*problems] if written is None else meaning_problems(binding, written)
+    if found:
+        first = found[0]
         raise ContractError(
             f"{binding.tool_id}: x-binding{first.pointer}: {first.message}; {first.fix}"
         )
@@ -81,7 +82,7 @@ def _binding(
         "results": _results(
             written, operation, replace(site, target=binding.output_schema), prefix
         ),
-        "errors": _errors(written, operation, replace(site, target=binding.output_schema), prefix),
+        "errors": _errors(written, replace(site, target=binding.output_schema), prefix),
     }
     if written.fallback is not None:
         arguments["fallback_on"] = literal(written.fallback.fallback_on)
@@ -116,17 +117,14 @@ def _request(written: HttpMap, operation: UpstreamOperation, site: Site, prefix:
 
 def _results(written: HttpMap, operation: UpstreamOperation, site: Site, prefix: str) -> str:
     texts = (
-        f"{literal(status)}: {_result(status, members, operation, site, prefix)}"
+        f"{literal(status)}: {_result(status, members, operation.replies[status], site, prefix)}"
         for status, members in written.results.items()
     )
     return "{" + ", ".join(texts) + "}"
 
 
-def _result(
-    status: str, members: Members, operation: UpstreamOperation, site: Site, prefix: str
-) -> str:
+def _result(status: str, members: Members, body: Schema | None, site: Site, prefix: str) -> str:
     """Define the function that maps replies of `status`; answers its name."""
-    _, body = reply_schema(operation, status)
     scope = replace(site.scope, body=body, is_reply=True)
     text = emit_members(members, replace(site, scope=scope))
     name = site.module.free([f"{prefix}result_{status.lower()}"], prefix="_")
@@ -136,14 +134,14 @@ def _result(
     return name
 
 
-def _errors(written: HttpMap, operation: UpstreamOperation, site: Site, prefix: str) -> str:
+def _errors(written: HttpMap, site: Site, prefix: str) -> str:
     """The rules for statuses that are not successes; empty when there are none."""
     texts = []
     for status, meaning in written.errors.items():
         rule = site.module.use("gateway.contract.operation", "ErrorRule")
         says = f"reason={literal(meaning.reason)}"
         if meaning.result is not None:
-            says = f"result={_result(status, meaning.result, operation, site, prefix)}"
+            says = f"result={_result(status, meaning.result, None, site, prefix)}"
         texts.append(f"{literal(status)}: {rule}({says})")
     return "{" + ", ".join(texts) + "}" if texts else ""
 

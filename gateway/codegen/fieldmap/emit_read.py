@@ -8,6 +8,7 @@ from msgspec import UNSET
 from gateway.codegen.fieldmap.algebra import bare, kinds
 from gateway.codegen.fieldmap.nodes import Conversion, Read, Resort
 from gateway.codegen.fieldmap.places import Place
+from gateway.codegen.fieldmap.presence import is_needed
 from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import read
 from gateway.codegen.fieldmap.site import Site
@@ -29,6 +30,9 @@ def emit_read(value: Read, site: Site) -> str:
     """An expression for `value`, whatever its `when` says."""
     place = site.scope.find(value.source)
     text = read(site.module, place)
+    if place.may_be_absent and is_needed(value):
+        last = _last_resort(value.gap, site.module)
+        text = f"{site.module.helper('needed')}({text}, {literal(place.pointer)}{last})"
     if value.table is not None:
         return _defaulted(value, site, _mapped(value, site, place, text))
     if value.conversion is not None:

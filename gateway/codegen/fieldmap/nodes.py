@@ -42,6 +42,11 @@ class Problem(Struct, frozen=True, kw_only=True):
     fix: str
 
 
+def problem(pointer: str, rule: str, message: str, fix: str) -> Problem:
+    """A problem of a rule of bindings."""
+    return Problem(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
+
+
 class Source(Struct, frozen=True):
     """An expression: where a value is read from."""
 
@@ -56,12 +61,19 @@ class Source(Struct, frozen=True):
                 word = "response.header" if self.root == "header" else "call"
                 return f"${word}.{self.steps[0]}"
             case root:
-                word = "response.body" if root == "body" else "inputs"
-                return f"${word}#{self.json_pointer}" if self.steps else f"${word}"
+                word = "$response.body" if root == "body" else "$inputs"
+                if root == "inputs" and all(map(_is_plain, self.steps)):
+                    return ".".join([word, *self.steps])
+                return f"{word}#{self.json_pointer}" if self.steps else word
 
     @property
     def json_pointer(self) -> str:
         return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in self.steps)
+
+
+def _is_plain(step: str) -> bool:
+    """Whether `step` may follow a dot."""
+    return step.replace("-", "_").isidentifier() and step.isascii()
 
 
 class Presence(Struct, frozen=True, kw_only=True):

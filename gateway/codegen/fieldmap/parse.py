@@ -20,8 +20,10 @@ def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[Problem, .
     return (None if reader.problems else binding), tuple(reader.problems)
 
 
-def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap:
+def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
     text = reader.mapping(value, "")
+    if reader.problems:
+        return None
     if "python" in text:
         reader.mapping(text, "", {"python"})
         module, function = read_reference(reader, text["python"], "/python")

@@ -131,8 +131,8 @@ class Scope(Struct, frozen=True, kw_only=True):
             raise NoPlace("there is no reply yet", "use it only under response or errors")
         if self.body is None:
             raise NoPlace(
-                "the upstream contract declares no JSON body for this status",
-                "declare the body's schema in the upstream contract",
+                "no body is read here: only that of a success whose schema the upstream declares",
+                "declare the body's schema, or answer with constants and $inputs",
             )
         return self.body
 

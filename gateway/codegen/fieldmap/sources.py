@@ -36,3 +36,26 @@ def sources_of(value: Value) -> tuple[Source, ...]:
 
 def _all(values: Iterator[Value]) -> Iterator[Source]:
     return (source for value in values for source in sources_of(value))
+
+
+def reads_of(value: Value) -> Iterator[Read]:
+    """The reads in `value`, however deep."""
+    match value:
+        case Read():
+            yield value
+        case Members(values=members):
+            for member in members.values():
+                yield from reads_of(member)
+        case Items(values=values):
+            for part in values:
+                yield from reads_of(part)
+        case Each(item=item):
+            yield from reads_of(item)
+        case _:
+            return
+
+
+def may_skip(value: Value) -> bool:
+    """Whether mapping `value` may leave out the item it belongs to."""
+    resorts = (resort for read in reads_of(value) for resort in (read.unmapped, read.gap))
+    return any(resort is not None and resort.kind == "skip-item" for resort in resorts)

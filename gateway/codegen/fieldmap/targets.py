@@ -25,11 +25,6 @@ class Parameter(Struct, frozen=True, kw_only=True):
     style: str
     is_exploded: bool
 
-    @property
-    def can_be_list(self) -> bool:
-        """Whether its style is one that lists are written in: `form` in queries, else `simple`."""
-        return self.style == _DEFAULT_STYLES[self.group]
-
 
 def operation_of(upstream: Upstream, operation_id: str) -> UpstreamOperation | None:
     """The upstream operation with this id."""
@@ -54,12 +49,20 @@ def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
         yield tuple((index % 2 == 1, part) for index, part in enumerate(parts) if part)
 
 
-def reply_schema(operation: UpstreamOperation, status: str) -> tuple[bool, Schema | None]:
-    """Whether the upstream contract declares `status`, and what its body looks like."""
-    for key in (status, f"{status[0]}XX", "default"):
-        if key in operation.replies:
-            return True, operation.replies[key]
-    return False, None
+def template_names(template: str) -> tuple[str, ...]:
+    """The parameters that a path template names."""
+    return tuple(_TEMPLATE.findall(template))
+
+
+def unsupported_styles(operation: UpstreamOperation, written: HttpMap) -> Iterator[str]:
+    """`group/name` of mapped parameters in a style that field maps do not write."""
+    groups = {"path": written.path, "query": written.query, "header": written.header}
+    for group, members in groups.items():
+        parameters = parameters_of(operation, group)
+        for name in members.values:
+            found = parameters.get(parameter_key(group, name))
+            if found is not None and found.style != _DEFAULT_STYLES[group]:
+                yield f"{group}/{name}"
 
 
 def maps(binding: HttpMap) -> Iterator[HttpMap]:

@@ -60,12 +60,10 @@ def _numbers(schema: Schema, other: Schema) -> Iterator[Any]:
 def _texts(schema: Schema, other: Schema) -> Iterator[str]:
     yield from (text for text in _keywords(schema, ("examples",)) if isinstance(text, str))
     yield from _TEXTS
+    names = ("maxLength", "minLength")
+    bounds = chain(_keywords(other, names), (3, 4, 8), _keywords(schema, names))
     lengths = [
-        min(length + step, _LONGEST)
-        for length in (*_keywords(other, ("maxLength", "minLength")), 3, 4, 8)
-        + tuple(_keywords(schema, ("maxLength", "minLength")))
-        for step in (0, 1, -1)
-        if length + step > 0
+        min(bound + step, _LONGEST) for bound in bounds for step in (0, 1, -1) if bound + step > 0
     ]
     yield from (letter * length for length in lengths for letter in "Aa0x")
 

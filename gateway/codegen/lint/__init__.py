@@ -18,6 +18,7 @@ from gateway.codegen.lint import (
     tools,
     upstreams,
 )
+from gateway.codegen.lint.meaning import Remember, afresh, check_meaning, unsound_files
 from gateway.codegen.lint.rules import RULES, Rule
 from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.tree import SourceTree
@@ -68,8 +69,11 @@ CHECKS: Final[tuple[Check, ...]] = (
 """Each yields the breaks of the rules that its docstring names."""
 
 
-def lint(tree: SourceTree) -> tuple[Finding, ...]:
-    """Everything wrong with `tree`, in reading order; files that could not be read included."""
+def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
+    """Everything wrong with `tree`, in reading order; files that could not be read included.
+
+    `remember` may keep the verdicts on bindings, which are a function of their basis.
+    """
     workspace = Workspace(tree)
-    found = [finding for check in CHECKS for finding in check(workspace)]
-    return ordered([*tree.findings, *found])
+    found = [*tree.findings, *(each for check in CHECKS for each in check(workspace))]
+    return ordered([*found, *check_meaning(workspace, unsound_files(found), remember)])

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.lint.workspace import Workspace
@@ -118,7 +117,7 @@ def check_unused(workspace: Workspace) -> Iterator[Finding]:
 def _lost(workspace: Workspace) -> Iterator[bool]:
     """Whether there are references that lead nowhere: what they meant may seem unused."""
     for document in workspace.tree.documents.values():
-        for pointer, holder in keywords.references(document.value):
+        for pointer, holder in workspace.tree.references(document.path):
             yield workspace.target(document, pointer, holder) is None
 
 
@@ -144,7 +143,9 @@ def _used(workspace: Workspace, index: Document) -> frozenset[PurePosixPath]:
         document = waiting.pop()
         if document.path not in used:
             used.add(document.path)
-            waiting.extend(_documents(workspace, document, keywords.references(document.value)))
+            waiting.extend(
+                _documents(workspace, document, workspace.tree.references(document.path))
+            )
     return frozenset(used)
 
 

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen import keywords
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
-from gateway.codegen.pointers import child, steps
+from gateway.codegen.pointers import child
 
 _PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")
-_IN_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
-"""Keywords whose subschemas judge the same object, which is closed (or not) around them."""
+_NOT_OWN: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$defs"}
+)
+"""Keywords whose subschemas judge the value around them, or nothing until they are referred to."""
 
 
 def check_roots(workspace: Workspace) -> Iterator[Finding]:
@@ -83,11 +86,11 @@ def _properties(place: Place) -> Iterator[tuple[str, str, Any]]:
 
 def check_closed(workspace: Workspace) -> Iterator[Finding]:
     """publish/open-object"""
-    seen: set[tuple[str, str, bool]] = set()
+    seen: set[tuple[PurePosixPath, str]] = set()
     for tool, media in workspace.published():
         target = workspace.file_of(tool, f"{media}/schema")
         start = Place(target.document, target.pointer, target.value)
-        for place in _reachable(workspace, start, seen, in_place=False):
+        for place in _values(workspace, start, seen):
             if _is_open(place.schema):
                 message = "an object that admits members nobody described"
                 yield workspace.finding(
@@ -95,39 +98,27 @@ def check_closed(workspace: Workspace) -> Iterator[Finding]:
                 )
 
 
-def _reachable(
-    workspace: Workspace, start: Place, seen: set[tuple[str, str, bool]], *, in_place: bool
+def _values(
+    workspace: Workspace, place: Place, seen: set[tuple[PurePosixPath, str]]
 ) -> Iterator[Place]:
-    """Schemas that `start` uses, through references, that stand for a value of their own."""
-    for pointer, schema in keywords.subschemas(_without_definitions(start.schema), start.pointer):
-        is_branch = _is_branch(pointer, start.pointer, in_place=in_place)
-        key = (str(start.document.path), pointer, is_branch)
-        if key in seen:
-            continue
-        seen.add(key)
-        place = Place(start.document, pointer, schema)
-        if not is_branch:
-            yield place
-        if "$ref" in schema:
-            target = workspace.target(start.document, pointer, schema)
-            if target and isinstance(target.value, dict):
-                there = Place(target.document, target.pointer, target.value)
-                yield from _reachable(workspace, there, seen, in_place=is_branch)
+    """`place` and the schemas that it uses, once each, that judge a value of their own.
 
-
-def _without_definitions(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    return {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-
-
-def _is_branch(pointer: str, start: str, *, in_place: bool) -> bool:
-    """Whether the schema judges the same value as one around it."""
-    path = steps(pointer[len(start) :])
-    if not path:
-        return in_place
-    keyword = path[-2] if path[-1].isdigit() and len(path) > 1 else path[-1]
-    return keyword in _IN_PLACE
+    The branches of allOf and its like judge the value around them, which is closed there.
+    """
+    key = (place.document.path, place.pointer)
+    if key in seen or not isinstance(place.schema, dict):
+        return
+    seen.add(key)
+    if "$ref" in place.schema:
+        target = workspace.target(place.document, place.pointer, place.schema)
+        if target:
+            there = Place(target.document, target.pointer, target.value)
+            yield from _values(workspace, there, seen)
+        return
+    yield place
+    for keyword, pointer, member in keywords.branches(place.schema, place.pointer):
+        if keyword not in _NOT_OWN:
+            yield from _values(workspace, Place(place.document, pointer, member), seen)
 
 
 def _is_open(schema: dict[str, Any]) -> bool:

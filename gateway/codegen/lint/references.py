@@ -14,7 +14,7 @@ _MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "
 def check_targets(workspace: Workspace) -> Iterator[Finding]:
     """ref/remote, ref/absolute, ref/escapes, ref/malformed, ref/dangling, ref/sibling"""
     for document in workspace.tree.documents.values():
-        for pointer, holder in keywords.references(document.value):
+        for pointer, holder in workspace.tree.references(document.path):
             try:
                 resolve(workspace.tree, document.path, holder["$ref"], pointer)
             except ContractRefused as refused:

@@ -120,17 +120,43 @@ INDEX: Final = (
 )
 
 SHAPES: Final = (
-    Rule("shape/index", "The index keeps index.schema.json.", "See schemas/README.md."),
-    Rule("shape/tool", "A tool file keeps tool.schema.json.", "See schemas/README.md."),
-    Rule("shape/x-mcp", "x-mcp keeps x-mcp.schema.json.", "See schemas/README.md."),
-    Rule("shape/x-policy", "x-policy keeps x-policy.schema.json.", "See schemas/README.md."),
-    Rule("shape/x-binding", "x-binding keeps x-binding.schema.json.", "See schemas/README.md."),
-    Rule("shape/upstream", "An upstream keeps upstream.schema.json.", "See schemas/README.md."),
-    Rule("shape/policies", "Policies keep policies.schema.json.", "See schemas/README.md."),
+    Rule(
+        "shape/index",
+        "The index keeps index.schema.json.",
+        "Write it as _meta/index.schema.json says.",
+    ),
+    Rule(
+        "shape/tool",
+        "A tool file keeps tool.schema.json.",
+        "Write it as _meta/tool.schema.json says.",
+    ),
+    Rule(
+        "shape/x-mcp", "x-mcp keeps x-mcp.schema.json.", "Write it as _meta/x-mcp.schema.json says."
+    ),
+    Rule(
+        "shape/x-policy",
+        "x-policy keeps x-policy.schema.json.",
+        "Write it as _meta/x-policy.schema.json says.",
+    ),
+    Rule(
+        "shape/x-binding",
+        "x-binding keeps x-binding.schema.json.",
+        "Write it as _meta/x-binding.schema.json says.",
+    ),
+    Rule(
+        "shape/upstream",
+        "An upstream keeps upstream.schema.json.",
+        "Write it as _meta/upstream.schema.json says.",
+    ),
+    Rule(
+        "shape/policies",
+        "Policies keep policies.schema.json.",
+        "Write it as _meta/policies.schema.json says.",
+    ),
     Rule(
         "meta/stale",
         "schemas/_meta holds the meta-schemas of this version of the gateway.",
-        "Run `gateway lint --write-meta`.",
+        "Run `python -m gateway.codegen.meta schemas`.",
     ),
 )
 
@@ -182,6 +208,35 @@ UPSTREAMS: Final = (
 BINDINGS: Final = (
     Rule("binding/unknown-upstream", "Bindings name an upstream that exists.", "Correct it."),
     Rule("binding/unknown-operation", "Bindings name its operations.", "Correct the id."),
+    Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
+    Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
+    Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),
+    Rule("binding/unknown-as", "Values are converted to known kinds.", "Use a known conversion."),
+    Rule("binding/unknown-source", "Expressions lead to something.", "Correct the expression."),
+    Rule("binding/unknown-member", "Mapped members exist on the other side.", "Correct the name."),
+    Rule("binding/unknown-status", "Mapped statuses are declared upstream.", "Declare it there."),
+    Rule("binding/unknown-error", "Reasons are declared errors.", "Declare it in x-policy.errors."),
+    Rule("binding/status-unmapped", "Every success status is mapped.", "Map the status."),
+    Rule("binding/member-unmapped", "Every required member is mapped.", "Map the member."),
+    Rule("binding/path-template", "Paths and their parameters agree.", "Declare the parameter."),
+    Rule("binding/unsupported-style", "Parameter styles can be written.", "Use form or simple."),
+    Rule("binding/optional-unhandled", "Optional sources are handled.", "Say omitIfAbsent."),
+    Rule("binding/required-may-be-absent", "Required members are always there.", "Add a default."),
+    Rule("binding/absent-item", "Items of lists are always there.", "Filter with when or where."),
+    Rule("binding/skip-outside-each", "skip-item stands inside each.", "Use omit or error."),
+    Rule("binding/gap-in-request", "onGap stands in responses.", "Complete the map instead."),
+    Rule("binding/const-not-admitted", "Fixed values are admitted.", "Correct the value."),
+    Rule("binding/never-admitted", "Some value of the source is admitted.", "Convert or map it."),
+    Rule("binding/map-unreachable", "Every entry of a map can occur.", "Remove the entry."),
+    Rule("binding/where-unreachable", "Every value of where can occur.", "Remove the value."),
+    Rule("binding/not-text", "Parameters are scalars.", "Send it in the body."),
+    Rule("binding/not-a-list", "each and count read lists.", "Read a list."),
+    Rule("binding/unsendable", "Every argument can be sent.", "Narrow the input schema."),
+    Rule(
+        "binding/gap-without-ongap",
+        "What the upstream may send and we may not answer is foreseen.",
+        "Say onGap, or widen the output schema.",
+    ),
 )
 
 RULES: Final = (

@@ -114,9 +114,9 @@ class Workspace:
 
     def gate(self, path: PurePosixPath, pointer: str) -> Gate | None:
         """The gate of the schema at `pointer`; None when it cannot be compiled."""
-        place = (path, pointer)
+        place = self._meant(path, pointer)
         if place not in self._gates:
-            self._gates[place] = _compiled(self.expanded(path, pointer))
+            self._gates[place] = _compiled(self.expanded(*place))
         return self._gates[place]
 
     def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> Target | None:
@@ -145,10 +145,20 @@ class Workspace:
             yield tool, "/post/responses/200/content/application~1json"
 
     def _expansion(self, path: PurePosixPath, pointer: str) -> Any:
-        place = (path, pointer)
+        place = self._meant(path, pointer)
         if place not in self._expanded:
-            self._expanded[place] = _expansion(self.tree, path, pointer)
+            self._expanded[place] = _expansion(self.tree, *place)
         return self._expanded[place]
+
+    def _meant(self, path: PurePosixPath, pointer: str) -> tuple[PurePosixPath, str]:
+        """The place that a bare reference leads to; otherwise the place itself."""
+        document = self.tree.documents[path]
+        value = self.at(document, pointer)
+        if isinstance(value, dict) and value.keys() == {"$ref"}:
+            target = self.target(document, pointer, value)
+            if target and isinstance(target.value, dict) and "$ref" not in target.value:
+                return target.document.path, target.pointer
+        return path, pointer
 
 
 def meta_schema_of(path: PurePosixPath) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
 from gateway.codegen.ir import Source
@@ -39,8 +40,12 @@ def python(path: str, source: Source, body: str) -> Artifact:
 
 def document(path: str, value: Any) -> Artifact:
     """A JSON file under the generated package, in the order of the contract."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    return Artifact("generated", PurePosixPath(path), f"{text}\n")
+    return Artifact("generated", PurePosixPath(path), f"{pretty(value)}\n")
+
+
+def pretty(value: Any) -> str:
+    """`value` as JSON for readers, members in their order."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def header(source: Source, comment: str = "# ") -> str:

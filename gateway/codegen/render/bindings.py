@@ -1,7 +1,5 @@
 """Bindings: one module per tool, compiled from its field map."""
 
-import msgspec
-
 from gateway.codegen.cache import Remember
 from gateway.codegen.fieldmap import BindingSource, compile_binding
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
@@ -12,7 +10,18 @@ from gateway.codegen.render.artifact import Artifact, joint_source, python
 def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Remember) -> Artifact:
     """`bindings/<connector>/<tool>.py`. Raises `ContractError` for a binding without meaning."""
     upstream = _upstream_of(tool, contracts)
-    source = BindingSource(
+    sources = [tool.source, *([upstream.source] if upstream else [])]
+    source = joint_source(str(tool.source.path), sources)
+    body = remember(
+        "binding",
+        f"{package} {source.path} {source.sha256}",
+        lambda: compile_binding(_written(tool, upstream, package)),
+    )
+    return python(f"bindings/{tool.connector}/{identifier(tool.tool)}.py", source, body)
+
+
+def _written(tool: ToolContract, upstream: UpstreamContract | None, package: str) -> BindingSource:
+    return BindingSource(
         tool_id=tool.id,
         x_binding=tool.x_binding,
         input_schema=tool.input_schema,
@@ -21,11 +30,6 @@ def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Re
         declared_errors=frozenset(error.reason for error in tool.errors),
         package=package,
     )
-    basis = msgspec.json.encode(source, order="deterministic").decode()
-    body = remember("binding", basis, lambda: compile_binding(source))
-    sources = [tool.source, *([upstream.source] if upstream else [])]
-    path = f"bindings/{tool.connector}/{identifier(tool.tool)}.py"
-    return python(path, joint_source(str(tool.source.path), sources), body)
 
 
 def _upstream_of(tool: ToolContract, contracts: Contracts) -> UpstreamContract | None:

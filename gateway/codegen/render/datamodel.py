@@ -17,7 +17,7 @@ from datamodel_code_generator import (
     generate,
 )
 from datamodel_code_generator.enums import DataModelType
-from datamodel_code_generator.format import Formatter, PythonVersion
+from datamodel_code_generator.format import PythonVersion
 
 from gateway.errors import ContractError
 
@@ -26,7 +26,7 @@ _OPTIONS: Final[Mapping[str, Any]] = {
     "input_file_type": InputFileType.JsonSchema,
     "output_model_type": DataModelType.PydanticV2BaseModel,
     "target_python_version": PythonVersion.PY_311,
-    "formatters": [Formatter.BUILTIN],
+    "formatters": [],  # ruff formats everything at the end
     "allow_remote_refs": False,
     "custom_file_header": "# header",
     "disable_future_imports": True,

@@ -57,24 +57,26 @@ def kind_of(schema: Schema | bool) -> str:
 
 def bounds_of(schema: Schema) -> str:
     """What limits the value, or the members of the list."""
-    own = [sentence.format(_shown(schema[key])) for key, sentence in _BOUNDS if key in schema]
+    found = [(schema[key], one, many) for key, one, many in _BOUNDS if key in schema]
+    own = [(one if value == 1 else many).format(_shown(value)) for value, one, many in found]
     items = schema.get("items")
     each = bounds_of(items) if isinstance(items, dict) else ""
     return "; ".join([*own, *([f"each {each}"] if each else [])])
 
 
 _BOUNDS: Final = (
-    ("minimum", "from {}"),
-    ("exclusiveMinimum", "more than {}"),
-    ("maximum", "to {}"),
-    ("exclusiveMaximum", "less than {}"),
-    ("multipleOf", "a multiple of {}"),
-    ("minLength", "at least {} characters"),
-    ("maxLength", "at most {} characters"),
-    ("pattern", "`{}`"),
-    ("minItems", "at least {} items"),
-    ("maxItems", "at most {} items"),
+    ("minimum", "at least {}", "at least {}"),
+    ("exclusiveMinimum", "more than {}", "more than {}"),
+    ("maximum", "at most {}", "at most {}"),
+    ("exclusiveMaximum", "less than {}", "less than {}"),
+    ("multipleOf", "a multiple of {}", "a multiple of {}"),
+    ("minLength", "at least {} character", "at least {} characters"),
+    ("maxLength", "at most {} character", "at most {} characters"),
+    ("pattern", "`{}`", "`{}`"),
+    ("minItems", "at least {} item", "at least {} items"),
+    ("maxItems", "at most {} item", "at most {} items"),
 )
+"""Keyword, and its sentence for one and for any other number."""
 
 
 def _word(kind: str, schema: Schema) -> str:

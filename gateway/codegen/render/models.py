@@ -1,12 +1,9 @@
 """Pydantic models: one module per tool, one per file of shared definitions."""
 
 import importlib
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
-
-from msgspec import Struct
 
 from gateway.codegen.cache import Remember
 from gateway.codegen.ir import CommonContract, Model, Source, ToolContract
@@ -20,59 +17,35 @@ _RESERVED: Final = (
 _SHARED: Final = re.compile(r"(common/([\w.-]+)\.json)#/\$defs/(\w+)")
 
 
-class ModelModule(Struct, frozen=True, kw_only=True):
-    """One module of models, ready for the library that writes classes."""
+def tool_models(tool: ToolContract, package: str, remember: Remember) -> Artifact:
+    """`models/<connector>/<tool>.py`: the tool's input and output.
 
-    path: str
-    title: str
-    source: Source
-    definitions: dict[str, Schema]
-    imports: dict[str, str]
-    """Files of foreign references to the Python modules that define them."""
-
-    @property
-    def basis(self) -> str:
-        """Everything that decides the text of the classes."""
-        return json.dumps([self.definitions, self.imports])
-
-    def render(self, remember: Remember) -> Artifact:
-        """The module's file. Raises `ContractError` when no exact text can be made."""
-        text = remember("models", self.basis, self.classes)
-        return python(self.path, self.source, f"{docstring(self.title)}\n\n{text}")
-
-    def classes(self) -> str:
-        """The classes, made anew."""
-        # By name: importing the library takes half a second that a remembered text does not need.
-        library = importlib.import_module("gateway.codegen.render.datamodel")
-        origin = str(self.source.path)
-        return cast("str", library.pydantic_source(self.definitions, self.imports, origin))
+    Raises `ContractError` when no exact text can be made of them.
+    """
+    path = f"models/{tool.connector}/{identifier(tool.tool)}.py"
+    title = docstring(f"{tool.title}.\n\n{tool.description}")
+    models = (tool.input_model, tool.output_model)
+    classes = _remembered(tool.source, models, package, remember)
+    return python(path, tool.source, f"{title}\n\n{classes}")
 
 
-def tool_models(tool: ToolContract, package: str) -> ModelModule:
-    """`models/<connector>/<tool>.py`: the tool's input and output."""
-    return _module(
-        f"models/{tool.connector}/{identifier(tool.tool)}.py",
-        f"{tool.title}.\n\n{tool.description}",
-        tool.source,
-        (tool.input_model, tool.output_model),
-        package,
-    )
+def common_models(common: CommonContract, package: str, remember: Remember) -> Artifact:
+    """`models/common/<file>.py`: the shared definitions of one file.
+
+    Raises `ContractError` when no exact text can be made of them.
+    """
+    path = f"models/common/{identifier(common.name)}.py"
+    title = docstring(f"Definitions that several contracts share: {common.name}.")
+    classes = _remembered(common.source, common.models, package, remember)
+    return python(path, common.source, f"{title}\n\n{classes}")
 
 
-def common_models(common: CommonContract, package: str) -> ModelModule:
-    """`models/common/<file>.py`: the shared definitions of one file."""
-    return _module(
-        f"models/common/{identifier(common.name)}.py",
-        f"Definitions that several contracts share: {common.name}.",
-        common.source,
-        common.models,
-        package,
-    )
+def _remembered(source: Source, models: tuple[Model, ...], package: str, remember: Remember) -> str:
+    basis = f"{package} {source.path} {source.sha256}"
+    return remember("models", basis, lambda: _classes(source, models, package))
 
 
-def _module(
-    path: str, title: str, source: Source, models: tuple[Model, ...], package: str
-) -> ModelModule:
+def _classes(source: Source, models: tuple[Model, ...], package: str) -> str:
     schemas = {model.name: _localised(model.schema, str(model.path)) for model in models}
     references = {found for schema in schemas.values() for found in _foreign(schema)}
     typed = TypedFile(
@@ -81,13 +54,9 @@ def _module(
     for model in models:
         typed.add(model.name, _with_origin(schemas[model.name], model))
     imports = {file: f"{package}.models.common.{identifier(stem)}" for file, stem, _ in references}
-    return ModelModule(
-        path=path,
-        title=title,
-        source=source,
-        definitions=typed.definitions,
-        imports=dict(sorted(imports.items())),
-    )
+    # By name: importing the library takes half a second that a remembered text does not need.
+    library = importlib.import_module("gateway.codegen.render.datamodel")
+    return cast("str", library.pydantic_source(typed.definitions, imports, str(source.path)))
 
 
 def _localised(schema: Any, file: str) -> Any:

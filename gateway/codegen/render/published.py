@@ -2,8 +2,6 @@
 
 from typing import Any, Final
 
-import msgspec
-
 from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamContract
 from gateway.codegen.keywords import DATA, NAME_MAPS
 from gateway.codegen.render.artifact import Artifact, document
@@ -38,8 +36,7 @@ def openapi_json(contracts: Contracts) -> Artifact:
 
 def upstream_json(contract: UpstreamContract) -> Artifact:
     """`upstreams/<connector>.json`: the record, as the run time decodes it."""
-    record = msgspec.to_builtins(contract.upstream)
-    return document(f"upstreams/{contract.upstream.name}.json", record)
+    return document(f"upstreams/{contract.upstream.name}.json", contract.upstream)
 
 
 def for_clients(schema: Any) -> Any:

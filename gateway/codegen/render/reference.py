@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
+from gateway.codegen.cache import Remember
 from gateway.codegen.ir import Contracts, Example, Source, ToolContract
-from gateway.codegen.render.artifact import Artifact, header, joint_source
+from gateway.codegen.render.artifact import Artifact, header, joint_source, pretty
 from gateway.codegen.render.fields import Field, fields_of
 
 _EFFECTS: Final[Mapping[str, str]] = {
@@ -17,24 +18,11 @@ _EFFECTS: Final[Mapping[str, str]] = {
 _BASE_URL: Final = "http://127.0.0.1:8000"
 
 
-def page(tool: ToolContract) -> Artifact:
+def page(tool: ToolContract, remember: Remember) -> Artifact:
     """`<connector>/<tool>.md`: everything a caller needs to know of one tool."""
-    parts = (
-        _header(tool.source),
-        f"# {tool.title}",
-        tool.description,
-        _facts(tool),
-        "## Arguments",
-        _table(fields_of(tool.input_schema), has_defaults=True) or "None.",
-        "## Result",
-        _table(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
-        "## Examples",
-        *(part for example in tool.input_examples for part in _example(tool, example)),
-        *(part for example in tool.output_examples[:1] for part in _answer(example)),
-        "## Errors",
-        _errors(tool),
-    )
-    return _artifact(f"{tool.connector}/{tool.tool}.md", parts)
+    basis = f"{tool.source.path} {tool.source.sha256}"
+    text = remember("page", basis, lambda: _page(tool))
+    return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
 
 
 def index(contracts: Contracts) -> Artifact:
@@ -48,15 +36,35 @@ def index(contracts: Contracts) -> Artifact:
         parts += [f"## {connector}", *([about] if about else []), _listed(tools)]
     pages = "\n".join(f"{tool.connector}/{tool.tool}" for tool in contracts.tools)
     parts.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```")
-    return _artifact("index.md", parts)
+    return Artifact("docs", PurePosixPath("index.md"), _joined(parts))
+
+
+def _page(tool: ToolContract) -> str:
+    return _joined(
+        (
+            _header(tool.source),
+            f"# {tool.title}",
+            tool.description,
+            _facts(tool),
+            "## Arguments",
+            _table(fields_of(tool.input_schema), has_defaults=True) or "None.",
+            "## Result",
+            _table(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
+            "## Examples",
+            *(part for example in tool.input_examples for part in _example(tool, example)),
+            *(part for example in tool.output_examples[:1] for part in _answer(example)),
+            "## Errors",
+            _errors(tool),
+        )
+    )
 
 
 def _header(source: Source) -> str:
     return f"<!--\n{header(source, comment='')}\n-->"
 
 
-def _artifact(path: str, parts: Iterable[str]) -> Artifact:
-    return Artifact("docs", PurePosixPath(path), "\n\n".join(parts) + "\n")
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(parts) + "\n"
 
 
 def _facts(tool: ToolContract) -> str:
@@ -118,7 +126,7 @@ def _example(tool: ToolContract, example: Example) -> Iterator[str]:
         "method": "tools/call",
         "params": {"name": tool.mcp_name, "arguments": example.value},
     }
-    yield _fenced("json", json.dumps(message, indent=2, ensure_ascii=False))
+    yield _fenced("json", pretty(message))
 
 
 _QUOTE_IN_SHELL: Final = "'\\''"
@@ -126,7 +134,7 @@ _QUOTE_IN_SHELL: Final = "'\\''"
 
 def _answer(example: Example) -> Iterator[str]:
     yield f"### {example.summary or 'What comes back'}"
-    yield _fenced("json", json.dumps(example.value, indent=2, ensure_ascii=False))
+    yield _fenced("json", pretty(example.value))
 
 
 def _fenced(language: str, text: str) -> str:

@@ -243,4 +243,4 @@ def _holds_object(value: Any) -> bool:
 
 
 def _text(schema: Schema) -> str:
-    return json.dumps(schema, sort_keys=True)
+    return json.dumps(schema)

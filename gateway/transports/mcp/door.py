@@ -5,8 +5,8 @@ from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
-from gateway.contract import jsontext
 from gateway.errors import MalformedRequest, MethodNotAllowed, NotAcceptable
 from gateway.transports.asgi import (
     ClientGone,
@@ -22,12 +22,13 @@ from gateway.transports.asgi import (
 from gateway.transports.credentials import credentials_of
 from gateway.transports.edge import EdgeRules
 from gateway.transports.mcp.fast import FastPath
+from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.recognise import recognise
-from gateway.transports.mcp.results import ResultBytes, error_response, parse_error
+from gateway.transports.mcp.results import ResultBytes, error_response
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.negotiation import require_accept, require_json_body
-from gateway.transports.problems import problem_of, send_problem
+from gateway.transports.problems import send_problem
 
 _CALLER: Final = "gateway.caller"
 
@@ -79,12 +80,9 @@ class McpDoor:
     async def _serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         _check_form(scope)
         body = await read_body(receive)
-        try:
-            jsontext.decode(body)
-        except jsontext.NotJson as error:
-            malformed = MalformedRequest(f"The body is not valid JSON: {error}.")
-            problem = problem_of(malformed, caller.request_id)
-            await respond(send, problem.status, error_response(None, parse_error(problem)))
+        error = refusal(body, caller.request_id)
+        if error is not None:
+            await respond(send, ERROR_CODE_HTTP_STATUS[error.code], error_response(None, error))
             return
         request = recognise(scope["headers"], body)
         if request is None:

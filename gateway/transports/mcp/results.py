@@ -7,7 +7,6 @@ import msgspec
 from mcp.server.caching import CacheHint
 from mcp_types import (
     INVALID_PARAMS,
-    PARSE_ERROR,
     SERVER_INFO_META_KEY,
     CallToolResult,
     ErrorData,
@@ -61,11 +60,6 @@ def unknown_tool(name: str, problem: Problem) -> ErrorData:
         message=f"Unknown tool: {name[:_MAX_NAME]}",
         data=msgspec.to_builtins(problem),
     )
-
-
-def parse_error(problem: Problem) -> ErrorData:
-    """The protocol error for a body that is not strict JSON."""
-    return ErrorData(code=PARSE_ERROR, message="Parse error", data=msgspec.to_builtins(problem))
 
 
 def listing(entries: Iterable[Entry], connector: str | None) -> ListToolsResult:

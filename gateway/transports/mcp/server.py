@@ -32,6 +32,13 @@ CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
 """How a transport knows who sent a message."""
 
 
+def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
+    """The arguments as JSON text. `null` is no object, and not the same as leaving them out."""
+    if params.arguments is None and "arguments" in (ctx.params or {}):
+        raise MCPError(INVALID_PARAMS, "Invalid params: arguments must be an object")
+    return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
+
+
 def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]:
     """A low-level server that lists and calls `tools`, and has neither resources nor prompts."""
 
@@ -42,8 +49,7 @@ def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]
         return listing(tools.visible(caller), caller.connector)
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        arguments = jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
-        outcome = await tools.call(await caller_of(ctx), params.name, arguments)
+        outcome = await tools.call(await caller_of(ctx), params.name, _arguments(ctx, params))
         if isinstance(outcome, Result):
             return success(outcome)
         if is_unknown_tool(outcome):

@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 86b587ae9cfde0f8bd6c956675cd9872; generator 1
 
-"""How avinode.create_rfp becomes `POST /rfqs` of avinode, and the reply a result."""
+"""The binding of avinode.create_rfp.
+
+Requests go to `POST /rfqs` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -65,16 +68,15 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
 
 
 def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return present(
         {
-            "rfp_id": reply.body["data"]["id"],
+            "rfp_id": body["data"]["id"],
             "status": "created",
-            "operators_notified": len(reply.body["data"]["sellerLift"]),
-            "created_at": converted(
-                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
-            ),
+            "operators_notified": len(body["data"]["sellerLift"]),
+            "created_at": converted(body["data"]["createdOn"], as_date_time, "/data/createdOn"),
             "deadline": converted(
-                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+                body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
             ),
         }
     )

@@ -1,8 +1,11 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6f95eb3247586451a812586b359bb4dd; generator 1
+# Source closure sha256: a231d95bf6afe5c6e96071ec52d884ad; generator 1
 
-"""How avinode.create_trip becomes `POST /trips` of avinode, and the reply a result."""
+"""The binding of avinode.create_trip.
+
+Requests go to `POST /trips` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -59,9 +62,10 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
 
 
 def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "trip_id": reply.body["data"]["id"],
-        "deep_link": reply.body["data"]["actions"]["searchInAvinode"]["href"],
+        "trip_id": body["data"]["id"],
+        "deep_link": body["data"]["actions"]["searchInAvinode"]["href"],
         "status": "created",
         "next_action": "OPEN_AVINODE",
         "message": "Trip created. Open Avinode to search operators and send RFQs.",

@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: a83466c3a6f923196f30395924fbcbe3; generator 1
 
-"""How avinode.create_watch becomes `POST /emptylegs/watches` of avinode, and the reply a result."""
+"""The binding of avinode.create_watch.
+
+Requests go to `POST /emptylegs/watches` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,10 +21,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="createWatch",
         method="POST",
-        path=(
-            "emptylegs",
-            "watches",
-        ),
+        path=("emptylegs", "watches"),
         body=present(
             {
                 "startAirport": {"icao": arguments["departure_airport"]},
@@ -39,10 +39,11 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
 
 
 def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "watch_id": reply.body["data"]["id"],
-        "status": mapped(reply.body["data"]["status"], _STATUS, "/data/status"),
-        "created_at": converted(reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"),
+        "watch_id": body["data"]["id"],
+        "status": mapped(body["data"]["status"], _STATUS, "/data/status"),
+        "created_at": converted(body["data"]["createdOn"], as_date_time, "/data/createdOn"),
     }
 
 

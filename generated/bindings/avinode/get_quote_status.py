@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 2db38cbe773fcaf0e5a5ca4fa0793f20; generator 1
 
-"""How avinode.get_quote_status becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+"""The binding of avinode.get_quote_status.
+
+Requests go to `GET /rfqs/{id}` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,48 +20,34 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="readRfq",
         method="GET",
-        path=(
-            "rfqs",
-            arguments["rfp_id"],
-        ),
+        path=("rfqs", arguments["rfp_id"]),
         query=(("fields", "timestamps"),),
     )
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return present(
         {
-            "rfp_id": reply.body["data"]["id"],
-            "total_operators": len(reply.body["data"]["sellerLift"]),
+            "rfp_id": body["data"]["id"],
+            "total_operators": len(body["data"]["sellerLift"]),
             "responded": count(
-                reply.body["data"]["sellerLift"],
-                lambda item: (
-                    item["sourcingDisplayStatus"]
-                    in (
-                        "Accepted",
-                        "Declined",
-                    )
-                ),
+                body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] in ("Accepted", "Declined"),
             ),
             "pending": count(
-                reply.body["data"]["sellerLift"],
-                lambda item: item["sourcingDisplayStatus"] in ("Unanswered",),
+                body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] == "Unanswered",
             ),
-            "created_at": converted(
-                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
-            ),
+            "created_at": converted(body["data"]["createdOn"], as_date_time, "/data/createdOn"),
             "deadline": converted(
-                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+                body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
             ),
             "first_response_time_minutes": not_null(
-                first_response_minutes(
-                    reply.body["data"]["createdOn"], reply.body["data"]["sellerLift"]
-                )
+                first_response_minutes(body["data"]["createdOn"], body["data"]["sellerLift"])
             ),
             "average_response_time_minutes": not_null(
-                average_response_minutes(
-                    reply.body["data"]["createdOn"], reply.body["data"]["sellerLift"]
-                )
+                average_response_minutes(body["data"]["createdOn"], body["data"]["sellerLift"])
             ),
         }
     )

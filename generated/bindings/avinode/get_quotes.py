@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 2625df3ffa7e1cb9b2f5bd65f422b931; generator 1
 
-"""How avinode.get_quotes becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+"""The binding of avinode.get_quotes.
+
+Requests go to `GET /rfqs/{id}` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,15 +20,12 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="readRfq",
         method="GET",
-        path=(
-            "rfqs",
-            arguments["rfp_id"],
-        ),
+        path=("rfqs", arguments["rfp_id"]),
         query=(("fields", "timestamps,latestquote,quotebreakdown"),),
     )
 
 
-def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
+def _quote(item: Any, body: Any) -> dict[str, Any]:
     return present(
         {
             "quote_id": item["latestQuote"]["id"],
@@ -37,7 +37,7 @@ def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
             "taxes_fees_usd": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
             "total_price_usd": item["latestQuote"]["sellerPrice"]["price"],
             "response_time_minutes": minutes_between(
-                reply.body["data"]["createdOn"], item["latestQuote"]["createdOn"]
+                body["data"]["createdOn"], item["latestQuote"]["createdOn"]
             ),
             "valid_until": converted(
                 item["latestQuote"].get("validUntil", ABSENT),
@@ -50,22 +50,21 @@ def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "rfp_id": reply.body["data"]["id"],
+        "rfp_id": body["data"]["id"],
         "quotes": each(
-            reply.body["data"]["sellerLift"],
-            lambda item: _quote(item, reply),
+            body["data"]["sellerLift"],
+            lambda item: _quote(item, body),
             limit=100,
             keep=lambda item: (
-                dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
-                and "latestQuote" in item
+                "latestQuote" in item and item["latestQuote"]["sellerPrice"]["currency"] == "USD"
             ),
         ),
         "total": count(
-            reply.body["data"]["sellerLift"],
+            body["data"]["sellerLift"],
             lambda item: (
-                dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
-                and "latestQuote" in item
+                "latestQuote" in item and item["latestQuote"]["sellerPrice"]["currency"] == "USD"
             ),
         ),
     }

@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 73dbe3c3eecd63f12735bf46bce47a5e; generator 1
 
-"""How avinode.get_rfp_status becomes `GET /rfqs/{id}` of avinode, and the reply a result."""
+"""The binding of avinode.get_rfp_status.
+
+Requests go to `GET /rfqs/{id}` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -32,10 +35,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="readRfq",
         method="GET",
-        path=(
-            "rfqs",
-            arguments["rfp_id"],
-        ),
+        path=("rfqs", arguments["rfp_id"]),
         query=(
             (
                 "fields",
@@ -45,7 +45,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     )
 
 
-def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
+def _quote(item: Any, body: Any) -> dict[str, Any]:
     return present(
         {
             "quote_id": item["latestQuote"]["id"],
@@ -57,7 +57,7 @@ def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
             "taxes_fees_usd": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
             "total_price_usd": item["latestQuote"]["sellerPrice"]["price"],
             "response_time_minutes": minutes_between(
-                reply.body["data"]["createdOn"], item["latestQuote"]["createdOn"]
+                body["data"]["createdOn"], item["latestQuote"]["createdOn"]
             ),
             "valid_until": converted(
                 item["latestQuote"].get("validUntil", ABSENT),
@@ -70,35 +70,32 @@ def _quote(item: Any, reply: ReplyFacts) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return present(
         {
-            "rfp_id": reply.body["data"]["id"],
-            "total_operators": len(reply.body["data"]["sellerLift"]),
+            "rfp_id": body["data"]["id"],
+            "total_operators": len(body["data"]["sellerLift"]),
             "quoted": count(
-                reply.body["data"]["sellerLift"],
-                lambda item: item["sourcingDisplayStatus"] in ("Accepted",),
+                body["data"]["sellerLift"], lambda item: item["sourcingDisplayStatus"] == "Accepted"
             ),
             "declined": count(
-                reply.body["data"]["sellerLift"],
-                lambda item: item["sourcingDisplayStatus"] in ("Declined",),
+                body["data"]["sellerLift"], lambda item: item["sourcingDisplayStatus"] == "Declined"
             ),
             "pending": count(
-                reply.body["data"]["sellerLift"],
-                lambda item: item["sourcingDisplayStatus"] in ("Unanswered",),
+                body["data"]["sellerLift"],
+                lambda item: item["sourcingDisplayStatus"] == "Unanswered",
             ),
-            "created_at": converted(
-                reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"
-            ),
+            "created_at": converted(body["data"]["createdOn"], as_date_time, "/data/createdOn"),
             "deadline": converted(
-                reply.body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
+                body["data"].get("quoteDeadline", ABSENT), as_date_time, "/data/quoteDeadline"
             ),
             "quotes": each(
-                reply.body["data"]["sellerLift"],
-                lambda item: _quote(item, reply),
+                body["data"]["sellerLift"],
+                lambda item: _quote(item, body),
                 limit=100,
                 keep=lambda item: (
-                    dig(item, "latestQuote", "sellerPrice", "currency") in ("USD",)
-                    and "latestQuote" in item
+                    "latestQuote" in item
+                    and item["latestQuote"]["sellerPrice"]["currency"] == "USD"
                 ),
             ),
         }

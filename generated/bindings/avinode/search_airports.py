@@ -2,17 +2,30 @@
 # Regenerate with: gateway generate
 # Source closure sha256: de926fdbc6c72d7b7529f094588adb12; generator 1
 
-"""How avinode.search_airports becomes `GET /airports/search` of avinode, and the reply a result."""
+"""The binding of avinode.search_airports.
+
+Requests go to `GET /airports/search` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.fieldmap import ABSENT, SKIP, each, guarded, not_null, pairs, present, text
+from gateway.contract.fieldmap import (
+    ABSENT,
+    SKIP,
+    each,
+    guarded,
+    needed,
+    not_null,
+    pairs,
+    present,
+    text,
+)
 from gateway.contract.operation import CallFacts, HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
-_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{4}$"})
+_ICAO_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{4}$"})
 _IATA_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{3}$"})
 
 
@@ -20,10 +33,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="searchAirports",
         method="GET",
-        path=(
-            "airports",
-            "search",
-        ),
+        path=("airports", "search"),
         query=pairs(
             ("filter", arguments["query"]),
             ("filterMatchType", "contains"),
@@ -37,7 +47,12 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
 def _airport(item: Any) -> dict[str, Any]:
     return present(
         {
-            "icao": guarded(not_null(item.get("icao")), _GATE, "/data/*/icao", SKIP),
+            "icao": guarded(
+                needed(not_null(item.get("icao")), "/data/*/icao", SKIP),
+                _ICAO_GATE,
+                "/data/*/icao",
+                SKIP,
+            ),
             "iata": guarded(not_null(item.get("iata")), _IATA_GATE, "/data/*/iata", ABSENT),
             "name": item["name"],
             "city": item["city"],
@@ -49,7 +64,8 @@ def _airport(item: Any) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
-    return {"airports": each(reply.body["data"], _airport, limit=50)}
+    body = reply.body
+    return {"airports": each(body["data"], _airport, limit=50)}
 
 
 BINDING: Final = HttpBinding(

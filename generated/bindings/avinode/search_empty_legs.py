@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 1a038059a23aa3337606dbcdcecadb08; generator 1
 
-"""How avinode.search_empty_legs becomes `POST /emptylegs/search` of avinode, and the reply a result."""
+"""The binding of avinode.search_empty_legs.
+
+Requests go to `POST /emptylegs/search` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -35,10 +38,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="searchEmptyLegs",
         method="POST",
-        path=(
-            "emptylegs",
-            "search",
-        ),
+        path=("emptylegs", "search"),
         body=present(
             {
                 "startAirport": {"icao": arguments["departure_airport"]},
@@ -87,9 +87,10 @@ def _empty_leg(item: Any) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "empty_legs": each(reply.body["data"], _empty_leg, limit=200),
-        "total": reply.body["meta"]["pagination"]["totalCount"],
+        "empty_legs": each(body["data"], _empty_leg, limit=200),
+        "total": body["meta"]["pagination"]["totalCount"],
     }
 
 

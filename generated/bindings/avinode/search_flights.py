@@ -1,8 +1,11 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 69f4b2fe688df58aad341ed7fa8469c0; generator 1
+# Source closure sha256: 7c2ec7d74454336ca6b408b21e1936db; generator 1
 
-"""How avinode.search_flights becomes `POST /searches` of avinode, and the reply a result."""
+"""The binding of avinode.search_flights.
+
+Requests go to `POST /searches` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -92,10 +95,11 @@ def _aircraft(item: Any) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "aircraft": each(reply.body["data"], _aircraft, limit=200),
-        "total": reply.body["meta"]["pagination"]["totalCount"],
-        "query_time_ms": reply.body["meta"]["queryTimeMs"],
+        "aircraft": each(body["data"], _aircraft, limit=200),
+        "total": body["meta"]["pagination"]["totalCount"],
+        "query_time_ms": body["meta"]["queryTimeMs"],
     }
 
 
@@ -123,17 +127,15 @@ def _fallback_request(arguments: Mapping[str, Any], call: CallFacts) -> Upstream
             ],
             "criteria": {
                 "requiredLift": listed(
-                    (
-                        {
-                            "aircraftCategory": mapped(
-                                arguments["aircraft_category"],
-                                _REQUIRED_LIFT_AIRCRAFT_CATEGORY,
-                                "/aircraft_category",
-                            )
-                        }
-                        if "aircraft_category" in arguments
-                        else ABSENT
-                    )
+                    {
+                        "aircraftCategory": mapped(
+                            arguments["aircraft_category"],
+                            _REQUIRED_LIFT_AIRCRAFT_CATEGORY,
+                            "/aircraft_category",
+                        )
+                    }
+                    if "aircraft_category" in arguments
+                    else ABSENT
                 ),
                 "includeLiftUpgrades": True,
             },
@@ -144,11 +146,12 @@ def _fallback_request(arguments: Mapping[str, Any], call: CallFacts) -> Upstream
 def _fallback_result_2xx(
     arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
 ) -> dict[str, Any]:
+    body = reply.body
     return {
         "aircraft": [],
         "total": 0,
         "query_time_ms": reply.elapsed_ms,
-        "deep_link": reply.body["data"]["actions"]["searchInAvinode"]["href"],
+        "deep_link": body["data"]["actions"]["searchInAvinode"]["href"],
         "notice": (
             "Avinode offers this account no search through its API. Open the link to "
             "search on its website."

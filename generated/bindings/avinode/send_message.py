@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 773f99f7a1efe84407b925578c618f3f; generator 1
 
-"""How avinode.send_message becomes `POST /tripmsgs/{requestId}/chat` of avinode, and the reply a result."""
+"""The binding of avinode.send_message.
+
+Requests go to `POST /tripmsgs/{requestId}/chat` of avinode.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,20 +19,17 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="sendChat",
         method="POST",
-        path=(
-            "tripmsgs",
-            arguments["thread_id"],
-            "chat",
-        ),
+        path=("tripmsgs", arguments["thread_id"], "chat"),
         body={"message": arguments["message"]},
     )
 
 
 def _result_2xx(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
     return {
-        "message_id": reply.body["data"]["id"],
+        "message_id": body["data"]["id"],
         "thread_id": arguments["thread_id"],
-        "sent_at": converted(reply.body["data"]["createdOn"], as_date_time, "/data/createdOn"),
+        "sent_at": converted(body["data"]["createdOn"], as_date_time, "/data/createdOn"),
     }
 
 

@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 54e68735cfb4158029a2a66140a1058e; generator 1
 
-"""How gateway.handlers.example.calculate answers example.calculate."""
+"""The binding of example.calculate.
+
+Calls are answered by `gateway.handlers.example:calculate`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

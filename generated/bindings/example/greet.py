@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: e8d16f6704c2c33d51947c0abfeb5a7d; generator 1
 
-"""How gateway.handlers.example.greet answers example.greet."""
+"""The binding of example.greet.
+
+Calls are answered by `gateway.handlers.example:greet`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b786bd39d87063351390700ce1361e60; generator 1
+# Source closure sha256: 846d7ca33d72703276584717ef2f44a6; generator 1
 
 """Create a trip.
 

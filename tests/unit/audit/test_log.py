@@ -248,7 +248,7 @@ async def test_a_refused_batch_is_kept_tried_again_and_told(caplog, monkeypatch)
     assert log.failed == 2
     assert log.problem is None
     assert len(await store.latest(9)) == 1
-    assert "1 audit records wait to be stored: the disk is full" in caplog.text
+    assert "audit records not stored yet: 1 (the disk is full)" in caplog.text
     await log.close()
 
 
@@ -264,7 +264,7 @@ async def test_a_problem_is_visible_while_it_lasts_and_lost_records_are_counted(
     await log.close()
 
     assert log.problem == "the disk is full"
-    assert "2 audit records are lost" in caplog.text
+    assert "audit records lost: 2 (the disk is full)" in caplog.text
 
 
 async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(monkeypatch) -> None:

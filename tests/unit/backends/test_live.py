@@ -18,6 +18,7 @@ from gateway.errors import (
 )
 
 TIMEOUT = 5.0
+CREDENTIALS = {"token": "s3cret"}
 CAP = 1024 * 1024
 
 
@@ -54,8 +55,7 @@ async def answering(*parts, keep_open=False):
 
 @asynccontextmanager
 async def live(upstream, clock, base_url, **options):
-    credentials = {"token": "s3cret"}
-    backend = LiveBackend(upstream, clock, base_url=base_url, credentials=credentials, **options)
+    backend = LiveBackend(upstream, clock, base_url=base_url, credentials=CREDENTIALS, **options)
     try:
         yield backend
     finally:
@@ -231,7 +231,7 @@ async def test_a_segment_that_climbs_is_refused_before_anything_is_sent(library,
 def test_a_base_url_that_is_not_safe_is_refused(library, clock, base_url, problem):
     """The message names the setting and never repeats what may be a secret."""
     with pytest.raises(ConfigurationError, match=problem) as caught:
-        LiveBackend(library, clock, base_url=base_url, credentials={})
+        LiveBackend(library, clock, base_url=base_url, credentials=CREDENTIALS)
     assert "GATEWAY_LIBRARY_BASE_URL" in str(caught.value)
     assert "pass" not in str(caught.value)
 
@@ -247,7 +247,7 @@ def test_a_base_url_that_is_not_safe_is_refused(library, clock, base_url, proble
     ],
 )
 def test_a_base_url_that_is_safe_is_taken(library, clock, base_url, options):
-    LiveBackend(library, clock, base_url=base_url, credentials={}, **options)
+    LiveBackend(library, clock, base_url=base_url, credentials=CREDENTIALS, **options)
 
 
 async def test_closing_twice_is_harmless(library, clock, ask):

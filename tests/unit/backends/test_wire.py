@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from gateway.backends.wire import encode, refuse_redirect
+from gateway.backends.wire import WireEncoder, refuse_redirect
 from gateway.contract.upstream import HeaderRule
-from gateway.errors import InternalError, MalformedRequest, UpstreamRejected
+from gateway.errors import ConfigurationError, MalformedRequest, UpstreamRejected
 
 NOW = "2026-11-20T14:30:00.000Z"
 
@@ -14,7 +14,7 @@ NOW = "2026-11-20T14:30:00.000Z"
 def sent(library, ask):
     def send(upstream=library, credentials=None, **parts):
         given = {"token": "t0k"} if credentials is None else credentials
-        return encode(ask(**parts), upstream, credentials=given, now=NOW)
+        return WireEncoder(upstream, given).encode(ask(**parts), NOW)
 
     return send
 
@@ -81,10 +81,18 @@ def test_a_binding_cannot_replace_a_credential(sent):
     assert [value for name, value in headers if name.lower() == "authorization"] == ["Bearer t0k"]
 
 
-def test_a_needed_credential_that_is_missing_is_a_defect(sent):
-    with pytest.raises(InternalError) as caught:
-        sent(credentials={})
-    assert "credential.token" in str(caught.value)
+@pytest.mark.parametrize("credentials", [{}, {"token": ""}])
+def test_a_needed_credential_that_is_missing_is_named_by_its_setting(library, credentials):
+    with pytest.raises(ConfigurationError, match="GATEWAY_LIBRARY_TOKEN is not set"):
+        WireEncoder(library, credentials)
+
+
+@pytest.mark.parametrize("secret", ["s3cret\n", "s3cret\r\nX-Evil: 1", "s3crét"])
+def test_a_credential_that_cannot_be_sent_is_the_operators_error(library, secret):
+    """A file that ends in a line break is common; the caller is not to blame for it."""
+    with pytest.raises(ConfigurationError, match="GATEWAY_LIBRARY_TOKEN") as caught:
+        WireEncoder(library, {"token": secret})
+    assert "s3cr" not in str(caught.value)
 
 
 def test_a_value_may_hold_a_placeholder_of_its_own(sent, library):

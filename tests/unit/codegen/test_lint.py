@@ -6,6 +6,7 @@ the one finding that must come of it, with its file, line and JSON Pointer.
 
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,21 @@ MISTAKES: list[dict[str, Any]] = [
     for file in sorted((ASSETS / "planted").glob("*.yaml"))
     for mistake in yaml.safe_load(file.read_text())
 ]
-NOT_PLANTED = {"file/unreadable"}
-"""Tested in test_source.py: the tests may run as root, to whom every file is readable."""
+NOT_PLANTED = {
+    "file/unreadable": "test_source.py: the tests may run as root, to whom all files are readable",
+    "binding/python-reference": "shape/x-binding refuses the same before",
+    "binding/path-template": "upstream/path-parameter refuses the same before",
+}
 
 
 def plant(schemas: Path, mistake: dict[str, Any]) -> str:
     """Spoil the folder as the mistake says. Answers the file in which the finding must lie."""
     match mistake:
+        case {"edits": [*edits, edit]}:
+            for each in (*edits, edit):
+                rewrite(schemas, each)
         case {"edit": edit}:
-            file = schemas / edit["file"]
-            text = file.read_text()
-            assert edit["old"] in text, "the planted edit does not apply any more"
-            file.write_text(text.replace(edit["old"], replacement(edit), 1))
+            rewrite(schemas, edit)
         case {"write": edit}:
             file = schemas / edit["file"]
             raw = bytes.fromhex(edit["hex"]) if "hex" in edit else edit["text"].encode()
@@ -49,6 +53,13 @@ def plant(schemas: Path, mistake: dict[str, Any]) -> str:
         case _:
             pytest.fail("the mistake says nothing that can be done")
     return str(mistake["expect"].get("file", edit["file"]))
+
+
+def rewrite(schemas: Path, edit: dict[str, Any]) -> None:
+    file = schemas / edit["file"]
+    text = file.read_text()
+    assert edit["old"] in text, "the planted edit does not apply any more"
+    file.write_text(text.replace(edit["old"], replacement(edit), 1))
 
 
 def replacement(edit: dict[str, Any]) -> str:
@@ -104,7 +115,7 @@ def test_a_planted_mistake_is_found_where_it_is(schemas: Path, mistake: dict[str
 
 def test_every_rule_has_a_planted_mistake() -> None:
     planted = {mistake["expect"]["rule"] for mistake in MISTAKES}
-    assert planted | NOT_PLANTED == {rule.id for rule in RULES}
+    assert planted | NOT_PLANTED.keys() == {rule.id for rule in RULES}
 
 
 def test_rules_are_unique_and_speak_in_sentences() -> None:
@@ -177,3 +188,26 @@ def test_a_folder_with_only_rubbish_is_reported_and_not_crashed_on(schemas: Path
             (spoilt / name).write_text(rubbish)
             assert errors(lint(read_tree(spoilt))), f"{name} holding {rubbish} passed"
             shutil.rmtree(spoilt)
+
+
+def test_verdicts_on_bindings_can_be_remembered(schemas: Path) -> None:
+    """A second run of the same contracts asks for no proof again, and finds the same."""
+    file = schemas / "tools/books/find_books.yaml"
+    file.write_text(file.read_text().replace("$inputs.query", "$inputs.words"))
+    kept: dict[str, str] = {}
+    made: list[str] = []
+
+    def remember(kind: str, basis: str, make: Callable[[], str]) -> str:
+        if kind + basis not in kept:
+            made.append(basis)
+            kept[kind + basis] = make()
+        return kept[kind + basis]
+
+    first, second = lint(read_tree(schemas), remember), lint(read_tree(schemas), remember)
+    assert len(made) == 3
+    assert first == second
+    assert [finding.rule for finding in first] == ["binding/unknown-source"]
+
+
+def test_the_contracts_of_this_repository_have_no_errors() -> None:
+    assert errors(lint(read_tree(Path(__file__).parents[3] / "schemas"))) == ()

@@ -60,9 +60,12 @@ def test_the_standard_librarys_events_take_the_same_way() -> None:
     stream = io.StringIO()
     configure_logs(form="json", stream=stream)
 
-    logging.getLogger("uvicorn.error").warning("port %d is odd", 8701, extra={"port": 8701})
+    logging.getLogger("uvicorn.error").warning(
+        "port %d is odd", 8701, extra={"port": 8701, "color_message": "\x1b[1m%d"}
+    )
 
     line = only(stream)
+    assert "color_message" not in line
     assert (line["event"], line["level"], line["logger"], line["port"]) == (
         "port 8701 is odd",
         "warning",

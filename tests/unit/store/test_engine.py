@@ -88,6 +88,24 @@ async def test_the_connections_follow_the_rules_for_durability(path) -> None:
         assert pragmas[name, "foreign_keys"] == 1
 
 
+async def test_a_write_transaction_holds_the_lock_from_its_start(path) -> None:
+    """One that took it later could find that another program had written in between."""
+    store = await open_store(f"sqlite:///{path}")
+    other = sqlite3.connect(path, timeout=0, isolation_level=None)
+    reader, writer = store._engines
+
+    async with reader.connect() as connection:
+        await connection.exec_driver_sql("SELECT * FROM agent_keys")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    async with writer.begin():
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+
+    other.close()
+    await store.close()
+
+
 async def test_two_programs_may_write_at_the_same_time(path) -> None:
     """Write transactions begin immediate, so that they wait for each other and never fail."""
     stores = [await open_store(f"sqlite:///{path}") for _ in range(3)]

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from gateway import errors
+from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
 from gateway.transports.problem_kinds import PROBLEMS, BodyTooSlow, ProblemKind
 from gateway.transports.problems import classify, problem_headers, problem_of
@@ -109,3 +111,24 @@ def test_headers_say_what_http_asks_for(
     error: Exception, headers: list[tuple[bytes, bytes]]
 ) -> None:
     assert problem_headers(error) == headers
+
+
+CONTRACT = Path(__file__).parents[3] / "schemas" / "common" / "problem.json"
+
+
+def one_of_each() -> Iterator[errors.GatewayError]:
+    """An instance of every error in the table."""
+    for error in PROBLEMS:
+        if issubclass(error, errors.ToolFailed):
+            yield error("rfp_not_found")
+        elif issubclass(error, errors.InvalidArguments | errors.InvalidResult):
+            yield error([VIOLATION])
+        else:
+            yield error()
+
+
+@pytest.mark.parametrize("error", list(one_of_each()), ids=lambda error: type(error).__name__)
+def test_every_problem_is_one_by_the_contract(error: errors.GatewayError) -> None:
+    gate = Gate(msgspec.json.decode(CONTRACT.read_bytes()))
+    problem = msgspec.json.decode(msgspec.json.encode(problem_of(error, "r" * 64)))
+    assert gate.violations(problem) == ()

@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 6a00fb86c8f3676969b261ce652d5fab; generator 1
 
-"""How gateway.handlers.demo.show answers demo.show."""
+"""The binding of demo.show.
+
+Calls are answered by `gateway.handlers.demo:show`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

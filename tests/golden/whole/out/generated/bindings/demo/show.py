@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 28c86022a0a46aa615102e61169425aa; generator 1
 
-"""How demo.show becomes `GET /accounts/{account}/entries` of demo, and the reply a result."""
+"""The binding of demo.show.
+
+Requests go to `GET /accounts/{account}/entries` of demo.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,11 +19,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="listEntries",
         method="GET",
-        path=(
-            "accounts",
-            arguments["account"],
-            "entries",
-        ),
+        path=("accounts", arguments["account"], "entries"),
         query=(("limit", text(arguments.get("limit", 10))),),
     )
 
@@ -30,7 +29,8 @@ def _entry(item: Any) -> dict[str, Any]:
 
 
 def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
-    return {"entries": each(reply.body["data"], _entry, limit=50), "total": len(reply.body["data"])}
+    body = reply.body
+    return {"entries": each(body["data"], _entry, limit=50), "total": len(body["data"])}
 
 
 BINDING: Final = HttpBinding(

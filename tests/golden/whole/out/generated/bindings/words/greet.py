@@ -2,7 +2,10 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 793d63c3adca3f388c07762546dbcb10; generator 1
 
-"""How gateway.handlers.example.greet answers words.greet."""
+"""The binding of words.greet.
+
+Calls are answered by `gateway.handlers.example:greet`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

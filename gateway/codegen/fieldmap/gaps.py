@@ -1,0 +1,57 @@
+"""Values that may arrive and have no place on the other side, and nobody said what then."""
+
+from collections.abc import Iterator
+
+from gateway.codegen.fieldmap.nodes import BindingSource, Constant, HttpMap, Problem, Read, problem
+from gateway.codegen.fieldmap.prove import ABSENT_TEXT, Proof, prove_visit
+from gateway.codegen.fieldmap.targets import maps, operation_of
+from gateway.codegen.fieldmap.verdict import Verdict
+from gateway.codegen.fieldmap.walk import Visit, request_visits, result_visits
+
+
+def gaps(binding: BindingSource, written: HttpMap) -> Iterator[Problem]:
+    """One problem per gap; absence that nothing handles is not reported again."""
+    for part in maps(written):
+        operation = operation_of(binding.upstream, part.operation) if binding.upstream else None
+        if operation is None:
+            continue
+        for visit in request_visits(part, binding, operation):
+            proof = _gap(visit)
+            if proof and proof.witness != ABSENT_TEXT:
+                yield _unsendable(proof)
+        for visit in result_visits(part, binding, operation):
+            proof = _gap(visit)
+            if proof and proof.on_gap is None and proof.witness != ABSENT_TEXT:
+                yield _unanswerable(proof, visit)
+
+
+def _gap(visit: Visit) -> Proof | None:
+    """The proof that something has no place; constants are judged elsewhere."""
+    proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
+    return proof if proof and proof.verdict is Verdict.GAP else None
+
+
+def _unsendable(proof: Proof) -> Problem:
+    return problem(
+        proof.pointer,
+        "unsendable",
+        f"the input schema admits an argument that cannot be sent here{_example(proof)}",
+        "narrow the input schema, complete the map, or widen the upstream contract",
+    )
+
+
+def _unanswerable(proof: Proof, visit: Visit) -> Problem:
+    is_list = not isinstance(visit.value, Read)
+    return problem(
+        proof.pointer,
+        "gap-without-ongap",
+        f"the upstream may send what the result may not hold{_example(proof)}",
+        "set limit, or adapt the bounds of the output schema"
+        if is_list
+        else "say onGap (or else, for a map), or widen the output schema",
+    )
+
+
+def _example(proof: Proof) -> str:
+    example = f", for example {proof.witness}" if proof.witness else ""
+    return f"{example}: {proof.reason}" if proof.reason else example

@@ -1,0 +1,96 @@
+"""Bindings, held against the two contracts they join. Needs both to be sound, so it runs last."""
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import PurePosixPath
+from typing import Final, Protocol
+
+import msgspec
+
+from gateway.codegen.fieldmap import BindingSource, Problem, check
+from gateway.codegen.finding import ContractRefused, Finding, Severity
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.refs import closure
+from gateway.codegen.tree import ToolSource
+from gateway.codegen.upstreams import lower_upstream
+from gateway.contract.upstream import Upstream
+
+_POINTER: Final = "/post/x-binding"
+_NEEDS: Final = ("file/", "json/", "yaml/", "ref/", "schema/", "shape/", "upstream/", "binding/")
+"""Rules without which a contract cannot be compared with another."""
+_decoder = msgspec.json.Decoder(tuple[Problem, ...])
+
+
+class Remember(Protocol):
+    """Gives the text that `make` makes from `basis`, made now or by an earlier run."""
+
+    def __call__(self, kind: str, basis: str, make: Callable[[], str]) -> str: ...
+
+
+def afresh(kind: str, basis: str, make: Callable[[], str]) -> str:  # noqa: ARG001 - is a `Remember`
+    """Remembers nothing."""
+    return make()
+
+
+def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:
+    """The files in which something is wrong that comparing contracts would stumble over."""
+    return frozenset(
+        PurePosixPath(finding.path)
+        for finding in findings
+        if finding.severity is Severity.ERROR and finding.rule.startswith(_NEEDS)
+    )
+
+
+def check_meaning(
+    workspace: Workspace, unsound: frozenset[PurePosixPath], remember: Remember
+) -> Iterator[Finding]:
+    """binding/*, for every tool whose files, and whose upstream's files, are all sound."""
+    upstreams = {
+        name: lower_upstream(workspace.tree, name)
+        for name, document in workspace.upstreams.items()
+        if _is_sound(workspace, document.path, unsound)
+    }
+    for tool in workspace.tools:
+        name = tool.operation["x-binding"].get("upstream")
+        if (name is None or name in upstreams) and _is_sound(workspace, tool.path, unsound):
+            source = _source(workspace, tool, upstreams.get(name))
+            for problem in _problems(source, remember):
+                yield _finding(tool, problem)
+
+
+def _is_sound(workspace: Workspace, path: PurePosixPath, unsound: frozenset[PurePosixPath]) -> bool:
+    try:
+        return unsound.isdisjoint(closure(workspace.tree, path))
+    except ContractRefused:
+        return False
+
+
+def _source(workspace: Workspace, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
+    given = "/post/requestBody/content/application~1json/schema"
+    answered = "/post/responses/200/content/application~1json/schema"
+    return BindingSource(
+        tool_id=tool.id,
+        x_binding=tool.operation["x-binding"],
+        input_schema=workspace.expanded(tool.path, given),
+        output_schema=workspace.expanded(tool.path, answered),
+        upstream=upstream,
+        declared_errors=frozenset(tool.operation["x-policy"].get("errors", ())),
+    )
+
+
+def _problems(source: BindingSource, remember: Remember) -> tuple[Problem, ...]:
+    """What is wrong with a binding. Proofs cost milliseconds, so that verdicts are remembered."""
+    basis = msgspec.json.encode(source, order="deterministic").decode()
+    verdict = remember("binding-check", basis, lambda: msgspec.json.encode(check(source)).decode())
+    return _decoder.decode(verdict)
+
+
+def _finding(tool: ToolSource, problem: Problem) -> Finding:
+    pointer = _POINTER + problem.pointer
+    return Finding(
+        path=str(tool.path),
+        line=tool.document.line_of(pointer),
+        pointer=pointer,
+        rule=problem.rule,
+        message=problem.message,
+        fix=problem.fix,
+    )

@@ -1,0 +1,156 @@
+"""The contracts as an earlier run found them, so that one changed tool is read on its own.
+
+Linting and lowering a thousand tools takes seconds; after an edit, nearly all of that would find
+again what was found before. A snapshot is kept of contracts that the lint had nothing against. Only
+edits inside tools whose names stay the same take the short way; whatever is new, gone, shared or
+doubtful takes the long one, which is always right.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
+from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
+from gateway.codegen.lint import lint
+from gateway.codegen.lower import lower
+from gateway.codegen.sealed import read_sealed, write_sealed
+from gateway.codegen.source import Document, read_document
+from gateway.codegen.tree import INDEX, POLICIES, TOOLS, SourceTree
+
+FILE_NAME: Final = "contracts"
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """Contracts without lint errors, and the files they were read from."""
+
+    version: str
+    digests: dict[str, str]
+    contracts: Contracts
+    notes: tuple[Finding, ...]
+
+
+def load(folder: Path, version: str) -> Snapshot | None:
+    """The snapshot of this version of the generator; None when there is none to trust."""
+    payload = read_sealed(folder / FILE_NAME)
+    if payload is None:
+        return None
+    try:
+        found = msgspec.msgpack.decode(payload, type=Snapshot, dec_hook=_decoded)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return found if found.version == version else None
+
+
+def save(folder: Path, snapshot: Snapshot) -> None:
+    """Keep `snapshot` for the next run."""
+    write_sealed(folder / FILE_NAME, msgspec.msgpack.encode(snapshot, enc_hook=str))
+
+
+def digests(schemas: Path) -> dict[str, str]:
+    """Every file under `schemas` with the digest of its bytes; what cannot be read is left out."""
+    found: dict[str, str] = {}
+    for folder, names, files in os.walk(schemas):
+        names.sort()
+        for name in sorted(files):
+            path = Path(folder) / name
+            try:
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            except OSError:
+                digest = ""
+            found[path.relative_to(schemas).as_posix()] = digest
+    return found
+
+
+def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | None:
+    """`old` with what changed since; None when only the whole tree can tell."""
+    if found == old.digests:
+        return old
+    changed = _changed_in_tools(old.digests, found)
+    touched = [t for t in old.contracts.tools if changed.intersection(t.source.closure)]
+    if not changed or not all(any(path in t.source.closure for t in touched) for path in changed):
+        return None
+    try:
+        tree = _part(old.contracts, touched, schemas)
+        findings = lint(tree)
+        tools = () if errors(findings) else lower(tree).tools
+    except ContractRefused:
+        return None
+    if [_identity(tool) for tool in tools] != [_identity(tool) for tool in touched]:
+        return None
+    return Snapshot(
+        version=old.version,
+        digests=found,
+        contracts=_with_tools(old.contracts, tools),
+        notes=_with_notes(old.notes, findings, tree),
+    )
+
+
+def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[PurePosixPath]:
+    """The files that differ; none when any of them is new, gone, or not a tool's own."""
+    if old.keys() != new.keys():
+        return frozenset()
+    changed = {PurePosixPath(name) for name, digest in new.items() if digest != old[name]}
+    is_local = all(path.parts[0] == TOOLS for path in changed)
+    return frozenset(changed) if is_local else frozenset()
+
+
+def _identity(tool: ToolContract) -> tuple[Any, ...]:
+    """What other files or tools may depend on."""
+    return (tool.id, tool.mcp_name, tool.aliases, tool.effect, tool.x_binding.get("upstream"))
+
+
+def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> SourceTree:
+    """A tree of these tools and all that they need, complete in itself."""
+    names = {tool.x_binding.get("upstream") for tool in tools}
+    upstreams = [each for each in contracts.upstreams if each.upstream.name in names]
+    sources = [*(tool.source for tool in tools), *(each.source for each in upstreams)]
+    paths = {path for source in sources for path in source.closure}
+    documents = {path: read_document(schemas, path) for path in sorted(paths)}
+    documents[INDEX] = _replaced(read_document(schemas, INDEX), _index(tools, upstreams))
+    documents[POLICIES] = _replaced(read_document(schemas, POLICIES), _policies(tools))
+    return SourceTree(schemas, documents)
+
+
+def _replaced(document: Document, members: Mapping[str, Any]) -> Document:
+    """`document` with other values for some of its members."""
+    value = {**document.value, **members}
+    return Document(document.path, value, document.text_sha256, dict)
+
+
+def _index(tools: Iterable[ToolContract], upstreams: Iterable[UpstreamContract]) -> dict[str, Any]:
+    connectors = sorted({tool.connector for tool in tools})
+    return {
+        "tags": [{"name": each, "description": f"Tools of {each}."} for each in connectors],
+        "paths": {tool.route: {"$ref": f"./{tool.source.path}"} for tool in tools},
+        "x-upstreams": [f"./{each.source.path}" for each in upstreams],
+    }
+
+
+def _policies(tools: Iterable[ToolContract]) -> dict[str, Any]:
+    grants = [tool.id for tool in tools]
+    return {"agents": {"part": {"description": "Whoever may call them.", "grants": grants}}}
+
+
+def _with_tools(contracts: Contracts, tools: Iterable[ToolContract]) -> Contracts:
+    new = {tool.id: tool for tool in tools}
+    merged = tuple(new.get(tool.id, tool) for tool in contracts.tools)
+    return msgspec.structs.replace(contracts, tools=merged)
+
+
+def _with_notes(
+    old: Iterable[Finding], new: Iterable[Finding], part: SourceTree
+) -> tuple[Finding, ...]:
+    """The notes on the files of `part` are `new`; the index stays as it was judged as a whole."""
+    read = {str(path) for path in part.documents} - {str(INDEX), str(POLICIES)}
+    kept = [note for note in old if note.path not in read]
+    return ordered([*kept, *(note for note in new if note.path in read)])
+
+
+def _decoded(kind: type, value: Any) -> Any:
+    return kind(value)

@@ -1,0 +1,80 @@
+"""How the Avinode mock words its replies: the envelope, its errors and the rate headers."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+
+_INVALID_AIRPORT: Final = "ZZZZ"
+"""ICAO's code for a place without a code."""
+_RATE: Final = {
+    "x-rate-limit-limit": "3600",
+    "x-rate-limit-remaining": "3599",
+    "x-rate-limit-reset": "3600",
+}
+_CODES: Final[Mapping[int, str]] = {
+    400: "ERR_INPUT_GENERIC_INVALID",
+    401: "NOT_AUTHORIZED",
+    403: "AUTHENTICATION_COMPANY_ACCESS",
+    404: "NOT_FOUND",
+    405: "NOT_FOUND",
+    422: "ERR_INPUT_GENERIC_INVALID",
+}
+
+
+def refuse(refusal: Refusal) -> Any:
+    """Avinode's envelope with one error."""
+    code = _CODES.get(refusal.status, "ERR_INTERNAL_CRITICAL")
+    return {"meta": meta([{"title": refusal.title, "code": code, "path": refusal.path}])}
+
+
+def finish(reply: MockReply) -> MockReply:
+    """Every reply tells the rate limit. The mock never uses it up; a fault can say that it is."""
+    return MockReply(status=reply.status, headers={**_RATE, **reply.headers}, body=reply.body)
+
+
+def refused(status: int, title: str, path: str = "") -> MockReply:
+    """A refusal by a behaviour."""
+    refusal = Refusal(status=status, title=title, path=path)
+    return MockReply(status=status, body=refuse(refusal))
+
+
+def stored(data: Mapping[str, Any], errors: list[dict[str, str]]) -> MockReply:
+    """The answer to something created.
+
+    Avinode stores what it can, and answers 200 instead of 201 when a part of it is not valid.
+    """
+    return MockReply(status=200 if errors else 201, body={"meta": meta(errors), "data": data})
+
+
+def listed(rows: list[dict[str, Any]], errors: list[dict[str, str]], **more: Any) -> MockReply:
+    """All `rows` on one page."""
+    page = {"pageNumber": 1, "batchSize": max(len(rows), 1), "totalCount": len(rows)}
+    return MockReply(body={"meta": meta(errors, pagination=page, **more), "data": rows})
+
+
+def for_accounts(behaviour: Behaviour) -> Behaviour:
+    """`behaviour` for everybody whose access token has not expired."""
+
+    def answer(request: MockRequest, state: MockState) -> MockReply:
+        if "expired" in request.headers.get("authorization", ""):
+            return refused(401, "The access token has expired.")
+        return behaviour(request, state)
+
+    return answer
+
+
+def invalid_airports(segments: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """The errors of airports that Avinode does not accept."""
+    sides = (("startAirport", "START_AIRPORT_INVALID"), ("endAirport", "END_AIRPORT_INVALID"))
+    return [
+        {"title": "The airport is not valid.", "code": code, "path": f"segments[{index}].{side}"}
+        for index, segment in enumerate(segments)
+        for side, code in sides
+        if segment[side]["icao"] == _INVALID_AIRPORT
+    ]
+
+
+def meta(errors: list[dict[str, str]] | None = None, **more: Any) -> dict[str, Any]:
+    """The part of the envelope beside `data`."""
+    return {"errors": errors or [], "warnings": [], "infos": [], **more}

@@ -1,0 +1,43 @@
+"""Whether a text is one JSON-RPC message, read the same strict way on HTTP and on stdio.
+
+The SDK reads more than RFC 8259 allows, differently in each era; and for a malformed message it
+repeats what was sent, or does not answer. So it only gets to see what has passed here.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
+
+from gateway.contract import jsontext
+from gateway.errors import MalformedRequest
+from gateway.transports.problems import problem_of
+
+_ENVELOPE_DEPTH: Final = 2
+"""The message and its `params`: arguments may nest as deep as over REST."""
+
+
+def refusal(text: bytes, request_id: str) -> ErrorData | None:
+    """The protocol error for `text`, or None when it is one well-formed message."""
+    try:
+        message = jsontext.decode(text, jsontext.MAX_DEPTH + _ENVELOPE_DEPTH)
+    except jsontext.NotJson as error:
+        detail = f"The message is not valid JSON: {error}."
+        return _error(PARSE_ERROR, "Parse error", detail, request_id)
+    if not _is_message(message):
+        detail = "The body must be a single JSON-RPC 2.0 request or notification."
+        return _error(INVALID_REQUEST, "Invalid request", detail, request_id)
+    return None
+
+
+def _is_message(message: Any) -> bool:
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return False
+    has_params = isinstance(message.get("params"), dict | None)
+    has_id = "id" not in message or type(message["id"]) in {int, str}
+    return isinstance(message.get("method"), str) and has_params and has_id
+
+
+def _error(code: int, text: str, detail: str, request_id: str) -> ErrorData:
+    problem = problem_of(MalformedRequest(detail), request_id)
+    return ErrorData(code=code, message=text, data=msgspec.to_builtins(problem))

@@ -1,0 +1,157 @@
+"""What exists is documented, and what is documented exists."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from typing import Final
+
+import click
+import pytest
+
+from gateway.catalogue import open_catalogue
+from gateway.cli.commands import COMMANDS
+from gateway.cli.commands import cli as group
+from gateway.codegen.lint import RULES
+from gateway.errors import GatewayError
+from gateway.settings.declared import SETTINGS
+from gateway.settings.sources import TOML_VARIABLE
+from gateway.settings.upstreams import upstream_variables
+from gateway.transports.problem_kinds import PROBLEMS
+
+BLOCK: Final = re.compile(r"^[ ]*```shell\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
+COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)
+VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
+LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+EXAMPLES: Final = re.compile(r"GATEWAY_(WEATHER_\w+|TESTS_NO_SKIP)")
+"""Variables of an upstream that a page invents, and of the tests themselves."""
+
+
+@pytest.fixture(scope="module")
+def pages(root):
+    """Every page that people wrote: path to text."""
+    files = [*(root / "docs").rglob("*.md"), *root.glob("*.md"), root / "schemas" / "README.md"]
+    return {
+        file.relative_to(root).as_posix(): file.read_text("utf-8")
+        for file in files
+        if "_build" not in file.parts and "tools" not in file.parts
+    }
+
+
+def unparsable(pages):
+    """Each command in a shell block that the command line would not understand."""
+    lines = (
+        (path, line.partition("  #")[0].removesuffix("\\"))
+        for path, text in pages.items()
+        for block in BLOCK.findall(text)
+        for line in COMMAND.findall(block.replace("\\\n", " "))
+    )
+    return [f"{path}: gateway {line}" for path, line in lines if not _parses(line)]
+
+
+def _parses(line):
+    """Whether names and options exist; values may be placeholders."""
+    command, arguments = group, shlex.split(re.split(r" [|>&]|&&", line)[0])
+    context = click.Context(group, info_name="gateway")
+    while isinstance(command, click.Group) and arguments:
+        command = command.get_command(context, arguments.pop(0))
+    if command is None or isinstance(command, click.Group):
+        return False
+    try:
+        command.make_parser(context).parse_args(arguments)
+    except click.UsageError:
+        return False
+    return True
+
+
+def error_classes(kind=GatewayError):
+    """The whole tree below `kind`."""
+    return [kind, *(found for child in kind.__subclasses__() for found in error_classes(child))]
+
+
+def test_the_reference_is_what_the_code_says(root):
+    """Settings, commands, errors and lint rules."""
+    script = root / "scripts" / "reference.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_setting_is_documented(pages):
+    page = pages["docs/reference/settings.md"]
+    assert [key for key in SETTINGS if f"`{key}`" not in page] == []
+
+
+def test_every_command_is_documented(pages):
+    page = pages["docs/reference/cli.md"]
+    assert [name for name in COMMANDS if f"## gateway {name}\n" not in page] == []
+
+
+def test_every_error_is_documented(pages):
+    page = pages["docs/reference/errors.md"]
+    assert [kind.slug for kind in PROBLEMS.values() if f"`{kind.slug}`" not in page] == []
+    known = [kind for kind in PROBLEMS if f"`{kind.__name__}`" not in page]
+    assert known == []
+    assert set(PROBLEMS) >= {
+        kind for kind in error_classes() if kind.__module__ == "gateway.errors"
+    }
+
+
+def test_every_lint_rule_is_documented(pages):
+    page = pages["docs/reference/lint-rules.md"]
+    assert [rule.id for rule in RULES if f"`{rule.id}`" not in page] == []
+
+
+def test_every_tool_has_its_page(root):
+    tools = root / "docs" / "reference" / "tools"
+    entries = open_catalogue("generated").entries
+    assert entries
+    missing = [e.id for e in entries if not (tools / f"{e.id.replace('.', '/')}.md").is_file()]
+    assert missing == []
+
+
+def test_every_dependency_has_its_reason(root, pages):
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {re.split(r"[<>=!;\s\[]", wish)[0] for wish in wanted}
+    page = pages["docs/decisions/0009-dependencies.md"]
+    assert sorted(name for name in names if f"`{name}`" not in page) == []
+
+
+def test_every_variable_in_the_pages_is_read_by_something(pages):
+    known = {TOML_VARIABLE}
+    for setting in SETTINGS.values():
+        known |= {setting.name.variable, setting.name.of_file().variable}
+    for upstream in open_catalogue("generated").upstreams.values():
+        known |= upstream_variables(upstream)
+    invented = {
+        f"{path}: {name}"
+        for path, text in pages.items()
+        for name in VARIABLE.findall(text)
+        if name not in known and not EXAMPLES.fullmatch(name)
+    }
+    assert invented == set()
+
+
+def test_every_command_in_the_pages_can_be_parsed(pages):
+    assert unparsable(pages) == []
+
+
+def test_a_command_that_does_not_exist_is_found():
+    page = (
+        "```shell\ngateway keys forge --all\nGATEWAY_PORT=1 gateway serve --port 1  # fine\n```\n"
+    )
+    assert unparsable({"page": page}) == ["page: gateway keys forge --all"]
+    assert unparsable({"page": "```shell\ngateway serve --prot 1\n```\n"})
+
+
+def test_every_link_to_a_file_leads_somewhere(root, pages):
+    broken = [
+        f"{path}: {target}"
+        for path, text in pages.items()
+        for target in LINK.findall(text)
+        if not (root / path).parent.joinpath(target).exists()
+    ]
+    assert broken == []

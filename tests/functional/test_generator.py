@@ -1,0 +1,114 @@
+"""The generator as a stranger would use it: contracts in, an importable package out."""
+
+import importlib
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from litestar.handlers import ASGIRouteHandler
+
+from gateway.catalogue import open_catalogue
+from gateway.codegen import meta
+from gateway.codegen.generate import generate
+from gateway.contract.operation import CallFacts, HttpBinding, PythonBinding
+from gateway.contract.upstream import ReplyFacts
+
+PACKAGE = "made_by_the_functional_test"
+HANDLER = f"""
+from {PACKAGE}.models.words.greet import GreetInput, GreetOutput
+
+
+async def greet(arguments: GreetInput) -> GreetOutput:
+    return GreetOutput(greeting=f"Hello, {{arguments.name}}!")
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a package generated into an empty folder, importable while the tests run."""
+    root = tmp_path_factory.mktemp("project")
+    schemas = root / "schemas"
+    shutil.copytree(Path(__file__).parents[1] / "golden/whole/in", schemas)
+    meta.install(schemas)
+    contract = schemas / "tools/words/greet.yaml"
+    text = contract.read_text("utf-8").replace("gateway.handlers.example", "made_handlers")
+    contract.write_text(text, "utf-8")
+    (root / "made_handlers.py").write_text(HANDLER, "utf-8")
+    generate(schemas, root / PACKAGE, root / "docs")
+    sys.path.insert(0, str(root))
+    yield PACKAGE
+    sys.path.remove(str(root))
+    for name in [name for name in sys.modules if name.split(".")[0] in {PACKAGE, "made_handlers"}]:
+        del sys.modules[name]
+
+
+def test_the_catalogue_opens_what_was_generated(package: str) -> None:
+    catalogue = open_catalogue(package)
+
+    assert [entry.id for entry in catalogue.entries] == ["demo.show", "words.greet"]
+    assert catalogue.find_tool("words_greet").id == "words.greet"
+    assert catalogue.find_tool("greet", "words").id == "words.greet"
+    assert catalogue.grants["administrator"] == {"demo.show", "words.greet"}
+    assert catalogue.upstreams["demo"].soft_errors == "/errors"
+
+
+async def test_a_python_binding_calls_its_handler_with_typed_arguments(package: str) -> None:
+    entry = open_catalogue(package).find("words.greet")
+    binding = entry.operation.binding
+    assert isinstance(binding, PythonBinding)
+
+    result = await binding.run({"name": "Ada"})
+
+    assert result == {"greeting": "Hello, Ada!"}
+    assert entry.output.admits(result)
+
+
+def test_an_http_binding_makes_the_request_and_reads_the_reply(package: str) -> None:
+    entry = open_catalogue(package).find("demo.show")
+    binding = entry.operation.binding
+    assert isinstance(binding, HttpBinding)
+    call = CallFacts(id="call-1", now="2026-11-20T14:30:00.000Z")
+    arguments = {"account": "A-1"}
+
+    request = binding.request(arguments, call)
+    body = {"data": [{"id": "E-1", "amount": 12.5, "note": None}, {"id": "E-2", "amount": 1}]}
+    facts = ReplyFacts(status=200, headers={}, body=body, elapsed_ms=5)
+    result = binding.results["200"](arguments, call, facts)
+
+    assert (request.method, request.path) == ("GET", ("accounts", "A-1", "entries"))
+    assert request.query == (("limit", "10"),)
+    assert result == {
+        "entries": [{"id": "E-1", "amount": 12.5}, {"id": "E-2", "amount": 1}],
+        "total": 2,
+    }
+    assert entry.output.admits(result)
+
+
+def test_gates_judge_by_the_published_schemas(package: str) -> None:
+    entry = open_catalogue(package).find("demo.show")
+
+    assert entry.input.admits({"account": "A-1", "limit": 50})
+    assert [v.pointer for v in entry.input.violations({"account": "a", "limit": 51})] == [
+        "/account",
+        "/limit",
+    ]
+
+
+def test_every_tool_has_a_route(package: str) -> None:
+    routes: tuple[ASGIRouteHandler, ...] = importlib.import_module(f"{package}.routes").ROUTES
+
+    assert [(route.name, sorted(route.paths)) for route in routes] == [
+        ("demo.show", ["/v1/demo/show"]),
+        ("words.greet", ["/v1/words/greet"]),
+    ]
+
+
+def test_the_openapi_document_is_self_contained_and_hides_the_bindings(package: str) -> None:
+    text = open_catalogue(package).openapi.decode()
+
+    assert '"/v1/demo/show"' in text
+    assert "x-binding" not in text
+    assert "listEntries" not in text
+    assert ".json" not in text.replace("application/json", "")

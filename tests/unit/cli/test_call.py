@@ -1,0 +1,151 @@
+"""`gateway call`: one call in this process, or at a gateway elsewhere."""
+
+import io
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+
+PROBLEM = {
+    "type": "/problems/tool-not-found",
+    "title": "There is no such tool",
+    "status": 404,
+    "detail": "There is no such tool.",
+    "code": "TOOL_NOT_FOUND",
+    "request_id": "1",
+    "retryable": False,
+}
+
+
+@pytest.fixture
+def remote():
+    """A server that answers every POST alike and keeps what it was sent."""
+
+    class _Answer(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["content-length"]))
+            self.server.received = (self.path, self.headers["authorization"], body)
+            status, answer = self.server.answer
+            self.send_response(status)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            """Tests print nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), _Answer)
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    server.answer = (200, b'{"greeting":"Hello, Ada!"}')
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_result_is_printed_as_json(cli):
+    code, out, err = cli("call", "example.greet", "--json", '{"name": "Ada"}')
+    assert code == 0
+    assert json.loads(out) == {"greeting": "Hello, Ada!"}
+    assert "bootstrap-key" in err
+
+
+def test_arguments_can_come_from_standard_input(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"name": "Grace"}')))
+    assert (
+        json.loads(cli("call", "example_greet", "--json", "-").out)["greeting"] == "Hello, Grace!"
+    )
+
+
+def test_a_refused_call_prints_the_problem_and_what_to_do(cli):
+    code, out, err = cli("call", "example.greet", "--json", '{"nme": "Ada"}')
+    assert code == 1
+    problem = json.loads(out)
+    assert problem["code"] == "VALIDATION_ERROR"
+    assert {each["pointer"] for each in problem["errors"]} == {"/name", "/nme"}
+    assert "error: VALIDATION_ERROR: " in err
+    assert "fix: " in err
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "{", "[1]", "NaN", '{"name": "a", "name": "b"}', "\udcff"]
+)
+def test_arguments_that_are_no_json_object_are_refused_like_at_every_door(cli, arguments):
+    code, out, _ = cli("call", "example.greet", "--json", arguments)
+    assert code == 1
+    assert json.loads(out)["code"] == "VALIDATION_ERROR"
+
+
+def test_an_agent_calls_only_what_it_is_granted(cli):
+    code, out, _ = cli("call", "example.greet", "--agent", "flight_search")
+    assert code == 1
+    assert json.loads(out)["code"] == "TOOL_NOT_FOUND"
+
+
+def test_an_agent_that_no_policy_knows_is_wrong_usage(cli):
+    code, out, err = cli("call", "example.greet", "--agent", "somebody")
+    assert (code, out) == (2, "")
+    assert "the policies have no agent 'somebody'" in err
+
+
+def test_a_remote_call_is_a_rest_call_with_the_key(cli, remote, monkeypatch):
+    monkeypatch.setenv("GATEWAY_KEY", "canary-0123456789")
+    code, out, _ = cli("call", "example.greet", "--json", '{"name":"Ada"}', "--url", remote.url)
+    assert code == 0
+    assert json.loads(out) == {"greeting": "Hello, Ada!"}
+    assert remote.received == (
+        "/v1/example/greet",
+        "Bearer canary-0123456789",
+        b'{"name":"Ada"}',
+    )
+
+
+def test_a_key_file_wins_over_the_environment(cli, remote, monkeypatch, tmp_path):
+    monkeypatch.setenv("GATEWAY_KEY", "canary-0123456789")
+    (tmp_path / "key").write_text("of-the-file\n", "utf-8")
+    cli("call", "example.greet", "--url", remote.url, "--key-file", tmp_path / "key")
+    assert remote.received[1] == "Bearer of-the-file"
+
+
+def test_a_remote_refusal_is_a_refusal_here(cli, remote):
+    remote.answer = (404, json.dumps(PROBLEM).encode())
+    code, out, err = cli("call", "example.greet", "--url", remote.url)
+    assert code == 1
+    assert json.loads(out) == PROBLEM
+    assert "error: TOOL_NOT_FOUND: There is no such tool." in err
+
+
+@pytest.mark.parametrize("answer", [b"<html>Bad gateway</html>", b"[]"])
+def test_what_no_gateway_would_answer_is_told_apart(cli, remote, answer):
+    remote.answer = (502, answer)
+    code, out, err = cli("call", "example.greet", "--url", remote.url)
+    assert (code, out) == (2, "")
+    assert "answered what no gateway answers" in err
+
+
+def test_a_gateway_that_is_not_there_is_one_clear_error(cli):
+    code, _, err = cli("call", "example.greet", "--url", "http://127.0.0.1:1")
+    assert code == 2
+    assert err.startswith("error: http://127.0.0.1:1 did not answer (ConnectError)\nfix: ")
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "x", "http://", "http://[", "https://u:p@host"])
+def test_an_address_that_is_none_is_refused(cli, url):
+    code, _, err = cli("call", "example.greet", "--url", url)
+    assert code == 2
+    assert err.startswith("error: --url is no address\n")
+
+
+@pytest.mark.parametrize("content", [None, "", "two\nlines"])
+def test_an_unfit_key_file_is_refused_without_repeating_it(cli, tmp_path, content):
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    code, _, err = cli("call", "example.greet", "--url", "http://127.0.0.1:1", "--key-file", path)
+    assert code == 2
+    assert err.startswith("error: --key-file ")
+    assert "two" not in err

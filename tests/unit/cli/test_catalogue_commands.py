@@ -1,0 +1,100 @@
+"""`tools`, `access` and `config`: catalogue and settings, for people and for programs."""
+
+import json
+
+import pytest
+
+from gateway.catalogue import open_catalogue
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    """The catalogue that the commands print."""
+    return open_catalogue("generated")
+
+
+def test_tools_list_shows_every_tool_once(cli, catalogue):
+    code, out, _ = cli("tools", "list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [e.id for e in catalogue.entries]
+
+
+def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
+    _, out, _ = cli("tools", "list", "--agent", "flight_search", "--json")
+    listed = {tool["operation"] for tool in json.loads(out)}
+    assert listed == set(catalogue.grants["flight_search"])
+    _, out, _ = cli("tools", "list", "--connector", "example", "--json")
+    assert {tool["operation"].partition(".")[0] for tool in json.loads(out)} == {"example"}
+
+
+def test_a_table_in_a_pipe_is_not_cut(cli):
+    """A pipe has no width; what does not fit 80 columns must still be whole."""
+    _, out, _ = cli("config")
+    assert "…" not in out
+    assert not any(line.endswith(" ") for line in out.splitlines())
+
+
+@pytest.mark.parametrize("name", ["example.greet", "example_greet"])
+def test_tools_show_takes_an_operation_id_or_an_mcp_name(cli, catalogue, name):
+    code, out, _ = cli("tools", "show", name, "--json")
+    assert code == 0
+    shown = json.loads(out)
+    assert shown["operation"] == "example.greet"
+    assert shown["input_schema"] == catalogue.find("example.greet").listing.input_schema
+
+
+def test_tools_show_prints_schemas_for_people(cli):
+    code, out, _ = cli("tools", "show", "example.greet")
+    assert code == 0
+    assert out.startswith("operation: example.greet\n")
+    assert '"maxLength": 100' in out
+
+
+def test_an_unknown_tool_is_met_with_the_nearest_name(cli):
+    outcome = cli("tools", "show", "example.gret")
+    assert outcome.code == 1
+    assert (
+        outcome.err == "error: there is no tool 'example.gret'\nfix: did you mean example.greet?\n"
+    )
+
+
+def test_access_can_answers_with_its_exit_code(cli):
+    assert cli("access", "can", "flight_search", "avinode.create_rfp").code == 0
+    outcome = cli("access", "can", "flight_search", "example.greet")
+    assert outcome == (1, "flight_search may not call example.greet\n", "")
+
+
+def test_access_list_is_what_the_policies_grant(cli, catalogue):
+    code, out, _ = cli("access", "list", "--json")
+    assert code == 0
+    assert json.loads(out) == {a: sorted(ids) for a, ids in sorted(catalogue.grants.items())}
+
+
+def test_access_knows_no_agent_but_those_of_the_policies(cli):
+    code, _, err = cli("access", "list", "somebody")
+    assert code == 2
+    assert "fix: the agents are administrator, " in err
+
+
+def test_config_prints_where_a_value_comes_from_and_masks_secrets(cli, monkeypatch):
+    monkeypatch.setenv("GATEWAY_BOOTSTRAP_KEY", "canary-0123456789")
+    monkeypatch.setenv("GATEWAY_PORT", "9000")
+    code, out, _ = cli("config", "--json", "--seed", "7")
+    assert code == 0
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert (rows["port"]["value"], rows["port"]["origin"]) == ("9000", "GATEWAY_PORT")
+    assert (rows["seed"]["value"], rows["seed"]["origin"]) == ("7", "--seed")
+    assert rows["bootstrap_key"]["origin"] == "GATEWAY_BOOTSTRAP_KEY"
+    assert "canary" not in out
+
+
+def test_a_missing_package_says_how_to_make_it(cli):
+    code, _, err = cli("tools", "list", "--package", "not_there")
+    assert code == 2
+    assert err.splitlines()[1] == "fix: run `gateway generate`"
+
+
+def test_a_missing_settings_file_is_one_clear_error(cli):
+    code, _, err = cli("config", "--config", "absent.toml")
+    assert code == 2
+    assert err.startswith("error: absent.toml: ")

@@ -1,0 +1,80 @@
+"""The list of commands: fast, complete, each with help and an example."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gateway.cli.commands import COMMANDS
+from gateway.cli.commands import cli as group
+
+
+def _leaves():
+    context = click.Context(group, info_name="gateway")
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from ((name, child) for child in command.commands)
+        else:
+            yield (name,)
+
+
+def test_help_lists_every_command(cli):
+    code, out, _ = cli("--help")
+    assert code == 0
+    listed = [
+        line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line.strip()
+    ]
+    assert listed[: len(COMMANDS)] == list(COMMANDS)
+
+
+def test_help_imports_no_command():
+    """So that it, and completion, answer at once."""
+    program = (
+        "import sys\nfrom gateway.cli.edge import run\nrun(['--help'])\n"
+        "print(*(m for m in sys.modules if m.startswith(('gateway.', 'litestar', 'pydantic'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "gateway.cli.commands" in loaded
+    assert not {entry.module for entry in COMMANDS.values()} & loaded
+    assert not {name for name in loaded if name.startswith(("litestar", "pydantic"))}
+
+
+@pytest.mark.parametrize("path", list(_leaves()), ids=" ".join)
+def test_every_command_has_help_with_an_example(cli, path):
+    code, out, _ = cli(*path, "--help")
+    assert code == 0
+    assert f"Usage: gateway {' '.join(path)}" in out
+    assert "Example: " in out
+
+
+def test_the_version_is_that_of_the_distribution(cli):
+    code, out, _ = cli("--version")
+    assert code == 0
+    assert out.startswith("gateway, version ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(cli, shell):
+    code, out, _ = cli("completion", shell)
+    assert code == 0
+    assert "_GATEWAY_COMPLETE" in out
+
+
+def test_completion_of_another_shell_names_those_there_are(cli):
+    code, _, err = cli("completion", "cmd")
+    assert code == 2
+    assert "'bash', 'zsh', 'fish'" in err
+
+
+def test_the_completion_script_is_told_the_commands_that_fit(capsys, monkeypatch, cli):
+    monkeypatch.setenv("_GATEWAY_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "gateway ke")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    with pytest.raises(SystemExit):
+        cli()
+    assert capsys.readouterr().out.split() == ["plain,keys"]

@@ -1,0 +1,59 @@
+"""`gateway keys`: made once, listed without the key, revoked."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def created(cli):
+    """A key of an agent, as `create --json` prints it."""
+    return json.loads(cli("keys", "create", "flight_search", "--label", "laptop", "--json").out)
+
+
+def test_a_key_is_printed_alone_so_that_it_can_be_piped(cli):
+    code, out, err = cli("keys", "create", "flight_search")
+    assert code == 0
+    assert out.startswith("gw_")
+    assert len(out.split()) == 1
+    assert out.strip() not in err
+
+
+def test_a_listed_key_shows_everything_but_itself(cli, created):
+    out = cli("keys", "list", "--json").out
+    [listed] = json.loads(out)
+    assert (listed["id"], listed["agent"], listed["label"]) == (
+        created["id"],
+        "flight_search",
+        "laptop",
+    )
+    assert listed["revoked_at"] is None
+    assert created["key"] not in out
+
+
+def test_a_revoked_key_says_when(cli, created):
+    assert cli("keys", "revoke", created["id"]) == (0, f"{created['id']} is revoked\n", "")
+    [listed] = json.loads(cli("keys", "list", "--json").out)
+    assert listed["revoked_at"] is not None
+    assert cli("keys", "revoke", created["id"]).code == 1
+
+
+def test_an_unknown_key_cannot_be_revoked(cli):
+    code, out, err = cli("keys", "revoke", "key_none")
+    assert (code, out) == (1, "")
+    assert err == "error: no key in force has the id key_none\nfix: see `gateway keys list`\n"
+
+
+def test_a_key_needs_an_agent_of_the_policies(cli):
+    code, _, err = cli("keys", "create", "flight_serch")
+    assert code == 2
+    assert "fix: did you mean flight_search?" in err
+
+
+def test_a_file_that_is_no_database_is_one_clear_error(cli, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "gateway.db").write_bytes(b"not a database" * 100)
+    code, _, err = cli("keys", "list")
+    assert code == 2
+    assert len(err.splitlines()) == 2
+    assert "gateway.db" in err

@@ -1,0 +1,170 @@
+"""The commands that run until they are stopped, each as its own process."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parents[3]
+GATEWAY = Path(sys.executable).with_name("gateway")
+STOP_SECONDS = 15
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+@contextmanager
+def started(*arguments, **environment) -> Iterator[subprocess.Popen]:
+    """A command with pipes to all its streams; killed if the test leaves it running."""
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
+    with subprocess.Popen(
+        [GATEWAY, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=clean | environment,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ready_url(process) -> str:
+    """The address in the first line of standard output."""
+    word, url = process.stdout.readline().split()
+    assert word == "ready"
+    return url
+
+
+def stop(process) -> tuple[str, str]:
+    """What is left of both streams after SIGTERM, which must end in success."""
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=STOP_SECONDS)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def test_serve_prints_one_line_and_keeps_the_first_key_to_its_owner(tmp_path):
+    with started("serve", "--port", 0, "--data", tmp_path / "data") as process:
+        url = ready_url(process)
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        out, err = stop(process)
+    assert out == ""
+    key = tmp_path / "data" / "bootstrap-key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert err.count(key.read_text("utf-8").strip()) == 1
+
+
+def test_a_taken_port_ends_in_one_clear_error_and_leaves_the_data_folder_alone(tmp_path):
+    with started("serve", "--port", 0, "--data", tmp_path / "first") as first:
+        port = ready_url(first).rpartition(":")[2]
+        with started("serve", "--port", port, "--data", tmp_path / "second") as second:
+            out, err = second.communicate(timeout=STOP_SECONDS)
+        stop(first)
+    assert (second.returncode, out) == (2, "")
+    assert err.startswith(f"error: 127.0.0.1:{port} is taken by another program\nfix: ")
+    assert len(err.splitlines()) == 2
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_half_configured_upstream_is_refused_before_anything_is_served(tmp_path):
+    token = "canary-0123456789"
+    with started("serve", "--port", 0, "--data", tmp_path, GATEWAY_AVINODE_API_TOKEN=token) as it:
+        out, err = it.communicate(timeout=STOP_SECONDS)
+    assert (it.returncode, out) == (2, "")
+    assert "GATEWAY_AVINODE_ACCESS_TOKEN" in err
+    assert token not in err
+
+
+def test_the_live_backend_meets_the_mock_and_its_faults_over_http(cli, monkeypatch):
+    """The recipe of docs/how-to/use-a-live-upstream.md."""
+    call = ("call", "avinode.search_airports", "--json", '{"query": "Teterboro"}')
+    with started("mock", "avinode", "--fault", "searchAirports 1 status=503") as process:
+        monkeypatch.setenv("GATEWAY_BACKEND_AVINODE", "live")
+        monkeypatch.setenv("GATEWAY_AVINODE_BASE_URL", ready_url(process))
+        monkeypatch.setenv("GATEWAY_AVINODE_API_TOKEN", "any-token-at-all")
+        monkeypatch.setenv("GATEWAY_AVINODE_ACCESS_TOKEN", "any-token-at-all")
+        refused = cli(*call)
+        assert (refused.code, json.loads(refused.out)["code"]) == (1, "TRANSPORT_ERROR")
+        answered = cli(*call)
+        assert answered.code == 0
+        assert json.loads(answered.out)["airports"][0]["icao"] == "KTEB"
+        assert stop(process)[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [(["mcp"], {}), (["run"], {"MCP_TRANSPORT": "stdio"})],
+    ids=["mcp", "run"],
+)
+def test_stdio_answers_on_standard_output_and_nothing_else_does(tmp_path, arguments, environment):
+    with started(*arguments, "--data", tmp_path / "data", **environment) as process:
+        out, err = process.communicate(json.dumps(INITIALIZE) + "\n", timeout=STOP_SECONDS)
+    assert process.returncode == 0, err
+    [answer] = [json.loads(line) for line in out.splitlines()]
+    assert answer["id"] == 1
+    assert answer["result"]["serverInfo"]["name"] == "contract-gateway"
+
+
+def test_the_bridge_says_why_the_remote_cannot_be_used():
+    message = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    opening = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    lines = "".join(json.dumps(each) + "\n" for each in (INITIALIZE, opening, message))
+    with started("mcp", "--url", "http://127.0.0.1:1/mcp") as process:
+        process.stdin.write(lines)
+        process.stdin.flush()
+        process.stdout.readline()
+        answer = json.loads(process.stdout.readline())
+        process.communicate(timeout=STOP_SECONDS)
+    assert answer["id"] == 2
+    assert "cannot be reached" in answer["error"]["message"]
+
+
+def test_run_knows_two_transports(cli, monkeypatch):
+    monkeypatch.setenv("MCP_TRANSPORT", "carrier-pigeon")
+    code, out, err = cli("run")
+    assert (code, out) == (2, "")
+    assert err == "error: MCP_TRANSPORT names no transport\nfix: set it to http or stdio\n"
+
+
+def test_mock_knows_the_upstreams_of_the_contracts(cli):
+    code, _, err = cli("mock", "nowhere")
+    assert code == 2
+    assert err == "error: there is no upstream 'nowhere'\nfix: the upstreams are avinode\n"
+
+
+def test_a_fault_that_is_none_is_wrong_usage(cli):
+    code, _, err = cli("mock", "avinode", "--fault", "* 1 explode")
+    assert code == 2
+    assert "'explode' is not a fault" in err
+
+
+def test_a_reader_that_has_had_enough_is_no_error():
+    """`gateway tools list --json | head -1` must not complain of a broken pipe."""
+    command = f"{GATEWAY} tools list --json | head -c 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("[", "")

@@ -1,0 +1,261 @@
+"""One run of the generator: what it writes, what it reports, what it refuses."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gateway.codegen import cache, meta, snapshot
+from gateway.codegen.finding import ContractRefused
+from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, generate
+from gateway.codegen.write import Difference
+from gateway.errors import ContractError
+
+ROOT = Path(__file__).parents[3]
+
+
+class Project(NamedTuple):
+    """A folder with contracts, and where its generated files go."""
+
+    root: Path
+
+    @property
+    def schemas(self) -> Path:
+        return self.root / "schemas"
+
+    @property
+    def out(self) -> Path:
+        return self.root / "generated"
+
+    @property
+    def docs(self) -> Path:
+        return self.root / "docs"
+
+    def generate(self, *, check: bool = False) -> GenerateReport:
+        return generate(self.schemas, self.out, self.docs, check=check)
+
+    def texts(self) -> dict[str, bytes]:
+        files = [*self.out.rglob("*"), *self.docs.rglob("*")]
+        return {str(f.relative_to(self.root)): f.read_bytes() for f in files if f.is_file()}
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.root / name).read_text("utf-8")
+        assert old in text
+        (self.root / name).write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Two tools, one of an upstream and one in Python; nothing generated yet."""
+    shutil.copytree(ROOT / "tests/golden/whole/in", tmp_path / "schemas")
+    meta.install(tmp_path / "schemas")
+    return Project(tmp_path)
+
+
+def test_a_second_run_changes_nothing_and_makes_nothing_anew(project: Project) -> None:
+    first = project.generate()
+    before = project.texts()
+    second = project.generate()
+
+    assert (first.tools, first.files, len(first.changes)) == (2, len(before), len(before))
+    assert first.remembered == 0
+    assert second.changes == ()
+    assert second.remembered > first.tools
+    assert project.texts() == before
+
+
+def test_a_check_of_what_was_generated_is_clean_and_writes_nothing(project: Project) -> None:
+    project.generate()
+    before = project.texts()
+
+    report = project.generate(check=True)
+
+    assert not report.is_stale
+    assert report.diff(project.root) == ""
+    assert project.texts() == before
+
+
+def test_a_check_reports_a_hand_edit_a_missing_and_a_surplus_file(project: Project) -> None:
+    project.generate()
+    project.edit("generated/policies.py", "words.greet", "words.shout")
+    (project.docs / "demo/show.md").unlink()
+    (project.out / "models/left_over.py").write_text("# Generated from schemas/x", "utf-8")
+    before = project.texts()
+
+    report = project.generate(check=True)
+
+    assert report.is_stale
+    assert {c.path.name: c.difference for c in report.changes} == {
+        "policies.py": Difference.CHANGED,
+        "show.md": Difference.MISSING,
+        "left_over.py": Difference.EXTRA,
+    }
+    diff = report.diff(project.root)
+    assert "--- a/generated/policies.py\n+++ b/generated/policies.py\n" in diff
+    assert '-                "words.shout",\n+                "words.greet",\n' in diff
+    assert project.texts() == before
+
+
+def test_a_run_puts_everything_right_again(project: Project) -> None:
+    project.generate()
+    before = project.texts()
+    project.edit("generated/policies.py", "words.greet", "words.shout")
+    (project.docs / "demo/show.md").unlink()
+    (project.out / "models/left_over.py").write_text("# Generated from schemas/x", "utf-8")
+
+    project.generate()
+
+    assert project.texts() == before
+
+
+def test_a_tool_that_is_gone_takes_its_files_with_it(project: Project) -> None:
+    project.generate()
+    for file in project.schemas.glob("tools/words/*"):
+        file.unlink()
+    project.edit("schemas/openapi.yaml", "  - name: words\n    description: Tools of words.\n", "")
+    line = "  /v1/words/greet: {$ref: ./tools/words/greet.yaml}\n"
+    project.edit("schemas/openapi.yaml", line, "")
+
+    project.generate()
+
+    assert [name for name in project.texts() if "words" in name] == []
+    assert b"words" not in project.texts()["generated/openapi.json"]
+
+
+def test_the_text_does_not_depend_on_hash_seed_folder_or_locale(project: Project) -> None:
+    """Two processes that differ in all three write the same bytes."""
+    script = (
+        "import sys; from pathlib import Path; from gateway.codegen.generate import generate;"
+        "root = Path(sys.argv[1]); generate(root / 'schemas', root / 'generated', root / 'docs')"
+    )
+    texts = []
+    for seed, locale in (("1", "C"), ("4242", "C.UTF-8")):
+        copy = Project(project.root / f"copy {seed}")
+        shutil.copytree(project.schemas, copy.schemas)
+        environment = os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale}
+        environment |= {"PYTHONPATH": str(ROOT), "TZ": "Asia/Tokyo" if seed == "1" else "UTC"}
+        subprocess.run(
+            [sys.executable, "-c", script, str(copy.root)],
+            check=True,
+            env=environment,
+            cwd=copy.root,
+        )
+        texts.append(copy.texts())
+
+    assert texts[0] == texts[1]
+    assert not [name for name, text in texts[0].items() if str(project.root).encode() in text]
+
+
+def test_every_text_file_says_where_it_comes_from(project: Project) -> None:
+    project.generate()
+
+    texts = {name: text for name, text in project.texts().items() if not name.endswith(".json")}
+    assert texts
+    for name, text in texts.items():
+        lines = text.decode().splitlines()[:4]
+        opening = " ".join(lines)
+        assert "Generated from schemas/" in opening, name
+        assert "Regenerate with: gateway generate" in opening, name
+        assert "Source closure sha256: " in opening, name
+
+
+def test_one_changed_contract_changes_only_what_depends_on_it(project: Project) -> None:
+    project.generate()
+    project.edit("schemas/tools/words/greet.input.json", '"maxLength": 100', '"maxLength": 90')
+
+    report = project.generate()
+
+    assert {str(change.path.relative_to(project.root)) for change in report.changes} == {
+        "docs/words/greet.md",
+        "generated/bindings/words/greet.py",
+        "generated/models/words/greet.py",
+        "generated/openapi.json",
+        "generated/operations/words.py",
+        "generated/routes/words.py",
+        "generated/tools.json",
+        "generated/tools/words.py",
+    }
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 64])
+@pytest.mark.parametrize("name", [cache.FILE_NAME, snapshot.FILE_NAME])
+def test_a_damaged_cache_does_not_change_the_output(
+    project: Project, name: str, damage: bytes
+) -> None:
+    project.generate()
+    before = project.texts()
+    (project.root / CACHE_FOLDER / name).write_bytes(damage)
+
+    report = project.generate()
+
+    assert report.changes == ()
+    assert project.texts() == before
+
+
+@pytest.mark.parametrize("name", [cache.FILE_NAME, snapshot.FILE_NAME])
+def test_a_poisoned_cache_does_not_change_the_output(project: Project, name: str) -> None:
+    """A text that was edited inside the cache no longer fits its proof."""
+    project.generate()
+    before = project.texts()
+    file = project.root / CACHE_FOLDER / name
+    assert b"Greet" in file.read_bytes()
+    file.write_bytes(file.read_bytes().replace(b"Greet", b"Shout"))
+
+    report = project.generate()
+
+    assert report.changes == ()
+    assert project.texts() == before
+
+
+def test_contracts_that_the_lint_refuses_are_not_generated(project: Project) -> None:
+    """With the finding's place, and before anything is written."""
+    project.edit("schemas/tools/words/greet.input.json", '"type": "string"', '"type": "text"')
+
+    with pytest.raises(ContractRefused) as caught:
+        project.generate()
+
+    assert {finding.path for finding in caught.value.findings} == {"tools/words/greet.input.json"}
+    assert "/properties/name/type" in {finding.pointer for finding in caught.value.findings}
+    assert project.texts() == {}
+
+
+@pytest.mark.parametrize("name", ["not-a-package", "class", "1st"])
+def test_a_folder_that_cannot_be_a_package_is_refused(project: Project, name: str) -> None:
+    with pytest.raises(ContractError, match=rf"the output folder is .* '{name}' cannot be one"):
+        generate(project.schemas, project.root / name)
+
+
+def test_a_folder_with_a_persons_files_is_refused(project: Project) -> None:
+    (project.out).mkdir()
+    (project.out / "__init__.py").write_text("import mine\n", "utf-8")
+
+    with pytest.raises(ContractError, match=r"__init__\.py was not written by the generator"):
+        project.generate()
+
+    assert list(project.texts()) == ["generated/__init__.py"]
+
+
+def test_without_a_folder_for_pages_none_are_written(project: Project) -> None:
+    generate(project.schemas, project.out)
+
+    assert not project.docs.exists()
+
+
+def test_the_package_is_called_like_its_folder(project: Project) -> None:
+    generate(project.schemas, project.root / "our_tools")
+
+    texts = [path.read_text("utf-8") for path in (project.root / "our_tools").rglob("*.py")]
+    assert any("from our_tools.bindings.demo import show" in text for text in texts)
+    assert not [text for text in texts if "from generated" in text]
+
+
+def test_progress_is_told_step_by_step(project: Project) -> None:
+    steps: list[str] = []
+
+    generate(project.schemas, project.out, progress=steps.append)
+
+    assert [step.split()[0] for step in steps] == ["reading", "linting", "rendering", "comparing"]

@@ -1,0 +1,142 @@
+"""The short way after an edit finds exactly what the long way finds."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.codegen import meta, snapshot
+from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.generate import CACHE_FOLDER, generate
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+Edit = Callable[[Path], None]
+
+
+def edited(name: str, old: str, new: str) -> Edit:
+    def edit(schemas: Path) -> None:
+        text = (schemas / name).read_text("utf-8")
+        assert old in text
+        (schemas / name).write_text(text.replace(old, new), "utf-8")
+
+    return edit
+
+
+def removed(pattern: str, index_line: str) -> Edit:
+    def edit(schemas: Path) -> None:
+        for file in schemas.glob(pattern):
+            file.unlink()
+        edited("openapi.yaml", index_line, "")(schemas)
+
+    return edit
+
+
+def added(name: str, text: str) -> Edit:
+    def edit(schemas: Path) -> None:
+        (schemas / name).write_text(text, "utf-8")
+
+    return edit
+
+
+SHOW = "tools/demo/show.yaml"
+INPUT = "tools/demo/show.input.json"
+GREET = "tools/words/greet.yaml"
+SHORT: dict[str, Edit] = {
+    "an input schema": edited(INPUT, '"maximum": 50', '"maximum": 60'),
+    "an output schema": edited("tools/words/greet.output.json", "The greeting", "Hello and so on"),
+    "a description": edited(SHOW, "Show the entries", "Show all entries"),
+    "a time limit": edited(SHOW, "timeoutSeconds: 30", "timeoutSeconds: 5"),
+    "a binding": edited(SHOW, "limit: 50\n", "limit: 40\n"),
+    "a note of the lint": edited(
+        INPUT, '"minLength": 1,', '"minLength": 1, "not": {"const": "A"},'
+    ),
+}
+LONG: dict[str, Edit] = {
+    "the upstream": edited("upstreams/demo/openapi.yaml", "ledger.example/v1", "ledger.example/v2"),
+    "a shared file": edited("common/problem.json", "The HTTP status.", "The status."),
+    "the policies": edited("policies/agents.yaml", '"*"', "words.greet"),
+    "the index": edited("openapi.yaml", "title: Whole", "title: Other"),
+    "an alias": edited(SHOW, "name: demo_show\n", "name: demo_show\n    aliases: [list_them]\n"),
+    "an effect": edited(GREET, "effect: read", "effect: write"),
+    "a new file": added("common/extra.json", "{}"),
+    "a tool that is gone": removed(
+        "tools/words/*", "  /v1/words/greet: {$ref: ./tools/words/greet.yaml}\n"
+    ),
+    "a mistake": edited(INPUT, '"type": "integer"', '"type": "whole"'),
+    "a reference to elsewhere": edited(SHOW, "./show.input.json", "../words/greet.input.json"),
+    "a file that cannot be read": edited(INPUT, "{", "{{"),
+    "a taken alias": edited(GREET, "name: words_greet\n", "name: demo_show\n"),
+}
+
+
+class Run:
+    """What one run found, told so that two runs can be compared."""
+
+    def __init__(self, schemas: Path) -> None:
+        self.steps: list[str] = []
+        self.findings: tuple[Finding, ...] = ()
+        out = schemas.parent / "generated"
+        try:
+            self.findings = generate(schemas, out, progress=self.steps.append).notes
+        except ContractRefused as refused:
+            self.findings = refused.findings
+        files = [path for path in out.rglob("*") if path.is_file()]
+        self.texts = {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+    @property
+    def took_the_long_way(self) -> bool:
+        return any(step.startswith("linting") for step in self.steps)
+
+
+@pytest.fixture
+def schemas(tmp_path: Path) -> Path:
+    shutil.copytree(GOLDEN / "whole/in", tmp_path / "schemas")
+    meta.install(tmp_path / "schemas")
+    return tmp_path / "schemas"
+
+
+@pytest.mark.parametrize("name", [*SHORT, *LONG])
+def test_an_edit_is_found_alike_with_and_without_a_snapshot(schemas: Path, name: str) -> None:
+    """The same text, and the same findings; some edits on their own, others with everything."""
+    Run(schemas)
+    (SHORT | LONG)[name](schemas)
+
+    short = Run(schemas)
+    shutil.rmtree(schemas.parent / CACHE_FOLDER)
+    long = Run(schemas)
+
+    assert long.took_the_long_way
+    assert short.took_the_long_way == (name in LONG)
+    assert short.findings == long.findings
+    assert short.texts == long.texts
+
+
+def test_without_an_edit_nothing_is_linted(schemas: Path) -> None:
+    first = Run(schemas)
+    second = Run(schemas)
+
+    assert first.took_the_long_way
+    assert not second.took_the_long_way
+    assert (second.findings, second.texts) == (first.findings, first.texts)
+
+
+def test_edits_add_up(schemas: Path) -> None:
+    """A snapshot made by the short way is as good as one made by the long way."""
+    Run(schemas)
+    for edit in SHORT.values():
+        edit(schemas)
+        assert not Run(schemas).took_the_long_way
+
+    short = Run(schemas)
+    shutil.rmtree(schemas.parent / CACHE_FOLDER)
+
+    assert Run(schemas).texts == short.texts
+
+
+def test_a_snapshot_of_another_version_is_not_used(schemas: Path) -> None:
+    Run(schemas)
+    folder = schemas.parent / CACHE_FOLDER
+    found = snapshot.load(folder, "other")
+
+    assert found is None

@@ -1,0 +1,272 @@
+"""The Avinode tools through their generated field maps, against the mock."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+import generated
+from gateway.auth.principal import Grant, Permit, Principal
+from gateway.backends.faults import parse_step
+from gateway.backends.mock import MockBackend
+from gateway.backends.upstream_app import UpstreamApplication
+from gateway.calls.call import Arguments, Call
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.replies import ReplyReader
+from gateway.catalogue import open_catalogue
+from gateway.errors import (
+    InvalidReply,
+    ToolFailed,
+    UpstreamRateLimited,
+    UpstreamRefusedCredentials,
+    UpstreamRejected,
+    UpstreamUnavailable,
+)
+
+CATALOGUE = open_catalogue(generated.__name__)
+UPSTREAM = CATALOGUE.upstreams["avinode"]
+FLIGHT = {
+    "departure_airport": "KTEB",
+    "arrival_airport": "KVNY",
+    "passengers": 6,
+    "departure_date": "2026-12-01",
+}
+TRIP = {**FLIGHT, "departure_date": "2026-12-01T22:15:00-05:00"}
+DAYS = {"from": "2026-12-01", "to": "2026-12-31"}
+LEGS = {
+    "departure_airport": "KTEB",
+    "arrival_airport": "KOPF",
+    "date_range": DAYS,
+    "passengers": 4,
+}
+ARGUMENTS = {
+    "search_airports": {"query": "Teterboro"},
+    "search_flights": FLIGHT,
+    "search_empty_legs": LEGS,
+    "create_watch": LEGS,
+    "create_trip": TRIP,
+    "create_rfp": {"flight_details": TRIP, "operator_ids": ["OP-001", "OP-008"]},
+    "get_rfp_status": {"rfp_id": "arfq-10000001", "include_quotes": True},
+    "get_quote_status": {"rfp_id": "arfq-10000001"},
+    "get_quotes": {"rfp_id": "arfq-10000001"},
+    "send_message": {"thread_id": "arfq-10000001", "message": "Hello"},
+}
+
+
+class MockClock:
+    def __init__(self):
+        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+
+    def now(self):
+        return self.moment
+
+    def monotonic(self):
+        return self.moment.timestamp()
+
+
+class Tools:
+    """Calls bindings, checks results against output schemas, and keeps the requests."""
+
+    def __init__(self, *steps, seed="0", **credentials):
+        self.clock = MockClock()
+        self.requests = []
+        application = UpstreamApplication(
+            UPSTREAM, self.clock, seed=seed, scenario=list(map(parse_step, steps))
+        )
+        backend = MockBackend(
+            UPSTREAM, self.clock, credentials=credentials, application=application
+        )
+        self._send, backend.send = backend.send, self._recorded
+        replies = {"avinode": ReplyReader(UPSTREAM)}
+        self._dispatcher = Dispatcher({"avinode": backend}, replies, self.clock)
+
+    async def _recorded(self, request, *, timeout_seconds):
+        self.requests.append(request)
+        return await self._send(request, timeout_seconds=timeout_seconds)
+
+    async def call(self, tool, arguments=None):
+        entry = CATALOGUE.find(f"avinode.{tool}")
+        values = ARGUMENTS[tool] if arguments is None else arguments
+        assert entry.input.violations(values) == ()
+        permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
+        call = Call(
+            operation_id=entry.id,
+            credentials=None,
+            arguments=msgspec.json.encode(values),
+            transport="local",
+            request_id="request-1",
+        )
+        result = (await self._dispatcher.dispatch(permit, Arguments(values), call)).values
+        assert entry.output.violations(result) == ()
+        return result
+
+
+def test_the_arguments_here_are_for_every_tool_of_the_connector():
+    found = {entry.id for entry in CATALOGUE.entries if entry.operation.connector == "avinode"}
+    assert found == {f"avinode.{tool}" for tool in ARGUMENTS}
+
+
+async def test_every_tool_answers_within_its_contract():
+    """Everything that is asked about a request works once the request has been made."""
+    tools = Tools()
+    for tool in ARGUMENTS:
+        assert await tools.call(tool)
+
+
+@pytest.mark.parametrize("tool", ["search_airports", "search_flights", "create_trip", "create_rfp"])
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("status=401", UpstreamRefusedCredentials),
+        ("status=429;retry-after=7", UpstreamRateLimited),
+        ("status=503", UpstreamUnavailable),
+        ("status=409", UpstreamRejected),
+        ("truncate", InvalidReply),
+        ("close", UpstreamUnavailable),
+        ("break-contract", InvalidReply),
+    ],
+)
+async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
+    with pytest.raises(error) as caught:
+        await Tools(f"* 1 {fault}").call(tool)
+    if error is UpstreamRateLimited:
+        assert caught.value.retry_after_seconds == 7
+
+
+async def test_an_invalid_airport_is_a_rejection_that_names_the_code():
+    """Avinode says so under status 200; the trip is no success."""
+    with pytest.raises(UpstreamRejected, match="START_AIRPORT_INVALID"):
+        await Tools().call("create_trip", {**TRIP, "departure_airport": "ZZZZ"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "reason"),
+    [
+        ("get_rfp_status", {"rfp_id": "nothing"}, "rfp_not_found"),
+        ("get_quote_status", {"rfp_id": "nothing"}, "rfp_not_found"),
+        ("get_quotes", {"rfp_id": "nothing"}, "rfp_not_found"),
+        ("send_message", {"thread_id": "nothing", "message": "x"}, "thread_not_found"),
+        (
+            "create_rfp",
+            {"flight_details": TRIP, "operator_ids": ["OP-001", "OP-999"]},
+            "operator_not_found",
+        ),
+    ],
+)
+async def test_what_does_not_exist_is_a_declared_error(tool, arguments, reason):
+    with pytest.raises(ToolFailed) as caught:
+        await Tools().call(tool, arguments)
+    assert (caught.value.reason, caught.value.status) == (reason, 404)
+
+
+async def test_a_search_lists_aircraft_cheapest_first():
+    result = await Tools().call("search_flights")
+    prices = [aircraft["estimated_price_usd"] for aircraft in result["aircraft"]]
+    assert len(prices) >= 3
+    assert all(cheaper <= dearer for cheaper, dearer in pairwise(prices))
+    assert "deep_link" not in result
+
+
+@pytest.mark.parametrize("category", ["light", "midsize", "heavy", "ultra-long-range"])
+async def test_a_category_is_translated_there_and_back(category):
+    flight = {**FLIGHT, "arrival_airport": "KOPF", "aircraft_category": category, "passengers": 2}
+    result = await Tools().call("search_flights", flight)
+    assert {aircraft["category"] for aircraft in result["aircraft"]} == {category}
+
+
+async def test_an_account_that_may_not_search_gets_a_link():
+    """The search is refused with 403, and the fallback creates a trip to search from."""
+    tools = Tools(access_token="mock_broker")
+    result = await tools.call("search_flights", {**FLIGHT, "aircraft_category": "heavy"})
+    assert [request.operation for request in tools.requests] == [
+        "searchCharterOptions",
+        "createTrip",
+    ]
+    assert tools.requests[1].body["criteria"]["requiredLift"] == [{"aircraftCategory": "Heavy jet"}]
+    assert (result["aircraft"], result["total"]) == ([], 0)
+    assert "atrip-10000001" in result["deep_link"]
+    assert "Avinode" in result["notice"]
+
+
+async def test_a_trip_departs_at_the_same_moment_in_universal_time():
+    """22:15 in New York is 03:15 of the next day in UTC."""
+    tools = Tools()
+    await tools.call("create_trip")
+    (segment,) = tools.requests[0].body["segments"]
+    assert (segment["dateTime"]["date"], segment["dateTime"]["time"]) == ("2026-12-02", "03:15")
+    assert segment["dateTime"]["local"] is False
+    assert segment["paxCount"] == "6"
+
+
+async def test_a_trip_with_a_return_date_has_a_second_segment():
+    tools = Tools()
+    await tools.call("create_trip", {**TRIP, "return_date": "2026-12-05T08:00:00Z"})
+    _, back = tools.requests[0].body["segments"]
+    assert (back["startAirport"]["icao"], back["endAirport"]["icao"]) == ("KVNY", "KTEB")
+    assert back["dateTime"]["date"] == "2026-12-05"
+
+
+async def test_airports_can_be_narrowed_and_limited():
+    tools = Tools()
+    arguments = {"query": "london", "country": "GB", "limit": 2}
+    result = await tools.call("search_airports", arguments)
+    assert [airport["country"] for airport in result["airports"]] == ["GB", "GB"]
+    await tools.call("search_airports", {"query": "london"})
+    assert dict(tools.requests[1].query)["page[size]"] == "10"
+
+
+async def test_a_proposal_goes_from_nothing_to_quotes():
+    """Counts agree with each other at every hour, and with the quotes in the end."""
+    tools = Tools()
+    operators = ["OP-001", "OP-002", "OP-003", "OP-005"]
+    created = await tools.call("create_rfp", {"flight_details": TRIP, "operator_ids": operators})
+    asked = {"rfp_id": created["rfp_id"]}
+    assert created["operators_notified"] == 4
+
+    early = await tools.call("get_quote_status", asked)
+    assert (early["responded"], early["pending"]) == (0, 4)
+    assert "first_response_time_minutes" not in early
+
+    tools.clock.moment += timedelta(hours=12)
+    late = await tools.call("get_quote_status", asked)
+    status = await tools.call("get_rfp_status", {**asked, "include_quotes": True})
+    quotes = await tools.call("get_quotes", asked)
+    assert (late["responded"], late["pending"]) == (4, 0)
+    assert status["quoted"] + status["declined"] == 4
+    assert status["quotes"] == quotes["quotes"]
+    assert quotes["total"] == status["quoted"] == len(quotes["quotes"]) > 0
+    assert late["first_response_time_minutes"] <= late["average_response_time_minutes"]
+    for quote in quotes["quotes"]:
+        assert quote["total_price_usd"] == quote["base_price_usd"] + quote["taxes_fees_usd"]
+        assert quote["response_time_minutes"] >= late["first_response_time_minutes"]
+
+
+async def test_quotes_are_answered_only_when_asked_for():
+    tools = Tools()
+    created = await tools.call("create_rfp")
+    tools.clock.moment += timedelta(hours=12)
+    status = await tools.call("get_rfp_status", {"rfp_id": created["rfp_id"]})
+    assert status["quotes"] == []
+    assert dict(tools.requests[-1].query)["fields"] == "timestamps"
+
+
+async def test_a_quote_in_another_currency_does_not_pass_for_dollars():
+    """OP-008 quotes in euros; it counts as having answered, and its price is not shown."""
+    tools = Tools(seed="1")
+    arguments = {"flight_details": TRIP, "operator_ids": ["OP-008"]}
+    created = await tools.call("create_rfp", arguments)
+    tools.clock.moment += timedelta(hours=12)
+    asked = {"rfp_id": created["rfp_id"]}
+    assert (await tools.call("get_rfp_status", asked))["quoted"] == 1
+    assert (await tools.call("get_quotes", asked))["quotes"] == []
+
+
+async def test_times_are_universal():
+    tools = Tools()
+    result = await tools.call(
+        "create_rfp", {**ARGUMENTS["create_rfp"], "deadline": "2026-11-22T20:00:00+02:00"}
+    )
+    assert result["deadline"] == "2026-11-22T18:00:00Z"
+    assert re.fullmatch(r"2026-11-20T14:30:00(\.0+)?Z", result["created_at"])
