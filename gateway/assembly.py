@@ -20,7 +20,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Catalogue, open_catalogue
-from gateway.clock import Clock
+from gateway.clock import Clock, FastClock
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, UpstreamSettings
@@ -97,19 +97,21 @@ def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
 def _backend(
     upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Backend:
+    credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend == "mock":
+        mock_clock = FastClock(clock, settings.mock_speed)
         application = UpstreamApplication(
             upstream,
-            clock,
+            mock_clock,
             seed=str(settings.seed),
             latency_seconds=settings.mock_latency_seconds,
         )
-        return MockBackend(upstream, clock, application=application)
+        return MockBackend(upstream, mock_clock, credentials=credentials, application=application)
     return LiveBackend(
         upstream,
         clock,
         base_url=found.base_url or "",
-        credentials={name: secret.reveal() for name, secret in found.credentials.items()},
+        credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
         allows_plain_http=settings.allow_plain_http,
     )

@@ -15,8 +15,9 @@ import click
 
 from gateway.cli.commands import COMMANDS, cli
 from gateway.codegen.lint import RULES
+from gateway.errors import GatewayError
 from gateway.settings.reference import render_reference
-from gateway.transports.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTICE: Final = "<!-- Written by `scripts/reference.py`. Do not edit. -->"
@@ -59,7 +60,8 @@ CLASSES_HEAD: Final = """
 
 The classes of `gateway/errors.py`, for handlers and for who reads the log. `stage` is the step of
 the call that failed: the word in the audit record. `ToolFailed` answers with the status that the
-tool's contract declares.
+tool's contract declares. The errors of operators (`OperatorError` and below) end a command with
+exit code 2; callers do not see them.
 
 | class | stage | retryable | problem |
 |---|---|---|---|
@@ -149,17 +151,19 @@ def render_errors() -> str:
 
 
 def _classes() -> str:
-    """Every class of the error tree, with its kind."""
+    """Every class of the error tree, with its kind: its own, or its nearest parent's."""
     rows = (
         f"| `{error.__name__}` | {error.stage} | {'yes' if error.is_retryable else 'no'} "
-        f"| `{kind.slug}` |\n"
-        for error, kind in sorted(PROBLEMS.items(), key=_by_class_name)
+        f"| `{next(PROBLEMS[cls] for cls in error.__mro__ if cls in PROBLEMS).slug}` |\n"
+        for error in sorted(_tree(GatewayError), key=lambda error: error.__name__)
     )
     return CLASSES_HEAD + "".join(rows)
 
 
-def _by_class_name(item: tuple[type[Exception], ProblemKind]) -> str:
-    return item[0].__name__
+def _tree(error: type[GatewayError]) -> Iterator[type[GatewayError]]:
+    yield error
+    for child in error.__subclasses__():
+        yield from _tree(child)
 
 
 def render_rules() -> str:

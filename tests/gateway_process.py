@@ -34,7 +34,7 @@ class RunningGateway(Struct, frozen=True, kw_only=True):
 
     def create_key(self, agent: str) -> str:
         """A new key for `agent`, made by the command line beside the running server."""
-        text = run_gateway("keys", "create", agent, "--data", str(self.data), "--json")
+        text = run_gateway(self.data, "keys", "create", agent, "--data", ".", "--json")
         created: dict[str, Any] = json.loads(text)
         return str(created["key"])
 
@@ -43,7 +43,10 @@ class RunningGateway(Struct, frozen=True, kw_only=True):
 def running_gateway(
     data: Path, *arguments: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[RunningGateway]:
-    """Serve on a free port with its state under `data`; stop by SIGTERM, which must succeed."""
+    """Serve on a free port with its state under `data`; stop by SIGTERM, which must succeed.
+
+    It runs in `data`, so that no `gateway.toml` of the developer is found.
+    """
     log = data / "stderr.log"
     data.mkdir(parents=True, exist_ok=True)
     command = [str(GATEWAY), "serve", "--port", "0", "--data", str(data), *arguments]
@@ -54,7 +57,7 @@ def running_gateway(
             stdout=subprocess.PIPE,
             stderr=stderr,
             env=clean_environment(environment),
-            cwd=REPOSITORY,
+            cwd=data,
             text=True,
         ) as process,
     ):
@@ -68,14 +71,14 @@ def running_gateway(
             process.kill()
 
 
-def run_gateway(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """What `gateway ARGUMENTS` prints; it must succeed."""
+def run_gateway(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    """What `gateway ARGUMENTS` prints in `folder`; it must succeed."""
     done = subprocess.run(
         [str(GATEWAY), *arguments],
         capture_output=True,
         text=True,
         env=clean_environment(environment),
-        cwd=REPOSITORY,
+        cwd=folder,
         timeout=START_SECONDS,
         check=False,
     )

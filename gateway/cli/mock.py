@@ -11,7 +11,7 @@ from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.cli.options import settings_of, settings_options
-from gateway.clock import SystemClock
+from gateway.clock import FastClock, SystemClock
 from gateway.errors import ConfigurationError
 from gateway.transports.listen import bind, serve_http, url_of
 
@@ -38,7 +38,7 @@ def _read_steps(
     help="Fail that many calls of an operation (`*`: of any), such as `* 3 status=503` or "
     "`readRfq 1 latency=2s`. May be repeated; see also the header Mock-Fault.",
 )
-@settings_options("package", "seed", "mock_latency_seconds")
+@settings_options("package", "seed", "mock_speed", "mock_latency_seconds")
 def command(
     *, upstream: str, host: str, port: int, scenario: tuple[ScenarioStep, ...], **flags: Any
 ) -> None:
@@ -53,7 +53,7 @@ def command(
         raise ConfigurationError(f"there is no upstream {upstream!r}; the upstreams are {known}")
     application = UpstreamApplication(
         upstreams[upstream],
-        SystemClock(),
+        FastClock(SystemClock(), settings.mock_speed),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
         scenario=scenario,

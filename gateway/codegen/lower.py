@@ -1,6 +1,7 @@
 """A linted tree of contract files, lowered to the records that renderers read."""
 
 import hashlib
+import keyword
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -25,6 +26,7 @@ from gateway.codegen.sharing import COMMON, model, published, shared_models
 from gateway.codegen.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.errors import ContractError
 
 EVERY_TOOL: Final = "*"
 _REQUEST: Final = "/requestBody/content/application~1json"
@@ -34,7 +36,8 @@ _RESULT: Final = "/responses/200/content/application~1json"
 def lower(tree: SourceTree) -> Contracts:
     """The contracts of a tree without lint errors.
 
-    Raises `ContractRefused` for a reference that cannot be resolved.
+    Raises `ContractRefused` for a reference that cannot be resolved, and `ContractError` for a name
+    that Python cannot have.
     """
     tools = tuple(_tool(tree, each) for each in sorted(tree.tools, key=lambda tool: tool.id))
     return Contracts(
@@ -57,6 +60,7 @@ def source_of(tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPa
 
 
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
+    _refuse_keywords(tool)
     operation = tool.operation
     policy, mcp = operation["x-policy"], operation["x-mcp"]
     given, answered = follow(operation, _REQUEST), follow(operation, _RESULT)
@@ -87,6 +91,15 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         components=components,
         source=source_of(tree, tool.path, closure(tree, tool.path)),
     )
+
+
+def _refuse_keywords(tool: ToolSource) -> None:
+    for word in (tool.connector, tool.tool):
+        if keyword.iskeyword(word):
+            raise ContractError(
+                f"schemas/{tool.path}: {word!r} is a Python keyword, and no module can have its"
+                " name; choose another"
+            )
 
 
 def _model(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:

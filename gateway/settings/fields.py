@@ -87,6 +87,15 @@ class Fields(Struct, frozen=True, kw_only=True):
     mock_latency_seconds: Annotated[
         float, Meta(ge=0, le=60, description="Time that a mock takes to answer.")
     ] = 0.0
+    mock_speed: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="How fast time passes for mocks: at 60, what takes an operator minutes "
+            "takes as many seconds.",
+        ),
+    ] = 60.0
     audit_flush_seconds: Annotated[
         float,
         Meta(ge=0.001, le=5, description="Longest time an audit record of a read waits in memory."),

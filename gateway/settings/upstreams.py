@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -31,7 +32,7 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     """Without trailing slash; None for a mock."""
     credentials: Mapping[str, Secret] = {}
-    """Empty for a mock, so that it cannot leak what it does not hold."""
+    """For a mock only those that start with `mock_`: it cannot leak what it does not hold."""
     problem: str | None = None
     """What is misconfigured and how to mend it. The gateway does not serve with one."""
     origins: Mapping[str, str] = {}
@@ -51,7 +52,12 @@ def read_upstream(
         credentials = _credentials(sources, upstream)
         mocked = _why_mock(upstream, credentials) if override is None else None
         if mocked is not None:
-            return _mock(name, mocked, {key: origin for key, (_, origin) in credentials.items()})
+            return _mock(
+                name,
+                mocked,
+                {key: origin for key, (_, origin) in credentials.items()},
+                {key: secret for key, (secret, _) in credentials.items()},
+            )
         _refuse_unfit(upstream, credentials)
         base_url, origin = _base_url(sources, upstream, allow_plain_http=allow_plain_http)
     except ConfigurationError as error:
@@ -80,8 +86,15 @@ def upstream_variables(upstream: Upstream) -> frozenset[str]:
     )
 
 
-def _mock(name: str, reason: str, origins: Mapping[str, str]) -> UpstreamSettings:
-    return UpstreamSettings(name=name, backend="mock", reason=reason, origins=origins)
+def _mock(
+    name: str,
+    reason: str,
+    origins: Mapping[str, str],
+    credentials: Mapping[str, Secret] = MappingProxyType({}),
+) -> UpstreamSettings:
+    return UpstreamSettings(
+        name=name, backend="mock", reason=reason, origins=origins, credentials=credentials
+    )
 
 
 def _override(sources: Sources, name: str) -> tuple[BackendChoice, str] | None:

@@ -55,7 +55,16 @@ def summary(samples: Sequence[Sample]) -> dict[str, Spread]:
 def ratios(rounds: Rounds) -> dict[str, Spread]:
     """Calls per second, one contender against another, paired round by round."""
     return {
-        f"{one} / {other}": _paired(rounds[one], rounds[other])
+        f"{one} / {other}": _paired(rounds[one], rounds[other], "calls_per_second")
+        for one, other in RATIOS
+        if one in rounds and other in rounds
+    }
+
+
+def cpu_ratios(rounds: Rounds) -> dict[str, Spread]:
+    """Processor time per call, the other way round: neighbours on the machine disturb it less."""
+    return {
+        f"{other} / {one}": _paired(rounds[other], rounds[one], "cpu_us_per_call")
         for one, other in RATIOS
         if one in rounds and other in rounds
     }
@@ -71,6 +80,6 @@ def overheads(rounds: Rounds) -> dict[str, Spread]:
     }
 
 
-def _paired(ones: Sequence[Sample], others: Sequence[Sample]) -> Spread:
+def _paired(ones: Sequence[Sample], others: Sequence[Sample], figure: str) -> Spread:
     pairs = zip(ones, others, strict=True)
-    return spread([one.calls_per_second / other.calls_per_second for one, other in pairs])
+    return spread([getattr(one, figure) / getattr(other, figure) for one, other in pairs])

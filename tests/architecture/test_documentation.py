@@ -92,11 +92,8 @@ def test_every_command_is_documented(pages):
 def test_every_error_is_documented(pages):
     page = pages["docs/reference/errors.md"]
     assert [kind.slug for kind in PROBLEMS.values() if f"`{kind.slug}`" not in page] == []
-    known = [kind for kind in PROBLEMS if f"`{kind.__name__}`" not in page]
-    assert known == []
-    assert set(PROBLEMS) >= {
-        kind for kind in error_classes() if kind.__module__ == "gateway.errors"
-    }
+    classes = [kind for kind in error_classes() if kind.__module__ == "gateway.errors"]
+    assert [kind.__name__ for kind in classes if f"`{kind.__name__}`" not in page] == []
 
 
 def test_every_lint_rule_is_documented(pages):

@@ -8,7 +8,7 @@ from typing import Final
 SILENCED: Final = re.compile(r"#\s*(noqa|type:\s*ignore|pragma|nosec|pyright:\s*ignore)")
 REASONED: Final = re.compile(
     r"#\s*(noqa: [A-Z]+[0-9]+(, ?[A-Z]+[0-9]+)*|type: ignore\[[a-z-]+(, ?[a-z-]+)*\]"
-    r"|pragma: no cover|pyright: ignore\[\w+\])\s*(#|-|—|:)\s*\S.{7,}"
+    r"|pragma: no cover|pyright: ignore\[\w+\])(\s*[#:—-]|\s)\s*\S.{7,}"
 )
 
 

@@ -41,7 +41,7 @@ class _Session(Struct, frozen=True):
             *("--cli", "--config", str(self.folder / "servers.json"), "--server", "gateway"),
             *("--stored-auth-only", "--format", "json"),
             *request,
-            environment=os.environ | {"MCP_INSPECTOR_SECRET_STORE": "memory"},
+            environment={"MCP_INSPECTOR_SECRET_STORE": "memory"},
         )
         if done.stdout:
             return msgspec.json.decode(done.stdout, type=Answer)

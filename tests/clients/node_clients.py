@@ -20,6 +20,7 @@ from tests.clients.conversation import (
     Transcript,
     read_transcript,
 )
+from tests.gateway_process import clean_environment
 
 FOLDER: Final = Path(__file__).resolve().parent / "node"
 PACKAGES: Final = FOLDER / "node_modules"
@@ -47,12 +48,12 @@ def node() -> str:
 def run_node(
     *arguments: str, text: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a Node.js program to its end."""
+    """Run a Node.js program to its end, without the developer's own settings."""
     return subprocess.run(
         [node(), *arguments],
         input=text,
         capture_output=True,
-        env=environment,
+        env=clean_environment(environment),
         cwd=FOLDER,
         timeout=TIMEOUT_SECONDS,
         check=False,

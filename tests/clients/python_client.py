@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import httpx2
@@ -23,6 +24,8 @@ from tests.clients.conversation import (
 )
 
 TIMEOUT_SECONDS: Final = 30
+# Where the commands of stdio doors run: a folder in which no `gateway.toml` lies.
+FOLDER: Final = Path(__file__).resolve().parent
 
 
 def converse(mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
@@ -37,7 +40,7 @@ async def _over_door(mode: str, door: Door, steps: Sequence[Step]) -> Transcript
     async with asyncio.timeout(TIMEOUT_SECONDS):
         if not isinstance(door, HttpDoor):
             server = StdioServerParameters(
-                command=door.command, args=list(door.args), env=dict(door.env)
+                command=door.command, args=list(door.args), env=dict(door.env), cwd=FOLDER
             )
             return await _converse(Client(server, mode=mode), steps)
         async with httpx2.AsyncClient(headers=dict(door.headers)) as http:

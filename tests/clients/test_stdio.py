@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients.conversation import MODERN, ClientFailed, Step, StdioDoor
+from tests.clients.conversation import MODERN, ClientFailed, StdioDoor, Step
 from tests.clients.python_client import converse
 from tests.gateway_process import GATEWAY, RunningGateway
 

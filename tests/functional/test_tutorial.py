@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorial" / "first-tool.md"
-BLOCK = re.compile(r"^```\{code-block\} \w+\n:caption: (.+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```\{code-block\} \w+\n:caption: ([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 CALL = re.compile(r"gateway (call avinode\.airport_names --json '(.+)')")
 INDEX = "schemas/openapi.yaml"
 

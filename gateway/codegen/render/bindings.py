@@ -3,7 +3,6 @@
 from gateway.codegen.cache import Remember
 from gateway.codegen.fieldmap import BindingSource, compile_binding
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
-from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import Artifact, joint_source, python
 
 
@@ -17,7 +16,7 @@ def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Re
         f"{package} {source.path} {source.sha256}",
         lambda: compile_binding(_written(tool, upstream, package)),
     )
-    return python(f"bindings/{tool.connector}/{identifier(tool.tool)}.py", source, body)
+    return python(f"bindings/{tool.connector}/{tool.tool}.py", source, body)
 
 
 def _written(tool: ToolContract, upstream: UpstreamContract | None, package: str) -> BindingSource:

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from gateway.codegen.cache import Remember
 from gateway.codegen.ir import CommonContract, Model, Source, ToolContract
-from gateway.codegen.names import identifier
+from gateway.codegen.names import module_name
 from gateway.codegen.render.artifact import Artifact, docstring, python
 from gateway.codegen.render.typed import Schema, TypedFile
 
@@ -22,7 +22,7 @@ def tool_models(tool: ToolContract, package: str, remember: Remember) -> Artifac
 
     Raises `ContractError` when no exact text can be made of them.
     """
-    path = f"models/{tool.connector}/{identifier(tool.tool)}.py"
+    path = f"models/{tool.connector}/{tool.tool}.py"
     title = docstring(f"{tool.title}.\n\n{tool.description}")
     models = (tool.input_model, tool.output_model)
     classes = _remembered(tool.source, models, package, remember)
@@ -34,7 +34,7 @@ def common_models(common: CommonContract, package: str, remember: Remember) -> A
 
     Raises `ContractError` when no exact text can be made of them.
     """
-    path = f"models/common/{identifier(common.name)}.py"
+    path = f"models/common/{module_name(common.name)}.py"
     title = docstring(f"Definitions that several contracts share: {common.name}.")
     classes = _remembered(common.source, common.models, package, remember)
     return python(path, common.source, f"{title}\n\n{classes}")
@@ -47,13 +47,13 @@ def _remembered(source: Source, models: tuple[Model, ...], package: str, remembe
 
 def _classes(source: Source, models: tuple[Model, ...], package: str) -> str:
     schemas = {model.name: _localised(model.schema, str(model.path)) for model in models}
-    references = {found for schema in schemas.values() for found in _foreign(schema)}
+    references = sorted({found for schema in schemas.values() for found in _foreign(schema)})
     typed = TypedFile(
         str(source.path), [*_RESERVED, *schemas, *(name for _, _, name in references)]
     )
     for model in models:
         typed.add(model.name, _with_origin(schemas[model.name], model))
-    imports = {file: f"{package}.models.common.{identifier(stem)}" for file, stem, _ in references}
+    imports = {file: f"{package}.models.common.{module_name(stem)}" for file, stem, _ in references}
     # By name: importing the library takes half a second that a remembered text does not need.
     library = importlib.import_module("gateway.codegen.render.datamodel")
     return cast("str", library.pydantic_source(typed.definitions, imports, str(source.path)))

@@ -7,14 +7,13 @@ from gateway.codegen.ir import ToolContract
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import Artifact, docstring, joint_source, python, quoted
 
-_NAMES_IN_MODULE: Final = frozenset(
-    {"asgi", "call", "Final", "Receive", "ROUTES", "Scope", "Send", "ASGIRouteHandler"}
-)
+_USED: Final = frozenset({"asgi", "call", "tuple"})
+"""Names that the module needs itself and that a tool may have."""
 
 
 def routes(connector: str, tools: Sequence[ToolContract]) -> Artifact:
     """`routes/<connector>.py`: the REST face of every operation of one connector."""
-    names = {tool.id: identifier(tool.tool, taken=_NAMES_IN_MODULE) for tool in tools}
+    names = {tool.id: identifier(tool.tool, taken=_USED) for tool in tools}
     body = "\n".join(
         (
             docstring(f"The REST routes of {connector}."),
@@ -35,7 +34,7 @@ def routes(connector: str, tools: Sequence[ToolContract]) -> Artifact:
         )
     )
     source = joint_source(f"tools/{connector}/*.yaml", (tool.source for tool in tools))
-    return python(f"routes/{identifier(connector)}.py", source, body)
+    return python(f"routes/{connector}.py", source, body)
 
 
 def _route(tool: ToolContract, name: str) -> str:

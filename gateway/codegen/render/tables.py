@@ -17,11 +17,13 @@ from gateway.contract.operation import DeclaredError
 
 _FIELD: Final = 8
 """The column at which the fields of a table's entries start."""
+_USED: Final = frozenset({"tuple"})
+"""Names that the modules need themselves and that a tool or a connector may have."""
 
 
 def operations(connector: str, tools: Sequence[ToolContract], package: str) -> Artifact:
     """`operations/<connector>.py`: every operation of one connector."""
-    modules = sorted(identifier(tool.tool) for tool in tools)
+    modules = _imported(tool.tool for tool in tools)
     body = "\n".join(
         (
             docstring(f"The operations of {connector}."),
@@ -29,7 +31,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
             "from typing import Final",
             "",
             "from gateway.contract.operation import DeclaredError, Effect, Operation",
-            f"from {package}.bindings.{connector} import ({', '.join(modules)})",
+            f"from {package}.bindings.{connector} import ({modules})",
             "",
             "OPERATIONS: Final[tuple[Operation, ...]] = (",
             *(_operation(tool) for tool in tools),
@@ -39,7 +41,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
     )
     needs_errors = any(tool.errors for tool in tools)
     used = body if needs_errors else body.replace("import DeclaredError, Effect", "import Effect")
-    return python(f"operations/{identifier(connector)}.py", _tools_of(connector, tools), used)
+    return python(f"operations/{connector}.py", _tools_of(connector, tools), used)
 
 
 def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
@@ -58,15 +60,15 @@ def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
             "",
         )
     )
-    return python(f"tools/{identifier(connector)}.py", _tools_of(connector, tools), body)
+    return python(f"tools/{connector}.py", _tools_of(connector, tools), body)
 
 
 def joined(
     folder: str, name: str, kind: str, of: str, connectors: Sequence[str], package: str
 ) -> Artifact:
     """`<folder>/__init__.py`: the tables of all connectors, one after the other."""
-    modules = [identifier(connector) for connector in connectors]
-    imports = [f"from {package}.{folder} import ({', '.join(modules)})"] if modules else []
+    modules = [identifier(connector, taken=_USED) for connector in connectors]
+    imports = [f"from {package}.{folder} import ({_imported(connectors)})"] if modules else []
     body = "\n".join(
         (
             docstring(f"The {folder} of every connector."),
@@ -116,6 +118,12 @@ def package_marker(folder: str, text: str, names: Iterable[str] = ()) -> Artifac
     return python(path, source, f"{docstring(text)}\n")
 
 
+def _imported(modules: Iterable[str]) -> str:
+    """Modules as an import lists them; one whose name the importer needs itself is renamed."""
+    names = ((module, identifier(module, taken=_USED)) for module in modules)
+    return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
+
+
 def _tools_of(connector: str, tools: Iterable[ToolContract]) -> Source:
     return joint_source(f"tools/{connector}/*.yaml", (tool.source for tool in tools))
 
@@ -129,7 +137,7 @@ def _operation(tool: ToolContract) -> str:
         "effect": f"Effect.{tool.effect.name}",
         "timeout_seconds": repr(tool.timeout_seconds),
         "errors": _tuple(_declared(error) for error in tool.errors),
-        "binding": f"{identifier(tool.tool)}.BINDING",
+        "binding": f"{identifier(tool.tool, taken=_USED)}.BINDING",
         "sensitive": _tuple(quoted(pointer) for pointer in tool.sensitive),
         "route": quoted(tool.route),
     }

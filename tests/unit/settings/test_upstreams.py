@@ -32,12 +32,22 @@ def test_without_credentials_it_is_a_mock() -> None:
     assert "GATEWAY_BACKEND_AVINODE=live" in found.reason
 
 
-def test_with_mock_credentials_it_is_a_mock_that_holds_none() -> None:
+def test_with_mock_credentials_it_is_a_mock_of_the_account_that_they_name() -> None:
     found = upstream(
-        {"GATEWAY_AVINODE_API_TOKEN": "mock_1", "GATEWAY_AVINODE_ACCESS_TOKEN": "mock_2"}
+        {"GATEWAY_AVINODE_API_TOKEN": "mock_1", "GATEWAY_AVINODE_ACCESS_TOKEN": "mock_broker"}
     )
 
-    assert (found.backend, found.problem, dict(found.credentials)) == ("mock", None, {})
+    assert (found.backend, found.problem) == ("mock", None)
+    assert {name: s.reveal() for name, s in found.credentials.items()} == {
+        "api_token": "mock_1",
+        "access_token": "mock_broker",
+    }
+
+
+def test_a_mock_by_decree_holds_no_credentials() -> None:
+    found = upstream(TOKENS | URL | {"GATEWAY_BACKEND_AVINODE": "mock"})
+
+    assert (found.backend, dict(found.credentials)) == ("mock", {})
 
 
 def test_with_credentials_and_a_base_url_it_is_live() -> None:

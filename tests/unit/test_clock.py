@@ -1,0 +1,39 @@
+"""Time, and how it is written."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from gateway.clock import FastClock, rfc3339
+
+
+class HandClock:
+    """Moves when told."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 20, 12, tzinfo=UTC) + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def test_fast_time_starts_where_the_other_clock_is_and_passes_faster() -> None:
+    slow = HandClock()
+    fast = FastClock(slow, speed=60)
+    start = fast.now()
+    assert start == slow.now()
+
+    slow.seconds += 2
+
+    assert fast.now() - start == timedelta(minutes=2)
+    assert fast.monotonic() == 100 + 120
+
+
+def test_a_moment_is_written_in_utc_with_milliseconds() -> None:
+    east = timezone(timedelta(hours=2))
+
+    assert (
+        rfc3339(datetime(2026, 11, 20, 14, 30, 0, 1500, tzinfo=east)) == "2026-11-20T12:30:00.001Z"
+    )
+    assert rfc3339(datetime(985, 1, 2, tzinfo=UTC)) == "0985-01-02T00:00:00.000Z"
