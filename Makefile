@@ -9,6 +9,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Create .venv from the lock file (does nothing when it is up to date)
+	@command -v $(PYTHON) >/dev/null || { echo "error: there is no $(PYTHON)"; echo "fix: install Python 3.11 or newer"; exit 2; } >&2
 	@$(PYTHON) scripts/setup.py
 
 run: setup ## Serve on the mocks and SQLite, with its data in ./data

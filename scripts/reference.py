@@ -130,7 +130,8 @@ def _command_sections(
 
 def _option_row(option: click.Option) -> str:
     flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
-    return f"| {flags} | {_prose(option.help).replace('|', chr(92) + '|')} |\n"
+    default = f" [default: {option.default}]" if option.show_default else ""
+    return f"| {flags} | {_prose(option.help).replace('|', chr(92) + '|')}{default} |\n"
 
 
 def _prose(text: str | None) -> str:

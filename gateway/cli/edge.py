@@ -33,6 +33,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has had enough; the flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return CANNOT_RUN
     except Exception as error:
         # Also a defect of the gateway itself: its user gets no traceback.
         if sys.flags.dev_mode:

@@ -1,11 +1,12 @@
 """One run of ruff over everything that is new: imports in order, then the formatter."""
 
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from ruff import find_ruff_bin  # type: ignore[import-untyped]  # ruff ships no types
 
 from gateway.errors import ContractError
 
@@ -35,10 +36,10 @@ def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePo
 
 
 def _ruff(root: Path, arguments: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "ruff", arguments[0], *_COMMON, *arguments[1:], "."]
+    command = arguments[0], *_COMMON, *arguments[1:], "."
     try:
         run = subprocess.run(  # noqa: S603  fixed program and options, texts only by file
-            command, cwd=root, capture_output=True, text=True, check=False
+            [find_ruff_bin(), *command], cwd=root, capture_output=True, text=True, check=False
         )
     except OSError as error:
         raise ContractError(

@@ -122,9 +122,9 @@ def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[A
     connectors = contracts.by_connector()
     yield from _markers(list(connectors), package)
     for common in contracts.common:
-        yield models.common_models(common, package, remember)
+        yield models.common_models(common).render(package, remember)
     for tool in contracts.tools:
-        yield models.tool_models(tool, package, remember)
+        yield models.tool_models(tool).render(package, remember)
         yield bindings.binding(tool, contracts, package, remember)
         yield reference.page(tool, remember)
     for connector, tools in connectors.items():

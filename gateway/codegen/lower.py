@@ -1,11 +1,11 @@
 """A linted tree of contract files, lowered to the records that renderers read."""
 
 import hashlib
-import keyword
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.codegen.clients import for_clients
 from gateway.codegen.ir import (
     Annotations,
     CommonContract,
@@ -26,7 +26,6 @@ from gateway.codegen.sharing import COMMON, model, published, shared_models
 from gateway.codegen.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.operation import DeclaredError, Effect
-from gateway.errors import ContractError
 
 EVERY_TOOL: Final = "*"
 _REQUEST: Final = "/requestBody/content/application~1json"
@@ -36,8 +35,7 @@ _RESULT: Final = "/responses/200/content/application~1json"
 def lower(tree: SourceTree) -> Contracts:
     """The contracts of a tree without lint errors.
 
-    Raises `ContractRefused` for a reference that cannot be resolved, and `ContractError` for a name
-    that Python cannot have.
+    Raises `ContractRefused` for a reference that cannot be resolved.
     """
     tools = tuple(_tool(tree, each) for each in sorted(tree.tools, key=lambda tool: tool.id))
     return Contracts(
@@ -60,7 +58,6 @@ def source_of(tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPa
 
 
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
-    _refuse_keywords(tool)
     operation = tool.operation
     policy, mcp = operation["x-policy"], operation["x-mcp"]
     given, answered = follow(operation, _REQUEST), follow(operation, _RESULT)
@@ -79,27 +76,18 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),
         annotations=_annotations(mcp["annotations"]),
-        input_schema=input_schema,
-        output_schema=dereference(tree, tool.path, f"/post{_RESULT}/schema"),
+        input_schema=for_clients(input_schema),
+        output_schema=for_clients(dereference(tree, tool.path, f"/post{_RESULT}/schema")),
         input_model=_model(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
         output_model=_model(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
         input_examples=tuple(_examples(given)),
         output_examples=tuple(_examples(answered)),
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
-        path_item=path_item,
-        components=components,
+        path_item=for_clients(path_item),
+        components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),
     )
-
-
-def _refuse_keywords(tool: ToolSource) -> None:
-    for word in (tool.connector, tool.tool):
-        if keyword.iskeyword(word):
-            raise ContractError(
-                f"schemas/{tool.path}: {word!r} is a Python keyword, and no module can have its"
-                " name; choose another"
-            )
 
 
 def _model(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:

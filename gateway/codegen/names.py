@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
-_NOT_IN_IDENTIFIERS: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
 def camel(text: str) -> str:
@@ -18,12 +17,6 @@ def camel(text: str) -> str:
 def identifier(name: str, *, taken: Collection[str] = ()) -> str:
     """`name` as a Python identifier: a keyword or a taken name gets a trailing underscore."""
     return f"{name}_" if keyword.iskeyword(name) or name in taken else name
-
-
-def module_name(stem: str) -> str:
-    """The module for a contract file: `rate-card.json` becomes `rate_card`."""
-    name = _NOT_IN_IDENTIFIERS.sub("_", stem)
-    return identifier(name if name[:1].isalpha() else f"_{name}")
 
 
 def singular(text: str) -> str:

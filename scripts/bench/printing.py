@@ -18,9 +18,7 @@ def text_of(report: Mapping[str, Any]) -> str:
         f"load: {_load(report)}",
         "",
         *_table(report["contenders"]),
-        *_section(
-            "calls per second, median (low to high) over the rounds", report, "ratios_of_calls", "x"
-        ),
+        *_section("calls per second, median (low to high)", report, "ratios_of_calls", "x"),
         *_section("processor time per call of the server", report, "ratios_of_cpu", "x"),
         *_section("median call beyond the upstream's own", report, "overhead", " ms"),
         *_section("start of `gateway serve`", report, "gateway_start", ""),

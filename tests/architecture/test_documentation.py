@@ -20,7 +20,7 @@ from gateway.settings.sources import TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables
 from gateway.transports.problem_kinds import PROBLEMS
 
-BLOCK: Final = re.compile(r"^[ ]*```shell\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
+BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
 COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)
 VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")

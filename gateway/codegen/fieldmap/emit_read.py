@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import UNSET
 
-from gateway.codegen.fieldmap.algebra import bare, kinds
+from gateway.codegen.fieldmap.algebra import bare, covers, kinds
+from gateway.codegen.fieldmap.images import image_of
 from gateway.codegen.fieldmap.nodes import Conversion, Read, Resort
 from gateway.codegen.fieldmap.places import Place
 from gateway.codegen.fieldmap.presence import is_needed
@@ -37,9 +38,14 @@ def emit_read(value: Read, site: Site) -> str:
         return _defaulted(value, site, _mapped(value, site, place, text))
     if value.conversion is not None:
         text = _converted(value, value.conversion, site, place, text)
-    if value.gap is not None:
+    if value.gap is not None and not _is_always_admitted(value, site, place):
         text = _guarded(value.gap, site, place, text)
     return _defaulted(value, site, text)
+
+
+def _is_always_admitted(value: Read, site: Site, place: Place) -> bool:
+    """Whether the gap is only that a value is absent or does not convert: then no gate is asked."""
+    return covers(site.target, image_of(value, place.schema).schema) is True
 
 
 def _defaulted(value: Read, site: Site, text: str) -> str:

@@ -48,7 +48,8 @@ class Place(Struct, frozen=True, kw_only=True):
     default: Any | UnsetType = UNSET
     """What the input schema puts in the place of an argument that was not sent."""
     pointer: str
-    """Into the arguments or the reply's body, with `*` for any index: what errors show."""
+    """Into the arguments or the reply's body, with `*` for any index, or `/header/<name>`: what
+    errors show."""
 
     @property
     def may_be_absent(self) -> bool:
@@ -123,7 +124,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             steps=(Step(source.steps[0], source in self.known),),
             schema={"type": "string"},
             is_null_absent=False,
-            pointer="",
+            pointer=f"/header/{source.steps[0]}",
         )
 
     def _body(self) -> Schema:

@@ -59,20 +59,19 @@ class Module:
     """The text of one generated module while it is written."""
 
     def __init__(self) -> None:
-        self._imports: dict[str, set[str]] = {}
+        self._imports: dict[str, dict[str, str]] = {}
         self._taken: set[str] = set(_RESERVED)
         self.constants: list[str] = []
         self.functions: list[str] = []
 
     def use(self, module: str, name: str) -> str:
         """Import `name` from `module`; answers the name it goes by."""
-        names = self._imports.setdefault(module, set())
-        if name in names:
-            return name
-        alias = name if name not in self._taken else self.free([module.rsplit(".", 1)[-1], name])
-        names.add(name if alias == name else f"{name} as {alias}")
-        self._taken.add(alias)
-        return alias
+        known = self._imports.setdefault(module, {})
+        if name not in known:
+            is_taken = name in self._taken
+            known[name] = self.free([module.rsplit(".", 1)[-1], name]) if is_taken else name
+            self._taken.add(known[name])
+        return known[name]
 
     def helper(self, name: str) -> str:
         """A word of the field map."""
@@ -129,12 +128,18 @@ class Module:
 
     def _import_lines(self, *, is_standard: bool) -> str:
         return "\n".join(
-            f"from {module} import {', '.join(sorted(names, key=_import_order))}"
+            f"from {module} import {', '.join(map(_name_text, sorted(names.items(), key=_order)))}"
             for module, names in sorted(self._imports.items())
             if (module in _STANDARD) is is_standard
         )
 
 
-def _import_order(name: str) -> tuple[int, str]:
+def _name_text(import_: tuple[str, str]) -> str:
+    name, alias = import_
+    return name if name == alias else f"{name} as {alias}"
+
+
+def _order(import_: tuple[str, str]) -> tuple[int, str]:
     """isort's order: constants, classes, functions."""
+    name, _ = import_
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)

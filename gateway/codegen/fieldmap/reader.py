@@ -27,6 +27,9 @@ class Reader:
         if not isinstance(value, dict):
             self.refuse(pointer, "must be a mapping", "write names with their values")
             return {}
+        if not all(isinstance(name, str) for name in value):
+            self.refuse(pointer, "holds a name that is not text", "put the name in quotes")
+            return {}
         for name in value:
             if known is not None and name not in known:
                 self.refuse(

@@ -35,7 +35,7 @@ def member(schema: Any, name: str) -> Member | None:
         found += [chosen] if chosen else []
     if not found:
         return None
-    is_required = name in schema.get("required", ()) or any(part.is_required for part in found)
+    is_required = name in required_of(schema) or any(part.is_required for part in found)
     return Member(both(*(part.schema for part in found)), is_required)
 
 

@@ -58,7 +58,7 @@ def check_places(workspace: Workspace) -> Iterator[Finding]:
 
 def check_paths(workspace: Workspace) -> Iterator[Finding]:
     """index/wrong-path, index/wrong-file"""
-    index = _sound_index(workspace)
+    index = workspace.index
     if index is None:
         return
     for path, reference in index.value["paths"].items():
@@ -78,7 +78,7 @@ def check_paths(workspace: Workspace) -> Iterator[Finding]:
 
 def check_lists(workspace: Workspace) -> Iterator[Finding]:
     """ref/*, index/wrong-file"""
-    index = _sound_index(workspace)
+    index = workspace.index
     for pointer, holder in _listed_in(index) if index else ():
         folder = steps(pointer)[0].removeprefix("x-")
         yield from _listed(workspace, pointer, holder["$ref"], folder)
@@ -98,7 +98,7 @@ def _listed(workspace: Workspace, pointer: str, ref: str, folder: str) -> Iterat
 
 def check_unused(workspace: Workspace) -> Iterator[Finding]:
     """index/unlisted, index/unreferenced"""
-    index = _sound_index(workspace)
+    index = workspace.index
     if index is None:
         return
     used = _used(workspace, index)
@@ -162,8 +162,3 @@ def _documents(
         target = workspace.target(document, pointer, holder)
         if target:
             yield target.document
-
-
-def _sound_index(workspace: Workspace) -> Document | None:
-    is_sound = INDEX not in workspace.misshapen
-    return workspace.tree.index if is_sound else None

@@ -15,7 +15,10 @@ from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.upstream import Upstream
 
 _POINTER: Final = "/post/x-binding"
-_NEEDS: Final = ("file/", "json/", "yaml/", "ref/", "schema/", "shape/", "upstream/", "binding/")
+_NEEDS: Final = (
+    *("file/", "json/", "yaml/", "ref/", "schema/", "shape/", "upstream/", "binding/"),
+    *("tool/schema-file", "publish/root"),
+)
 """Rules without which a contract cannot be compared with another."""
 _decoder = msgspec.json.Decoder(tuple[Problem, ...])
 

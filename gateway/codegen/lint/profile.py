@@ -157,12 +157,15 @@ def _is_structured_constant(schema: Mapping[str, Any]) -> bool:
 
 def _is_mixed_enum(schema: Mapping[str, Any]) -> bool:
     members = schema["enum"]
+    if not isinstance(members, list):
+        return False
     kinds = {type(member) for member in members if member is not None}
     return len(kinds) > 1 or not kinds.isdisjoint({dict, list})
 
 
 def _is_untyped_format(schema: Mapping[str, Any]) -> bool:
-    return schema["format"] in FORMATS - TYPED_FORMATS
+    name = schema["format"]
+    return isinstance(name, str) and name in FORMATS - TYPED_FORMATS
 
 
 def _is_schema(schema: Mapping[str, Any]) -> bool:
@@ -182,7 +185,8 @@ _AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]
 def check_formats(workspace: Workspace) -> Iterator[Finding]:
     """schema/unknown-format"""
     for place in workspace.schemas:
-        if "format" in place.schema and place.schema["format"] not in FORMATS:
+        name = place.schema.get("format")
+        if isinstance(name, str) and name not in FORMATS:
             pointer = child(place.pointer, "format")
             message = "this format is not known, so that nothing would check it"
             yield workspace.finding("schema/unknown-format", place.document, pointer, message)

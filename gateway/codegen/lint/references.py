@@ -5,7 +5,9 @@ from typing import Final
 
 from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.upstreams import operations
 from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.pointers import parent
 from gateway.codegen.refs import resolve
 
 _MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
@@ -29,3 +31,10 @@ def check_expansions(workspace: Workspace) -> Iterator[Finding]:
     """ref/recursive, schema/too-large, schema/too-deep"""
     for entry in workspace.entries:
         yield from workspace.refusals(entry.document.path, entry.pointer)
+    for tool, media in workspace.published():
+        yield from workspace.refusals(tool.path, f"{media}/schema")
+    for document in workspace.upstreams.values():
+        for operation in operations(document):
+            around = parent(operation.pointer)
+            for pointer in (operation.pointer, f"{around}/parameters"):
+                yield from workspace.refusals(document.path, pointer)

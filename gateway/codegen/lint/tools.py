@@ -77,9 +77,10 @@ def check_schema_files(workspace: Workspace) -> Iterator[Finding]:
 
 def check_tags(workspace: Workspace) -> Iterator[Finding]:
     """tool/tag, tool/unknown-tag"""
-    index = workspace.tree.index
-    described = index.value.get("tags", ()) if index and isinstance(index.value, dict) else ()
-    known = {tag["name"] for tag in described if isinstance(tag, dict) and "name" in tag}
+    index = workspace.index
+    if index is None:
+        return
+    known = {tag["name"] for tag in index.value.get("tags", ())}
     for tool in workspace.tools:
         tags = tool.operation["tags"]
         if tool.connector not in tags:

@@ -66,6 +66,11 @@ class Workspace:
         return {path: violations for path, violations in judged if violations}
 
     @cached_property
+    def index(self) -> Document | None:
+        """The index, when it has the right shape."""
+        return None if INDEX in self.misshapen else self.tree.index
+
+    @cached_property
     def tools(self) -> tuple[ToolSource, ...]:
         """The tools whose files have the right shape."""
         return tuple(tool for tool in self.tree.tools if tool.path not in self.misshapen)

@@ -3,60 +3,69 @@
 import importlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, cast
+from typing import Any, Final
+
+from msgspec import Struct
 
 from gateway.codegen.cache import Remember
 from gateway.codegen.ir import CommonContract, Model, Source, ToolContract
-from gateway.codegen.names import module_name
+from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import Artifact, docstring, python
 from gateway.codegen.render.typed import Schema, TypedFile
 
 _RESERVED: Final = (
     "Annotated", "Any", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "TypeAliasType",
 )  # fmt: skip
-_SHARED: Final = re.compile(r"(common/([\w.-]+)\.json)#/\$defs/(\w+)")
+_SHARED: Final = re.compile(r"(common/(\w+)\.json)#/\$defs/(\w+)")
 
 
-def tool_models(tool: ToolContract, package: str, remember: Remember) -> Artifact:
-    """`models/<connector>/<tool>.py`: the tool's input and output.
+class ModelFile(Struct, frozen=True, kw_only=True):
+    """One module of models."""
 
-    Raises `ContractError` when no exact text can be made of them.
-    """
-    path = f"models/{tool.connector}/{tool.tool}.py"
-    title = docstring(f"{tool.title}.\n\n{tool.description}")
-    models = (tool.input_model, tool.output_model)
-    classes = _remembered(tool.source, models, package, remember)
-    return python(path, tool.source, f"{title}\n\n{classes}")
+    path: str
+    title: str
+    source: Source
+    models: tuple[Model, ...]
+
+    def render(self, package: str, remember: Remember) -> Artifact:
+        """The file. Raises `ContractError` when no exact text can be made of its models."""
+        basis = f"{package} {self.path} {self.source.sha256}"
+        text = remember("models", basis, lambda: self._text(package))
+        return python(self.path, self.source, text)
+
+    def _text(self, package: str) -> str:
+        schemas = {model.name: _localised(model.schema, str(model.path)) for model in self.models}
+        references = sorted({each for schema in schemas.values() for each in _foreign(schema)})
+        names = [*_RESERVED, *schemas, *(name for _, _, name in references)]
+        typed = TypedFile(str(self.source.path), names)
+        for model in self.models:
+            typed.add(model.name, _with_origin(schemas[model.name], model))
+        common = f"{package}.models.common"
+        imports = {file: f"{common}.{identifier(stem)}" for file, stem, _ in references}
+        # By name: importing the library takes half a second that a remembered text does not need.
+        library = importlib.import_module("gateway.codegen.render.datamodel")
+        classes = library.pydantic_source(typed.definitions, imports, str(self.source.path))
+        return f"{docstring(self.title)}\n\n{classes}"
 
 
-def common_models(common: CommonContract, package: str, remember: Remember) -> Artifact:
-    """`models/common/<file>.py`: the shared definitions of one file.
-
-    Raises `ContractError` when no exact text can be made of them.
-    """
-    path = f"models/common/{module_name(common.name)}.py"
-    title = docstring(f"Definitions that several contracts share: {common.name}.")
-    classes = _remembered(common.source, common.models, package, remember)
-    return python(path, common.source, f"{title}\n\n{classes}")
-
-
-def _remembered(source: Source, models: tuple[Model, ...], package: str, remember: Remember) -> str:
-    basis = f"{package} {source.path} {source.sha256}"
-    return remember("models", basis, lambda: _classes(source, models, package))
-
-
-def _classes(source: Source, models: tuple[Model, ...], package: str) -> str:
-    schemas = {model.name: _localised(model.schema, str(model.path)) for model in models}
-    references = sorted({found for schema in schemas.values() for found in _foreign(schema)})
-    typed = TypedFile(
-        str(source.path), [*_RESERVED, *schemas, *(name for _, _, name in references)]
+def tool_models(tool: ToolContract) -> ModelFile:
+    """`models/<connector>/<tool>.py`: the tool's input and output."""
+    return ModelFile(
+        path=f"models/{tool.connector}/{tool.tool}.py",
+        title=f"{tool.title}.\n\n{tool.description}",
+        source=tool.source,
+        models=(tool.input_model, tool.output_model),
     )
-    for model in models:
-        typed.add(model.name, _with_origin(schemas[model.name], model))
-    imports = {file: f"{package}.models.common.{module_name(stem)}" for file, stem, _ in references}
-    # By name: importing the library takes half a second that a remembered text does not need.
-    library = importlib.import_module("gateway.codegen.render.datamodel")
-    return cast("str", library.pydantic_source(typed.definitions, imports, str(source.path)))
+
+
+def common_models(common: CommonContract) -> ModelFile:
+    """`models/common/<file>.py`: the shared definitions of one file."""
+    return ModelFile(
+        path=f"models/common/{identifier(common.name)}.py",
+        title=f"Definitions that several contracts share: {common.name}.",
+        source=common.source,
+        models=common.models,
+    )
 
 
 def _localised(schema: Any, file: str) -> Any:

@@ -3,12 +3,9 @@
 from typing import Any, Final
 
 from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamContract
-from gateway.codegen.keywords import DATA, NAME_MAPS
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.errors import ContractError
 
-_PRIVATE: Final = frozenset({"$schema", "$id", "$comment", "x-sensitive"})
-"""Members of a schema that say nothing to a client."""
 _SOURCES: Final = frozenset({"paths", "components", "x-upstreams", "x-policies"})
 """Members of the index that point at other files."""
 
@@ -28,7 +25,7 @@ def openapi_json(contracts: Contracts) -> Artifact:
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
-            "paths": {tool.route: _path_item(tool) for tool in contracts.tools},
+            "paths": {tool.route: tool.path_item for tool in contracts.tools},
             "components": own | {"schemas": dict(sorted(schemas.items()))},
         },
     )
@@ -39,30 +36,13 @@ def upstream_json(contract: UpstreamContract) -> Artifact:
     return document(f"upstreams/{contract.upstream.name}.json", contract.upstream)
 
 
-def for_clients(schema: Any) -> Any:
-    """`schema` without the members that only its authors need."""
-    if isinstance(schema, list):
-        return [for_clients(member) for member in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {name: _member(name, value) for name, value in schema.items() if name not in _PRIVATE}
-
-
-def _member(name: str, value: Any) -> Any:
-    if name in DATA:
-        return value
-    if name in NAME_MAPS and isinstance(value, dict):
-        return {key: for_clients(member) for key, member in value.items()}
-    return for_clients(value)
-
-
 def _listing(tool: ToolContract) -> dict[str, Any]:
     return {
         "name": tool.mcp_name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": for_clients(tool.input_schema),
-        "outputSchema": for_clients(tool.output_schema),
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
         "annotations": _hints(tool.annotations),
     }
 
@@ -86,11 +66,4 @@ def _components(contracts: Contracts) -> dict[str, Any]:
                     f"schemas/{tool.source.path}: another schema is also published as {name};"
                     " rename the file"
                 )
-    return {name: for_clients(schema) for name, schema in found.items()}
-
-
-def _path_item(tool: ToolContract) -> dict[str, Any]:
-    operation = {
-        name: value for name, value in tool.path_item["post"].items() if name != "x-binding"
-    }
-    return tool.path_item | {"post": for_clients(operation)}
+    return found

@@ -26,6 +26,13 @@ def test_an_unknown_command_is_wrong_usage(cli):
     assert cli("nope") == (2, "", "error: No such command 'nope'.\nfix: see `gateway --help`\n")
 
 
+@pytest.mark.parametrize("arguments", [(), ("keys",)])
+def test_a_missing_command_shows_the_help(cli, arguments):
+    code, out, err = cli(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(" ".join(("Usage: gateway", *arguments)))
+
+
 def test_a_wrong_option_names_the_help_of_its_command(cli):
     code, _, err = cli("serve", "--prot", "1")
     assert code == 2

@@ -168,3 +168,21 @@ def test_a_reader_that_has_had_enough_is_no_error():
         check=False,
     )
     assert (done.stdout, done.stderr) == ("[", "")
+
+
+def test_progress_is_for_terminals_alone(tmp_path):
+    """Standard error is a terminal in one run and a file in the other; the answer is the same."""
+    terminal, end = os.openpty()
+    with (tmp_path / "stderr").open("wb") as file:
+        runs = [
+            subprocess.run(
+                [GATEWAY, "lint"], cwd=ROOT, stdout=subprocess.PIPE, stderr=to, check=True
+            )
+            for to in (end, file)
+        ]
+    os.close(end)
+    shown = os.read(terminal, 65536).decode()
+    os.close(terminal)
+    assert "lint: checking " in shown
+    assert (tmp_path / "stderr").read_bytes() == b""
+    assert runs[0].stdout == runs[1].stdout

@@ -4,9 +4,11 @@ The mistakes are data, in tests/assets/contracts/planted/: what to do to the min
 the one finding that must come of it, with its file, line and JSON Pointer.
 """
 
+import copy
+import random
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ import yaml
 from gateway.codegen import meta
 from gateway.codegen.finding import Finding, Severity, errors
 from gateway.codegen.lint import CHECKS, RULES, lint
-from gateway.codegen.tree import read_tree
+from gateway.codegen.source import Document
+from gateway.codegen.tree import SourceTree, read_tree
 
 ASSETS = Path(__file__).parents[2] / "assets" / "contracts"
 MISTAKES: list[dict[str, Any]] = [
@@ -87,6 +90,15 @@ def has_place(finding: Finding, expect: dict[str, Any]) -> bool:
     if "pointer_prefix" in expect:
         return finding.pointer.startswith(expect["pointer_prefix"])
     return bool(finding.pointer == expect["pointer"])
+
+
+@pytest.fixture(scope="module")
+def minimal(tmp_path_factory: pytest.TempPathFactory) -> SourceTree:
+    """The minimal contracts, read once."""
+    folder = tmp_path_factory.mktemp("minimal") / "schemas"
+    shutil.copytree(ASSETS / "minimal", folder)
+    meta.install(folder)
+    return read_tree(folder)
 
 
 def test_the_minimal_contracts_are_clean(schemas: Path) -> None:
@@ -211,3 +223,45 @@ def test_verdicts_on_bindings_can_be_remembered(schemas: Path) -> None:
 
 def test_the_contracts_of_this_repository_have_no_errors() -> None:
     assert errors(lint(read_tree(Path(__file__).parents[3] / "schemas"))) == ()
+
+
+RUBBISH: list[Any] = [None, True, 0, -1, 1.5, "", "$ref", [], {}, [1], {"$ref": "#"}, {"$ref": 7}]
+KEYWORDS = ["$ref", "type", "properties", "required", "enum", "items", "allOf", "format", "$defs"]
+
+
+def steps_into(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    for step, member in members:
+        yield (*path, step)
+        if isinstance(member, dict | list):
+            yield from steps_into(member, (*path, step))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_one_value_of_the_wrong_kind_anywhere_crashes_nothing(
+    minimal: SourceTree, seed: int
+) -> None:
+    """A member replaced, removed or added at random; the seed finds it again."""
+    dice = random.Random(seed)
+    path, steps = dice.choice(
+        [
+            (path, steps)
+            for path, each in minimal.documents.items()
+            for steps in steps_into(each.value)
+        ]
+    )
+    value = copy.deepcopy(minimal.documents[path].value)
+    holder = value
+    for step in steps[:-1]:
+        holder = holder[step]
+    if dice.random() < 0.2 and isinstance(holder, dict):
+        holder[dice.choice(KEYWORDS)] = dice.choice(RUBBISH)
+    elif dice.random() < 0.2:
+        del holder[steps[-1]]
+    else:
+        holder[steps[-1]] = dice.choice(RUBBISH)
+    spoilt = Document(path, value, "", dict)
+
+    findings = lint(SourceTree(minimal.root, {**minimal.documents, path: spoilt}))
+
+    assert all(finding.line >= 1 and finding.message and finding.fix for finding in findings)

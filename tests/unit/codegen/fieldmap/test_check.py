@@ -1,11 +1,15 @@
 """What a field map says, held against its two contracts: one planted mistake per rule."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.codegen import fieldmap
 from gateway.codegen.fieldmap import BindingSource, check, compile_binding
+from gateway.codegen.lint.rules import RULES
 from gateway.errors import ContractError
 
 Make = Callable[..., BindingSource]
@@ -434,3 +438,15 @@ def test_more_items_than_the_result_may_hold_ask_for_a_limit(one: Make) -> None:
 def test_what_means_nothing_is_not_compiled(tool: Make) -> None:
     with pytest.raises(ContractError, match=r"shop\.search: x-binding/response/200/id: "):
         compile_binding(tool(result={"id": "$response.body#/nr"}))
+
+
+def test_every_rule_that_can_be_broken_is_documented() -> None:
+    """A problem whose rule the lint does not know could not be shown."""
+    package = Path(fieldmap.__file__).parent
+    texts = [path.read_text("utf-8") for path in package.glob("*.py")]
+    named = {rule for text in texts for rule in re.findall(r'"([a-z]+(?:-[a-z]+)+)"', text)}
+    documented = {rule.id.removeprefix("binding/") for rule in RULES}
+
+    assert {"unknown-source", "gap-without-ongap", "never-admitted"} <= named
+    assert named - {"date-time", "skip-item"} <= documented
+    assert {"shape", "expression"} <= documented

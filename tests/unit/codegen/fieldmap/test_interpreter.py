@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.codegen.fieldmap import BindingSource, check, compile_binding
-from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import CallFacts, HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import ReplyFacts, Upstream, UpstreamOperation
@@ -266,12 +265,3 @@ def test_the_interpreter_sees_the_difference_of_a_wrong_compiler(
         * 3
     )
     assert (compiled(body)["total"], compiled(body)["open"]) == (-1, 5)
-
-
-def test_a_reply_with_nothing_to_refuse_is_never_refused(
-    compiled: Callable[[Any], dict[str, Any]],
-) -> None:
-    try:
-        assert compiled({"rows": []}) == {"total": -1, "open": 0, "rows": []}
-    except Unmappable:
-        pytest.fail("an empty reply has no value to refuse")

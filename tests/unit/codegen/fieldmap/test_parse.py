@@ -201,3 +201,12 @@ def test_an_item_is_members_unless_it_reads_as_a_value(item: Any, kind: type) ->
     ids = binding.results["200"].values["ids"]
     assert isinstance(ids, Each)
     assert type(ids.item) is kind
+
+
+def test_names_that_are_not_text_are_refused() -> None:
+    """YAML readers of the older kind make a boolean of `on`, and a number of `200`."""
+    text = {"upstream": "u", "operationId": "o", "response": {200: {}}, "errors": {True: {}}}
+
+    _, problems = parse(text)
+
+    assert [problem.pointer for problem in problems] == ["/response", "/errors"]

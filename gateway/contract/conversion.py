@@ -1,0 +1,123 @@
+"""The conversions of field maps (`as`): from one JSON value to another, or a refusal.
+
+Every one raises `ValueError` with a reason that does not repeat the value.
+"""
+
+import re
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from math import isfinite
+from typing import Any, Final
+
+from gateway.contract.marker import ABSENT, Unmappable
+
+_INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9:]{5})"
+)
+_MOST_DIGITS: Final = 1e21
+_CENT: Final = Decimal("0.01")
+_ROUNDING: Final = Context(prec=400, rounding=ROUND_HALF_EVEN)
+"""Wide enough for every double, so that no JSON number is refused as an amount."""
+
+
+def text(value: Any) -> Any:
+    """A scalar as it is written in a URL, a header or the left side of `map`.
+
+    `true`, `false`, `null`, integers in decimal (also `20.0`, which JSON Schema holds for an
+    integer), other numbers as the shortest text that reads back equal. Raises `Unmappable`.
+    """
+    if isinstance(value, str) or value is ABSENT:
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        is_whole = value.is_integer() and abs(value) < _MOST_DIGITS
+        return str(int(value)) if is_whole else repr(value)
+    raise Unmappable("", "an array or object cannot be written as text")
+
+
+def as_integer(value: Any) -> int:
+    """A number without a fraction, or the decimal text of one. Raises `ValueError`."""
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError("is not an integer")
+    return int(value)
+
+
+def as_number(value: Any) -> int | float:
+    """A number, or the JSON text of one. Raises `ValueError`."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        number = int(value) if _INTEGER.fullmatch(value) else float(value)
+        if isinstance(number, float) and not isfinite(number):
+            raise ValueError("is not a number that JSON can hold")
+        return number
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("is not a number")  # noqa: TRY004 - a wrong value, not a wrong program
+    return value
+
+
+def as_boolean(value: Any) -> bool:
+    """A boolean, or one of the texts `true` and `false`. Raises `ValueError`."""
+    if isinstance(value, bool):
+        return value
+    if value not in ("true", "false"):
+        raise ValueError("is not a boolean")
+    return bool(value == "true")
+
+
+def as_string(value: Any) -> str:
+    """The text of a scalar. Raises `ValueError` for null, arrays and objects."""
+    if value is None or isinstance(value, dict | list):
+        raise ValueError("is not a scalar")
+    return str(text(value))
+
+
+def as_decimal_2(value: Any) -> str:
+    """A number or its text with exactly two decimals, half to even. Raises `ValueError`."""
+    number = as_number(value) if not isinstance(value, str) else value
+    if isinstance(number, str) and not _NUMBER.fullmatch(number):
+        raise ValueError("is not a number")
+    try:
+        cents = Decimal(str(number)).quantize(_CENT, context=_ROUNDING)
+    except InvalidOperation:
+        raise ValueError("has too many digits for an amount") from None
+    return f"{cents:f}" if cents else "0.00"
+
+
+def as_date(value: Any) -> str:
+    """The date of a date, or the UTC date of a date-time. Raises `ValueError`."""
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return _instant(value).date().isoformat()
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise ValueError("is not a date of the years 1 to 9999") from None
+
+
+def as_time(value: Any) -> str:
+    """The UTC time of a date-time, `HH:MM`. Raises `ValueError`."""
+    return _instant(value).strftime("%H:%M")
+
+
+def as_date_time(value: Any) -> str:
+    """A date-time (RFC 3339) in UTC with `Z`, to the microsecond. Raises `ValueError`."""
+    return _instant(value).replace(tzinfo=None).isoformat() + "Z"
+
+
+def _instant(value: Any) -> datetime:
+    """A leap second counts as the second before it, for the calendar here has none."""
+    found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError("is not a date-time with a time zone")
+    minute, second, fraction, zone = found.groups(default="")
+    second = "59" if second == "60" else second
+    try:
+        return datetime.fromisoformat(minute + second + fraction[:7] + zone.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("is not a date-time of the years 1 to 9999") from None

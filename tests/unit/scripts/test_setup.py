@@ -1,0 +1,119 @@
+"""`make setup`: does nothing twice, and says what is missing."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "setup.py"
+
+
+@pytest.fixture
+def setup(tmp_path, monkeypatch):
+    """The script as a module, working on an empty repository."""
+    spec = importlib.util.spec_from_file_location("setup_script", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    venv = tmp_path / ".venv"
+    paths = {
+        "ROOT": tmp_path,
+        "VENV": venv,
+        "PYTHON": venv / "bin" / "python",
+        "LOCK": tmp_path / "requirements.lock",
+        "STAMP": venv / "setup-stamp",
+    }
+    for name, path in paths.items():
+        monkeypatch.setattr(module, name, path)
+    monkeypatch.setattr(sys, "argv", ["setup"])
+    (tmp_path / "requirements.lock").write_text("one==1 \\\n    --hash=sha256:0\n", "utf-8")
+    (tmp_path / "pyproject.toml").write_text("[project]\n", "utf-8")
+    return module
+
+
+@pytest.fixture
+def pip(setup, monkeypatch):
+    """An environment that is there, and a pip that only notes what it was asked."""
+    asked = []
+    setup.PYTHON.parent.mkdir(parents=True)
+    setup.PYTHON.symlink_to(sys.executable)
+    monkeypatch.setattr(setup, "_pip", lambda *arguments, **_: asked.append(arguments[1]))
+    return asked
+
+
+def test_an_interpreter_that_is_too_old_is_told_what_to_do(setup, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 7))
+    monkeypatch.setattr(setup.shutil, "which", lambda _: None)
+    assert setup.main() == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: Python 3.11 or newer is needed, and python3 is 3.9.7.\nfix: ")
+
+
+def test_a_newer_interpreter_on_the_path_takes_over(setup, monkeypatch):
+    taken = []
+    monkeypatch.setattr(sys, "version_info", (3, 9, 7))
+    monkeypatch.setattr(setup.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(setup.os, "execv", lambda program, _: taken.append(program))
+    monkeypatch.setattr(setup, "_set_up", lambda **_: None)
+    assert setup.main() == 0
+    assert taken == ["/bin/python3.13"]
+
+
+def test_the_script_can_be_read_by_old_interpreters(setup):
+    """Else they would show a syntax error instead of the message."""
+    compile(SCRIPT.read_text("utf-8"), "setup.py", "exec", dont_inherit=True)
+    version = "import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 7))"
+    subprocess.run([sys.executable, "-c", version, SCRIPT], check=True)
+
+
+def test_a_second_run_does_nothing(setup, pip):
+    assert setup.main() == 0
+    assert len(pip) == 2
+    assert setup.main() == 0
+    assert len(pip) == 2
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+def test_a_changed_source_is_installed(setup, pip, tmp_path, name):
+    setup.main()
+    (tmp_path / name).write_text("changed==2\n", "utf-8")
+    setup.main()
+    assert len(pip) == 4
+
+
+def test_an_interrupted_run_is_taken_up_again(setup, pip, monkeypatch):
+    """The stamp is written last."""
+
+    def _interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(setup, "_pip", _interrupted)
+    assert setup.main() == 130
+    assert not setup.STAMP.exists()
+
+
+def test_an_environment_that_was_moved_here_is_made_anew(setup, pip, monkeypatch):
+    made = []
+    monkeypatch.setattr(setup, "_create", lambda: made.append(True))
+    setup.main()
+    assert made == []
+    stamp = setup.STAMP.read_text("utf-8").split()[0]
+    setup.STAMP.write_text(f"{stamp} /elsewhere\n", "utf-8")
+    setup.main()
+    assert made == [True]
+
+
+def test_a_failing_pip_is_shown_with_what_to_do(setup, monkeypatch, capsys):
+    setup.PYTHON.parent.mkdir(parents=True)
+    setup.PYTHON.write_text("#!/bin/sh\n[ $1 = -c ] && exit\necho no such index\nexit 1\n", "utf-8")
+    setup.PYTHON.chmod(0o755)
+    assert setup.main() == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: no such index\nfix: ")
+
+
+def test_a_missing_lock_file_is_one_clear_error(setup, capsys):
+    setup.LOCK.unlink()
+    assert setup.main() == 2
+    assert "requirements.lock: No such file or directory" in capsys.readouterr().err
