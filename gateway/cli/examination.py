@@ -73,7 +73,7 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
         return
     out = Path(*settings.package.split("."))
     try:
-        report = generate(settings.schemas, out, check=True)
+        report = generate(settings.schemas, out, check=True, package=settings.package)
     except ContractRefused as error:
         number = len(error.findings)
         yield wrong("contracts", f"{number} findings in {settings.schemas}", "see `gateway lint`")

@@ -31,7 +31,14 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
     pages = docs or (DOCS if DOCS.parent.is_dir() else None)
     try:
         with progress("generate") as step:
-            report = generate(settings.schemas, out, pages, check=check, progress=step)
+            report = generate(
+                settings.schemas,
+                out,
+                pages,
+                check=check,
+                progress=step,
+                package=settings.package,
+            )
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS

@@ -1,4 +1,4 @@
-"""One run of ruff over everything that is new: imports in order, then the formatter."""
+"""One run of ruff over everything that is new: imports used and in order, then the formatter."""
 
 import subprocess
 import tempfile
@@ -11,6 +11,7 @@ from ruff import find_ruff_bin  # type: ignore[import-untyped]  # ruff ships no 
 from gateway.errors import ContractError
 
 _COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
+_MENDED: Final = ("--select", "I,F401,UP034")
 _LINE_LENGTH: Final = ("--line-length", "100")
 
 
@@ -29,7 +30,15 @@ def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePo
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         first_party = f'lint.isort.known-first-party=["gateway", "{package}"]'
-        sort = ("check", "--select", "I,UP034", "--fix", *_LINE_LENGTH, "--config", first_party)
+        sort = (
+            "check",
+            "--select",
+            "I,F401,UP034",
+            "--fix",
+            *_LINE_LENGTH,
+            "--config",
+            first_party,
+        )
         _ruff(root, sort)
         _ruff(root, ("format", *_LINE_LENGTH))
         return {path: (root / package / path).read_bytes().decode() for path in sources}

@@ -41,6 +41,7 @@ __all__ = [
     "dig",
     "each",
     "guarded",
+    "is_one_of",
     "joined",
     "listed",
     "mapped",
@@ -134,6 +135,11 @@ def count(items: Any, keep: Callable[[Any], bool] | None = None) -> Any:
     return len(items) if keep is None else sum(map(keep, items))
 
 
+def is_one_of(value: Any, allowed: tuple[Any, ...]) -> bool:
+    """Whether `value` is one of `allowed` as JSON sees it: to Python alone, true equals 1."""
+    return any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in allowed)
+
+
 def joined(values: Any, pointer: str) -> Any:
     """Texts joined with commas, `style: form` with `explode: false`.
 
@@ -173,7 +179,8 @@ def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = 
     """What `table` makes of the text of `value`, or the last resort. Raises `Unmappable`."""
     if value is ABSENT:
         return ABSENT
-    found = table.get(value if isinstance(value, str) else text(value), ABSENT)
+    has_text = not isinstance(value, dict | list)
+    found = table.get(text(value), ABSENT) if has_text else ABSENT
     if found is ABSENT:
         return _resort(otherwise, pointer, "is not a value that the map knows")
     return found

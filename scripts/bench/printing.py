@@ -1,9 +1,11 @@
 """The report for people."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from figures import Spread
+
+QUIET: Final = 0.5
 
 
 def text_of(report: Mapping[str, Any]) -> str:
@@ -14,6 +16,7 @@ def text_of(report: Mapping[str, Any]) -> str:
             for name in ("command", "date", "machine", "python", "pinning")
         ),
         f"versions: {', '.join(f'{name} {v}' for name, v in report['versions'].items())}",
+        f"load average before: {report['load_average']:.1f}{_caution(report)}",
         f"call: {report['tool']}, {report['upstream_answer_bytes']} bytes from the upstream",
         f"load: {_load(report)}",
         "",
@@ -24,6 +27,12 @@ def text_of(report: Mapping[str, Any]) -> str:
         *_section("start of `gateway serve`", report, "gateway_start", ""),
     ]
     return "\n".join(lines)
+
+
+def _caution(report: Mapping[str, Any]) -> str:
+    """Other work on the machine takes calls per second from each contender at random."""
+    is_busy = report["load_average"] > QUIET
+    return " (others are at work here: trust processor time per call)" if is_busy else ""
 
 
 def _load(report: Mapping[str, Any]) -> str:

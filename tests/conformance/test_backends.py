@@ -58,7 +58,7 @@ def clock():
 async def served(application):
     """`application` on a free port of this machine, in this event loop."""
     config = uvicorn.Config(
-        asgi_app(application), port=0, log_level="critical", timeout_graceful_shutdown=0
+        asgi_app(application), port=0, log_config=None, timeout_graceful_shutdown=0
     )
     server = uvicorn.Server(config)
     config.load()

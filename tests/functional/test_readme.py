@@ -70,7 +70,7 @@ def test_the_reader_s_own_tool_is_generated_and_answers(checkout: Path) -> None:
 
     printed = paste(block("gateway lint"), checkout)
 
-    assert '"Teterboro Airport"' in printed
+    assert '"Teterboro"' in printed
 
 
 def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from gateway.codegen.fieldmap.algebra import kinds
 from gateway.codegen.fieldmap.nodes import Filter, Source
 from gateway.codegen.fieldmap.places import Place, Scope, Step
 from gateway.codegen.fieldmap.pycode import Module, literal
@@ -59,14 +60,16 @@ def keep_text(module: Module, keep: Filter, scope: Scope) -> str:
     needed = "" if keep.needed is None else is_present(module, scope.find(keep.needed))
     inner = scope.assuming(keep.needed)
     allowed = (
-        _is_one_of(read(module, inner.find(source)), values)
-        for source, values in keep.allowed.items()
+        _is_one_of(module, inner.find(source), values) for source, values in keep.allowed.items()
     )
     text = " and ".join(filter(None, (needed, *allowed)))
     return f"lambda item: {text}" if text else ""
 
 
-def _is_one_of(text: str, values: tuple[Any, ...]) -> str:
+def _is_one_of(module: Module, place: Place, values: tuple[Any, ...]) -> str:
+    text = read(module, place)
+    if kinds(place.schema) >= {"boolean", "number"}:
+        return f"{module.helper('is_one_of')}({text}, {literal(values)})"
     if len(values) == 1 and isinstance(values[0], str):
         return f"{text} == {literal(values[0])}"
     return f"{text} in {literal(values)}"

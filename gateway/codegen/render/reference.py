@@ -15,7 +15,7 @@ _EFFECTS: Final[Mapping[str, str]] = {
     "write": "writes; changes something that can be changed again",
     "destroy": "destroys; what is gone stays gone",
 }
-_BASE_URL: Final = "http://127.0.0.1:8000"
+_BASE_URL: Final = "http://127.0.0.1:8700"
 
 
 def page(tool: ToolContract, remember: Remember) -> Artifact:

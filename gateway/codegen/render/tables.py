@@ -39,9 +39,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
             "",
         )
     )
-    needs_errors = any(tool.errors for tool in tools)
-    used = body if needs_errors else body.replace("import DeclaredError, Effect", "import Effect")
-    return python(f"operations/{connector}.py", _tools_of(connector, tools), used)
+    return python(f"operations/{connector}.py", _tools_of(connector, tools), body)
 
 
 def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:

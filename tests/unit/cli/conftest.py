@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import structlog
 
 from gateway.cli.edge import run
 
@@ -40,4 +41,6 @@ def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
 
     yield _run
     logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()

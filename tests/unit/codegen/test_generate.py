@@ -253,6 +253,15 @@ def test_the_package_is_called_like_its_folder(project: Project) -> None:
     assert not [text for text in texts if "from generated" in text]
 
 
+def test_the_package_may_lie_inside_another(project: Project) -> None:
+    generate(project.schemas, project.root / "ours/generated", package="ours.generated")
+
+    texts = [path.read_text("utf-8") for path in (project.root / "ours").rglob("*.py")]
+    assert any("from ours.generated.bindings.demo import show" in text for text in texts)
+    assert any("from ours.generated.models.words.greet import GreetInput" in t for t in texts)
+    assert not [text for text in texts if "from generated" in text]
+
+
 def test_progress_is_told_step_by_step(project: Project) -> None:
     steps: list[str] = []
 

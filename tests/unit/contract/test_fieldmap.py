@@ -262,6 +262,7 @@ def test_guards_let_pass_what_has_a_place() -> None:
     assert guarded(1, POSITIVE, "") == 1
     assert mapped(True, {"true": None}, "", 1) is None
     assert mapped(2.0, {"2": "two"}, "") == "two"
+    assert mapped({"no": "text"}, {"2": "two"}, "", "other") == "other"
     assert converted("2", as_integer, "") == 2
     assert needed(None, "") is None
 

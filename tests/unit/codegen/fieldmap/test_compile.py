@@ -1,16 +1,13 @@
 """What compiled field maps do: requests out, results in, and what is left out on the way."""
 
-import ast
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec import UNSET
-from msgspec.structs import replace
 
-from gateway.codegen.fieldmap import BindingSource, check, compile_binding
+from gateway.codegen.fieldmap import BindingSource, check
 from gateway.contract.fieldmap import Unmappable
-from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import UpstreamRequest
 
 Make = Callable[..., BindingSource]
@@ -35,9 +32,6 @@ def inputs(required: tuple[str, ...] = (), **members: Any) -> dict[str, Any]:
         "required": list(required),
         "additionalProperties": False,
     }
-
-
-# Requests
 
 
 def test_path_segments_are_filled_in_as_plain_text(tool: Make, send: Send) -> None:
@@ -197,9 +191,6 @@ def test_an_arguments_null_is_not_absence(tool: Make, send: Send) -> None:
     assert send(source, {}).query == ()
 
 
-# Results
-
-
 @pytest.mark.parametrize(
     ("value", "body", "result"),
     [
@@ -331,6 +322,13 @@ def test_counts_count_what_their_filter_holds_for(one: Make, answer: Answer) -> 
     assert answer(source, {}) == {"x": 0}
 
 
+def test_a_filter_tells_true_from_one(one: Make, answer: Answer) -> None:
+    mixed = {"type": "object", "properties": {"a": {"type": ["boolean", "integer"]}}}
+    source = one({"count": X, "where": {"@/a": [True]}}, {"type": "array", "items": mixed}, WHOLE)
+
+    assert answer(source, {"x": [{"a": 1}, {"a": True}, {}]}) == {"x": 1}
+
+
 def test_half_an_object_is_no_object(one: Make, answer: Answer) -> None:
     price = {"type": "object", "properties": {"n": WHOLE, "c": TEXT, "note": TEXT}}
     value = {
@@ -399,102 +397,3 @@ def test_a_field_functions_none_is_absence(one: Make, answer: Answer) -> None:
 
     assert answer(source, {"x": "text/html"}) == {"x": ".html"}
     assert answer(source, {"x": "no/such"}) == {}
-
-
-# Bindings
-
-
-def test_errors_and_the_fallback_are_part_of_the_binding(
-    tool: Make, load: Callable[[BindingSource], HttpBinding]
-) -> None:
-    binding = load(
-        tool(
-            binding={
-                "errors": {
-                    "404": {"reason": "gone"},
-                    "4XX": {"result": {"id": {"const": "none"}}},
-                },
-                "fallback": {
-                    "on": ["403", "5XX"],
-                    "operationId": "createThing",
-                    "response": {"2XX": {"id": "$response.body#/link"}},
-                },
-            }
-        )
-    )
-
-    assert (binding.upstream, binding.upstream_operation) == ("shop", "searchThings")
-    assert binding.errors["404"].reason == "gone"
-    assert binding.errors["4XX"].result is not None
-    assert binding.fallback_on == ("403", "5XX")
-    assert binding.fallback is not None
-    assert binding.fallback.upstream_operation == "createThing"
-    assert list(binding.fallback.results) == ["2XX"]
-
-
-def test_a_handler_is_called_with_its_model_and_answers_with_a_dump(tool: Make) -> None:
-    text = compile_binding(
-        replace(tool(), x_binding={"python": "handlers.shop:run"}, package="made")
-    )
-
-    assert "from made.models.shop.search import SearchInput\n" in text
-    assert "from handlers.shop import run as shop_run\n" in text
-    assert "return dump(await shop_run(SearchInput.model_validate(arguments)))" in text
-
-
-def test_compiled_text_holds_no_branch_and_no_loop(one: Make, tool: Make) -> None:
-    """Generated code declares: expressions only, beside the prelude `body = reply.body`."""
-    value = {"each": X, "item": {"a": {"value": "@", "map": {"a": 1}, "else": "skip-item"}}}
-    source = one(
-        value, {"type": "array", "items": TEXT}, {"type": "array", "items": inputs(a=WHOLE)}
-    )
-
-    for text in (compile_binding(source), compile_binding(tool())):
-        banned = (
-            ast.If,
-            ast.For,
-            ast.While,
-            ast.Try,
-            ast.Match,
-            ast.With,
-            ast.ClassDef,
-            ast.Assert,
-        )
-        assert not [node for node in ast.walk(ast.parse(text)) if isinstance(node, banned)]
-
-
-def test_names_that_would_collide_are_kept_apart(tool: Make, answer: Answer) -> None:
-    """Two maps of members with one name, and a function that is called like a helper."""
-    text = {"type": "string"}
-    pair = inputs(("kind",), kind=text)
-    source = tool(
-        body={
-            "type": "object",
-            "properties": {"a": text, "b": text},
-            "required": ["a", "b"],
-        },
-        output=inputs(("left", "right", "n"), left=pair, right=pair, n={}),
-        result={
-            "left": {
-                "object": {
-                    "kind": {"value": "$response.body#/a", "map": {"x": "1"}, "else": "error"}
-                }
-            },
-            "right": {
-                "object": {
-                    "kind": {"value": "$response.body#/b", "map": {"x": "2"}, "else": "error"}
-                }
-            },
-            "n": {"python": "json:dumps", "with": ["$response.body#/a"]},
-        },
-    )
-
-    assert answer(source, {"a": "x", "b": "x"}) == {
-        "left": {"kind": "1"},
-        "right": {"kind": "2"},
-        "n": '"x"',
-    }
-
-
-def test_the_same_contract_compiles_to_the_same_text(tool: Make) -> None:
-    assert compile_binding(tool()) == compile_binding(tool())

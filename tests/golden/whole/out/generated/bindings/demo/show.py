@@ -10,7 +10,7 @@ Requests go to `GET /accounts/{account}/entries` of demo.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.fieldmap import ABSENT, each, not_null, present, text
+from gateway.contract.fieldmap import each, not_null, present, text
 from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
