@@ -31,10 +31,9 @@ class ReplyReader:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._gates = {
-            (operation.id, status): Gate(schema)
+            (operation.id, status): None if schema is None else Gate(schema)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
-            if schema is not None
         }
 
     def read(
@@ -53,21 +52,24 @@ class ReplyReader:
         mapped = _by_status(binding.results, reply.status)
         if mapped is None:
             return self._refused(binding, reply, arguments, call, elapsed_ms)
-        body = _json(reply)
-        self._refuse_soft_errors(body)
-        self._check(binding, reply, body)
+        gate = self._gate(binding.upstream_operation, reply.status)
+        body = None if gate is None else self._body(reply, gate)
         facts = _facts(reply, body, elapsed_ms)
         return _mapped(mapped, arguments, call, facts)
 
-    def _check(self, binding: HttpBinding, reply: Reply, body: Any) -> None:
-        operation = binding.upstream_operation
-        gate = self._gates.get((operation, str(reply.status))) or self._gates.get(
-            (operation, _class_of(reply.status))
-        )
-        if gate is None:
-            raise InvalidReply(f"The upstream's contract declares no body for {reply.status}.")
+    def _gate(self, operation: str, status: int) -> Gate | None:
+        """The gate for this status; None where the contract says that there is no JSON body."""
+        for key in ((operation, str(status)), (operation, _class_of(status))):
+            if key in self._gates:
+                return self._gates[key]
+        raise InvalidReply(f"The upstream's contract does not know the status {status}.")
+
+    def _body(self, reply: Reply, gate: Gate) -> Any:
+        body = _json(reply)
+        self._refuse_soft_errors(body)
         if not gate.admits(body):
             raise InvalidReply(violations=gate.violations(body))
+        return body
 
     def _refuse_soft_errors(self, body: Any) -> None:
         """An upstream may report errors under a 2xx status; that is no success."""

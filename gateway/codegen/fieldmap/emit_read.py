@@ -31,21 +31,27 @@ def emit_read(value: Read, site: Site) -> str:
     """An expression for `value`, whatever its `when` says."""
     place = site.scope.find(value.source)
     text = read(site.module, place)
-    if place.may_be_absent and is_needed(value):
-        last = _last_resort(value.gap, site.module)
-        text = f"{site.module.helper('needed')}({text}, {literal(place.pointer)}{last})"
     if value.table is not None:
-        return _defaulted(value, site, _mapped(value, site, place, text))
-    if value.conversion is not None:
+        text = _mapped(value, site, place, text)
+    elif value.conversion is not None:
         text = _converted(value, value.conversion, site, place, text)
     if value.gap is not None and not _is_always_admitted(value, site, place):
         text = _guarded(value.gap, site, place, text)
+    if place.may_be_absent and is_needed(value):
+        # Last, so that what stands for an absent value is neither converted nor mapped.
+        last = _last_resort(value.gap, site.module)
+        text = f"{site.module.helper('needed')}({text}, {literal(place.pointer)}{last})"
     return _defaulted(value, site, text)
 
 
 def _is_always_admitted(value: Read, site: Site, place: Place) -> bool:
-    """Whether the gap is only that a value is absent or does not convert: then no gate is asked."""
-    return covers(site.target, image_of(value, place.schema).schema) is True
+    """Whether the gap is only that a value is absent or has no counterpart: no gate is asked then.
+
+    What a map yields is fixed, and was judged with the contract.
+    """
+    return (
+        value.table is not None or covers(site.target, image_of(value, place.schema).schema) is True
+    )
 
 
 def _defaulted(value: Read, site: Site, text: str) -> str:

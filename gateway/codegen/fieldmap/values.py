@@ -107,6 +107,10 @@ def _table(reader: Reader, value: dict[str, Any], pointer: str) -> dict[str, Any
         reader.refuse(
             f"{pointer}/as", "cannot stand beside map", "give map the values as they shall be"
         )
+    if value.get("else") == "omit" and value.get("onGap", "omit") != "omit":
+        reader.refuse(
+            f"{pointer}/onGap", "contradicts else: omit", "say the same, or only one of them"
+        )
     table: dict[str, Any] = reader.mapping(value["map"], f"{pointer}/map")
     if not table:
         reader.refuse(f"{pointer}/map", "must map texts", _MAP_FIX)

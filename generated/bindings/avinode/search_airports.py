@@ -47,9 +47,8 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
 def _airport(item: Any) -> dict[str, Any]:
     return present(
         {
-            "icao": guarded(
-                needed(not_null(item.get("icao")), "/data/*/icao", SKIP),
-                _ICAO_GATE,
+            "icao": needed(
+                guarded(not_null(item.get("icao")), _ICAO_GATE, "/data/*/icao", SKIP),
                 "/data/*/icao",
                 SKIP,
             ),

@@ -52,9 +52,8 @@ def _thing(item: Any, arguments: Mapping[str, Any], call: CallFacts) -> dict[str
             "state": mapped(item.get("state", ABSENT), _STATE, "/data/*/state", "unknown"),
             "seen": converted(item["seenAt"], as_date, "/data/*/seenAt"),
             "rating": guarded(not_null(item.get("rating")), _RATING_GATE, "/data/*/rating", ABSENT),
-            "code": guarded(
-                needed(not_null(item["code"]), "/data/*/code", SKIP),
-                _CODE_GATE,
+            "code": needed(
+                guarded(not_null(item["code"]), _CODE_GATE, "/data/*/code", SKIP),
                 "/data/*/code",
                 SKIP,
             ),

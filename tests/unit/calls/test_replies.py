@@ -43,7 +43,8 @@ UPSTREAM = Upstream(
                     "type": "object",
                     "properties": {"animals": {"type": "array"}},
                     "required": ["animals"],
-                }
+                },
+                "204": None,
             },
         ),
     ),
@@ -86,6 +87,10 @@ def read(answer: Reply, bound: HttpBinding | None = None) -> dict[str, Any]:
 
 def test_a_reply_that_keeps_its_contract_is_mapped() -> None:
     assert read(reply(body={"animals": [1, 2]})) == {"count": 2, "ms": 12, "cage": 7}
+
+
+def test_a_status_that_is_declared_without_a_body_is_mapped_without_one() -> None:
+    assert read(reply(204, b""), binding(results={"204": no_animals})) == {"count": 0}
 
 
 def test_a_declared_error_status_becomes_the_declared_error() -> None:

@@ -247,6 +247,14 @@ def test_a_refused_value_names_its_place_and_is_never_repeated(
     assert str(body["x"]) not in str(refused.value)
 
 
+def test_else_speaks_of_unknown_values_and_on_gap_of_absent_ones(one: Make, answer: Answer) -> None:
+    value = {"value": X, "map": {"a": "A"}, "else": {"const": "E"}, "onGap": {"const": "G"}}
+    source = one(value, {"type": ["string", "null"]}, TEXT)
+
+    assert check(source) == []
+    assert [answer(source, {"x": x})["x"] for x in ("a", "b", None)] == ["A", "E", "G"]
+
+
 def test_lists_are_mapped_filtered_skipped_and_cut(one: Make, answer: Answer) -> None:
     thing = {
         "type": "object",

@@ -20,6 +20,11 @@ VALUES = {
     "map beside as": ({"value": "$inputs.q", "as": "date", "map": {"a": 1}}, "/as", "shape"),
     "an empty map": ({"value": "$inputs.q", "map": {}}, "/map", "shape"),
     "else without map": ({"value": "$inputs.q", "else": "omit"}, "/else", "shape"),
+    "onGap against else": (
+        {"value": "$inputs.q", "map": {"a": 1}, "else": "omit", "onGap": "error"},
+        "/onGap",
+        "shape",
+    ),
     "an unknown resort": ({"value": "$inputs.q", "onGap": "null"}, "/onGap", "shape"),
     "a resort with surplus": (
         {"value": "$inputs.q", "onGap": {"const": 1, "x": 2}},

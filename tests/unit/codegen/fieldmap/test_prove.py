@@ -217,6 +217,16 @@ def test_lists_are_judged_by_length_and_item_by_item(one: Make) -> None:
     assert (shortest.verdict, shortest.witness) == (Verdict.GAP, "[]")
 
 
+def test_a_filter_may_leave_fewer_items_than_the_upstream_sends(one: Make) -> None:
+    source = {"type": "array", "minItems": 1, "items": TEXT}
+    target = {"type": "array", "minItems": 1, "items": TEXT}
+    each = {"each": X, "item": "@"}
+
+    assert the(prove(one(each, source, target))).verdict is Verdict.PROVED
+    filtered = the(prove(one({**each, "where": {"@": ["a"]}}, source, target)))
+    assert (filtered.verdict, filtered.witness) == (Verdict.GAP, "[]")
+
+
 def test_a_filter_narrows_what_may_arrive(one: Make) -> None:
     """Items whose currency is another never reach the field."""
     price = {"type": "object", "properties": {"c": TEXT}, "required": ["c"]}
