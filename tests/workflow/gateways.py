@@ -52,7 +52,12 @@ async def _opened(settings: Settings, clock: MovableClock) -> AsyncIterator[str]
 
 
 def _settings(data: Path, **variables: str) -> Settings:
-    own = {"GATEWAY_DATA": str(data), "GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_SEED": SEED}
+    own = {
+        "GATEWAY_DATA": str(data),
+        "GATEWAY_BOOTSTRAP_KEY": KEY,
+        "GATEWAY_SEED": SEED,
+        "GATEWAY_MOCK_SPEED": "1",
+    }
     return read_settings(own | variables, None, {})
 
 
