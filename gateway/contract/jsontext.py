@@ -1,6 +1,7 @@
 """JSON in and out, by the strict reading that every door shares (RFC 8259, RFC 7493)."""
 
 import json
+import re
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +12,7 @@ MAX_DEPTH: Final = 64
 _decoder = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
 encode = _encoder.encode
+_COLON_ESCAPED: Final = re.compile(rb"\\u003a", re.IGNORECASE)
 
 
 class NotJson(ValueError):
@@ -23,8 +25,6 @@ def decode(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
     Raises `NotJson` for anything but one well-formed UTF-8 value: also for NaN and infinities, lone
     surrogates, trailing text, names that occur twice in one object, and nesting beyond `max_depth`.
     """
-    if text.count(b"{") + text.count(b"[") > max_depth and _depth(text) > max_depth:
-        raise NotJson(f"nested deeper than {max_depth} levels")
     try:
         value = _decoder.decode(text)
     except msgspec.DecodeError as error:
@@ -33,7 +33,11 @@ def decode(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
         raise NotJson("not valid UTF-8") from None
     except RecursionError:
         raise NotJson(f"nested deeper than {max_depth} levels") from None
-    if b":" in text:
+    if text.count(b"{") + text.count(b"[") > max_depth and _depth(value) > max_depth:
+        raise NotJson(f"nested deeper than {max_depth} levels")
+    # Of two equal names msgspec has kept one, so its value written again has fewer colons than the
+    # text, unless the text wrote some colon as an escape.
+    if text.count(b":") != encode(value).count(b":") or _COLON_ESCAPED.search(text):
         _refuse_duplicate_names(text)
     return value
 
@@ -57,19 +61,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> None:
 _unique_names: Final = json.JSONDecoder(object_pairs_hook=_unique)
 
 
-def _depth(text: bytes) -> int:
-    depth = deepest = 0
-    in_string = escaped = False
-    for byte in text:
-        if escaped:
-            escaped = False
-        elif in_string:
-            in_string, escaped = byte != 0x22, byte == 0x5C
-        elif byte == 0x22:
-            in_string = True
-        elif byte in b"{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"}]":
-            depth -= 1
-    return deepest
+def _depth(value: Any) -> int:
+    depth = 0
+    level = [value]
+    while level := [each for each in level if type(each) is dict or type(each) is list]:
+        depth += 1
+        level = [
+            child
+            for container in level
+            for child in (container.values() if type(container) is dict else container)
+        ]
+    return depth

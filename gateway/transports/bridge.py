@@ -11,6 +11,7 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
+    SERVER_INFO_META_KEY,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -23,6 +24,7 @@ from gateway.transports.mcp.server import SERVER_NAME, Context
 from gateway.transports.stdio import run_on_stdio
 
 _T = TypeVar("_T")
+_STAMP: Final = SERVER_INFO_META_KEY
 _TIMEOUT: Final = httpx2.Timeout(30.0, read=300.0)
 _REASONS: Final = {
     401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
@@ -50,7 +52,12 @@ class RemoteGateway:
         request = CallToolRequest(
             params=CallToolRequestParams(name=params.name, arguments=params.arguments)
         )
-        return await self._ask(lambda client: client.session.send_request(request, CallToolResult))
+        result = await self._ask(
+            lambda client: client.session.send_request(request, CallToolResult)
+        )
+        # Which server answers, and whether the host's era names it, is for this server to say.
+        meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
+        return result.model_copy(update={"meta": meta or None})
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
         refusals: list[int] = []
