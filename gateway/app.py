@@ -1,7 +1,7 @@
 """The gateway as an object, for programs that embed it, and as a server."""
 
 import asyncio
-import importlib
+import gc
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -20,10 +20,10 @@ from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
 from gateway.calls.pipeline import Pipeline
-from gateway.catalogue import Entry
+from gateway.catalogue import Entry, open_routes
 from gateway.clock import Clock, SystemClock
 from gateway.contract import jsontext
-from gateway.errors import NotRunning, StoreError
+from gateway.errors import MalformedRequest, NotRunning, StoreError
 from gateway.settings import Settings
 from gateway.transports.asgi import App
 from gateway.transports.edge import EdgeRules
@@ -87,13 +87,16 @@ class Gateway:
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
-        self.state = State.ERROR
-        async with AsyncExitStack() as stack:
-            self._parts = await assemble(self._settings, self._clock, stack)
-            self.state = State.RUNNING
-            for hook in self._on_start:
-                await hook(self)
-            self._stack = stack.pop_all()
+        try:
+            async with AsyncExitStack() as stack:
+                self._parts = await assemble(self._settings, self._clock, stack)
+                self.state = State.RUNNING
+                for hook in self._on_start:
+                    await hook(self)
+                self._stack = stack.pop_all()
+        except BaseException:
+            self._end(State.ERROR)
+            raise
         return self
 
     async def __aexit__(
@@ -103,10 +106,14 @@ class Gateway:
         trace: TracebackType | None,
     ) -> None:
         async with self._stack:
-            for hook in self._on_stop:
-                await hook(self)
-            self.state = State.STOPPED
-            self._parts = None
+            # Each of them runs, and everything is closed, also when one of them fails.
+            self._stack.callback(self._end, State.STOPPED)
+            for hook in reversed(self._on_stop):
+                self._stack.push_async_callback(hook, self)
+
+    def _end(self, state: State) -> None:
+        self.state = state
+        self._parts = None
 
     @property
     def parts(self) -> Parts:
@@ -127,10 +134,14 @@ class Gateway:
 
         Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
         """
+        try:
+            text = jsontext.encode(arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise MalformedRequest("The arguments are no JSON object.") from error
         call = Call(
             operation_id=operation_id,
             credentials=Credentials(),
-            arguments=jsontext.encode(arguments),
+            arguments=text,
             transport="local",
             request_id=uuid4().hex,
         )
@@ -147,7 +158,7 @@ class Gateway:
         return Tools(pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy)
 
     def site(self) -> App:
-        """The HTTP face, an ASGI application."""
+        """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""
         parts, settings = self.parts, self._settings
         return build_site(
             SiteParts(
@@ -155,7 +166,7 @@ class Gateway:
                 identification=parts.identification,
                 catalogue=parts.catalogue,
                 policy=parts.policy,
-                routes=importlib.import_module(f"{settings.package}.routes").ROUTES,
+                routes=open_routes(settings.package),
                 check_readiness=self.readiness,
                 rules=EdgeRules(
                     hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
@@ -197,7 +208,12 @@ def serve(settings: Settings, on_ready: OnReady) -> None:
 
 async def _serve(settings: Settings, on_ready: OnReady) -> None:
     # The port before the store: a second start must not touch what the first one has open.
-    listener = bind(settings.host, settings.port)
-    async with Gateway.open(settings) as gateway:
-        new_key = gateway.parts.new_key
-        await serve_http(gateway.site(), listener, lambda: on_ready(url_of(listener), new_key))
+    with bind(settings.host, settings.port) as listener:
+        async with Gateway.open(settings) as gateway:
+            new_key = gateway.parts.new_key
+            site = gateway.site()
+            # What the start has made lives as long as the process: a full collection that looks
+            # through it all again stops every call for 50 ms.
+            gc.collect()
+            gc.freeze()
+            await serve_http(site, listener, lambda: on_ready(url_of(listener), new_key))

@@ -10,6 +10,8 @@
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
         UpstreamRateLimited · InvalidReply
       InvalidResult      the gateway's own answer would break its contract
+      Stopping           the gateway ends before the call does
+      NotRecorded        the call has run, and its audit record is not stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
@@ -29,8 +31,8 @@ class GatewayError(Exception):
 
     stage: ClassVar[str] = "call"
     """The step of the call that failed: the word the audit record and the log use."""
-    is_retryable: ClassVar[bool] = False
-    """Whether the same call may succeed later without change."""
+    is_retryable: bool = False
+    """Whether the same call may succeed later without change, and has not happened meanwhile."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").split("\n", maxsplit=1)[0]
@@ -140,12 +142,18 @@ class UpstreamError(GatewayError):
     """The system behind this tool failed."""
 
     stage = "send"
+    is_sent: bool = True
+    """Whether the upstream may have got the request, so that a write may have happened."""
 
 
 class UpstreamUnavailable(UpstreamError):
     """The upstream did not answer, or said that it cannot."""
 
     is_retryable = True
+
+    def __init__(self, detail: str | None = None, *, is_sent: bool = True) -> None:
+        super().__init__(detail)
+        self.is_sent = is_sent
 
 
 class UpstreamTimeout(UpstreamError):
@@ -192,6 +200,18 @@ class InvalidResult(GatewayError):
     def __init__(self, violations: Sequence[Violation], detail: str | None = None) -> None:
         super().__init__(detail)
         self.violations = tuple(violations)
+
+
+class Stopping(GatewayError):
+    """The gateway is stopping."""
+
+    is_retryable = True
+
+
+class NotRecorded(GatewayError):
+    """The call has run, but could not be recorded yet: do not repeat it unseen."""
+
+    stage = "record"
 
 
 class InternalError(GatewayError):

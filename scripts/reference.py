@@ -16,7 +16,7 @@ import click
 from gateway.cli.commands import COMMANDS, cli
 from gateway.codegen.lint import RULES
 from gateway.errors import GatewayError
-from gateway.settings.reference import render_reference
+from gateway.settings.declared import SETTINGS, Setting
 from gateway.transports.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -77,6 +77,49 @@ What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and r
 
 | rule | severity | meaning | mend it by |
 |---|---|---|---|
+"""
+
+SETTINGS_HEAD: Final = f"""\
+# Settings
+
+{NOTICE}
+
+A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the command line, in
+rising order: where several say something, the flag wins over the file and the file over the
+variable. An empty variable counts as not set. `gateway config` prints every setting with its
+value and where it came from; secrets are masked. A value that is out of range or of the wrong
+type stops the gateway with one line that names the setting; so does an unknown key in
+`gateway.toml`. `gateway doctor` reports `GATEWAY_*` variables that nothing reads.
+
+`gateway.toml` is read from the working folder, or from where `GATEWAY_CONFIG` or `--config` says.
+Relative paths are relative to the working folder. Any secret can be given as a file instead: add
+`_FILE` to the variable or `_file` to the key and name the file.
+
+## The gateway
+
+| key | variable | must be | default | meaning |
+|---|---|---|---|---|
+"""
+UPSTREAM_ROWS: Final = (
+    ("backend", "GATEWAY_BACKEND_AVINODE", "live or mock", "see below", "Backend to use."),
+    ("base_url", "GATEWAY_AVINODE_BASE_URL", "an https URL", "the contract's", "Where it is."),
+    ("api_token", "GATEWAY_AVINODE_API_TOKEN", "printable ASCII", "", "The credential."),
+    ("api_token_file", "GATEWAY_AVINODE_API_TOKEN_FILE", "a path", "", "File that holds it."),
+)
+SETTINGS_TAIL: Final = """
+## Upstreams
+
+Which upstreams exist, and which credentials they need, their contracts say. For the upstream
+`avinode` with the credential `api_token`:
+
+| key | variable | must be | default | meaning |
+|---|---|---|---|---|
+{rows}
+
+Without `backend`, an upstream is a mock when none of its credentials is set or when they start
+with `mock_`, else it is live. Some credentials without the others, a missing base URL, or real
+credentials beside `mock_` ones are refused: `gateway doctor` says which, and `gateway serve` does
+not start. `http://` is accepted for this machine alone unless `allow_plain_http` is set.
 """
 
 
@@ -176,11 +219,29 @@ def render_rules() -> str:
     return RULES_HEAD + "".join(rows)
 
 
+def render_settings() -> str:
+    """Every setting, and those of an upstream by example."""
+    rows = [_setting_row(setting) for setting in SETTINGS.values()]
+    upstream_rows = (
+        f"| `upstreams.avinode.{key}` | `{variable}` | {rule} | {default} | {meaning} |"
+        for key, variable, rule, default, meaning in UPSTREAM_ROWS
+    )
+    return SETTINGS_HEAD + "".join(rows) + SETTINGS_TAIL.format(rows="\n".join(upstream_rows))
+
+
+def _setting_row(setting: Setting) -> str:
+    default = f"`{setting.default_shown}`" if setting.default_shown else ""
+    return (
+        f"| `{setting.key}` | `{setting.name.variable}` | {setting.rule} | {default} "
+        f"| {setting.description} |\n"
+    )
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "cli.md": render_cli,
     "errors.md": render_errors,
     "lint-rules.md": render_rules,
-    "settings.md": render_reference,
+    "settings.md": render_settings,
 }
 
 

@@ -1,17 +1,21 @@
 """Ids that sort by time."""
 
-import os
+import random
 from datetime import datetime
 from typing import Final
 
 _VERSION_AND_VARIANT: Final = (7 << 76) | (0b10 << 62)
-_RANDOM_BITS: Final = (1 << 62) - 1
+_RANDOM_BITS: Final = 62
 
 
 def uuid7(moment: datetime) -> str:
-    """A UUIDv7 of `moment` (RFC 9562 §5.7), with microseconds in `rand_a` (§6.2, method 3)."""
+    """A UUIDv7 of `moment` (RFC 9562 §5.7), with microseconds in `rand_a` (§6.2, method 3).
+
+    Unique, but not hard to guess: nothing is let in by it, and the operating system's own random
+    bytes would let another thread take the interpreter in the middle of a call.
+    """
     milliseconds = int(moment.timestamp()) * 1000 + moment.microsecond // 1000
     fraction = moment.microsecond % 1000 * 4096 // 1000
-    chance = int.from_bytes(os.urandom(8), "big") & _RANDOM_BITS
+    chance = random.getrandbits(_RANDOM_BITS)
     digits = f"{milliseconds << 80 | fraction << 64 | _VERSION_AND_VARIANT | chance:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

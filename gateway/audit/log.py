@@ -11,7 +11,7 @@ from gateway.audit.writebehind import Pace, WriteBehind
 from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
-from gateway.errors import GatewayError, InternalError, LimitExceeded
+from gateway.errors import GatewayError, InternalError, LimitExceeded, NotRecorded
 from gateway.store.base import AuditRecord, AuditStore
 
 OK: Final = "ok"
@@ -51,13 +51,6 @@ class AuditedArguments(Protocol):
     def values(self) -> dict[str, Any]: ...
 
 
-class AuditedResult(Protocol):
-    """The result, once checked."""
-
-    @property
-    def backend(self) -> str: ...
-
-
 class AuditLog:
     """Leaves exactly one record of every call that it opens."""
 
@@ -82,7 +75,7 @@ class AuditLog:
         """The record of `call`, filled in while it runs and left when it ends.
 
         Raises `LimitExceeded` on entry when so many records wait to be stored that one more call
-        cannot be recorded, and `InternalError` on exit when a write has run but its record is not
+        cannot be recorded, and `NotRecorded` on exit when a write has run but its record is not
         durable yet; that record is kept and tried again.
         """
         return OpenRecord(call, self._clock, self._behind, self._classify)
@@ -107,9 +100,9 @@ class OpenRecord:
         "_clock",
         "_started",
         "arguments",
+        "backend",
         "entry",
         "principal",
-        "result",
     )
 
     def __init__(
@@ -124,7 +117,7 @@ class OpenRecord:
         self.principal: AuditedCaller | None = None
         self.entry: Entry | None = None
         self.arguments: AuditedArguments | None = None
-        self.result: AuditedResult | None = None
+        self.backend: str | None = None
 
     async def __aenter__(self) -> "OpenRecord":
         if self._behind.is_full:
@@ -154,7 +147,7 @@ class OpenRecord:
                 await self._behind.stored(ticket)
         except TimeoutError:
             if error is None:
-                raise InternalError("The call has run, but is not recorded yet.") from None
+                raise NotRecorded from None
 
     def _record(self, error: BaseException | None) -> AuditRecord:
         status, outcome, stage = self._outcome(error)
@@ -170,7 +163,7 @@ class OpenRecord:
             outcome=outcome,
             stage=stage,
             status=status,
-            backend=self.result.backend if self.result else None,
+            backend=self.backend,
             duration_ms=round((self._clock.monotonic() - self._started) * 1000, 3),
             arguments=self._arguments(),
         )

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.clock import Clock
+from gateway.contract import bearer
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.base import AgentKey, KeyStore
 
@@ -18,8 +19,7 @@ PREFIX: Final = "gw_"
 ADMINISTRATOR: Final = "administrator"
 BOOTSTRAP_FILE: Final = "bootstrap-key"
 BOOTSTRAP_LABEL: Final = "bootstrap"
-SHORTEST_BOOTSTRAP_KEY: Final = 16
-LONGEST_KEY: Final = 512
+LONGEST_KEY: Final = max(bearer.LENGTHS)
 """Nothing longer is ever a key, so nothing longer need be digested."""
 _RANDOM_BYTES: Final = 32
 _ID_BYTES: Final = 6
@@ -78,25 +78,25 @@ class Keys:
     async def bootstrap(self, configured: str | None, folder: Path) -> NewKey | None:
         """Make sure that an administrator's key exists.
 
-        A configured key works from now on. Without one, and with no key in the store, one is made,
-        written to `bootstrap-key` in `folder` with mode 600, and returned so that it can be shown
-        once. Raises `ConfigurationError` for a configured key that is too short, too long, revoked
-        or another agent's, and `StoreError` when the file cannot be written.
+        A configured key works from now on. Without one, and with no administrator's key in the
+        store, one is made, written to `bootstrap-key` in `folder` with mode 600, and returned so
+        that it can be shown once. A revoked administrator's key counts: a restart must not undo
+        what somebody decided; `gateway keys create administrator` makes another. Raises
+        `ConfigurationError` for a configured key that no request can carry, that is revoked or
+        another agent's, and `StoreError` when the file cannot be written.
         """
         if configured is not None:
             await self._admit(configured)
             return None
-        if await self._store.list():
+        if any(key.agent == ADMINISTRATOR for key in await self._store.list()):
             return None
         key = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         _write_private(folder / BOOTSTRAP_FILE, key)
         return await self._add(key, ADMINISTRATOR, BOOTSTRAP_LABEL)
 
     async def _admit(self, configured: str) -> None:
-        if not SHORTEST_BOOTSTRAP_KEY <= len(configured) <= LONGEST_KEY:
-            raise ConfigurationError(
-                f"the bootstrap key must have {SHORTEST_BOOTSTRAP_KEY} to {LONGEST_KEY} characters"
-            )
+        if not bearer.is_key(configured):
+            raise ConfigurationError(f"the bootstrap key must be {bearer.RULE}")
         known = await self._store.find(digest_of(configured))
         if known is None:
             await self._add(configured, ADMINISTRATOR, BOOTSTRAP_LABEL)

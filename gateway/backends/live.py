@@ -64,9 +64,11 @@ class LiveBackend:
         except TimeoutError:
             raise UpstreamTimeout(f"No answer in {timeout_seconds:g} seconds.") from None
         except aiohttp.ClientConnectorCertificateError as error:
-            raise UpstreamUnavailable("The upstream's certificate cannot be trusted.") from error
+            raise UpstreamUnavailable(
+                "The upstream's certificate cannot be trusted.", is_sent=False
+            ) from error
         except aiohttp.ClientConnectorError as error:
-            raise UpstreamUnavailable("The upstream cannot be reached.") from error
+            raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from error
         except (aiohttp.ClientError, OSError) as error:
             raise UpstreamUnavailable("The connection to the upstream broke.") from error
         self._rate.note(reply.headers, self._clock.monotonic())

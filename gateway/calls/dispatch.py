@@ -2,20 +2,28 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from gateway.auth.principal import Permit
 from gateway.backends.base import Backend
-from gateway.calls.call import Arguments, Call, Outcome
+from gateway.calls.call import Arguments, BackendName, Call, Outcome
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock, rfc3339
 from gateway.contract.fieldmap import Unmappable
-from gateway.contract.operation import CallFacts, HttpBinding, Operation, PythonBinding
+from gateway.contract.operation import CallFacts, Effect, HttpBinding, Operation, PythonBinding
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.violation import Violation
-from gateway.errors import InternalError, InvalidArguments, ToolFailed, UpstreamTimeout
+from gateway.errors import (
+    InternalError,
+    InvalidArguments,
+    ToolFailed,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+_MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look before repeating it."
 
 
 class _Exchange(Struct, frozen=True):
@@ -34,16 +42,40 @@ class Dispatcher:
         self._replies = replies
         self._clock = clock
 
+    def backend_of(self, operation: Operation) -> BackendName:
+        """Who answers the calls of `operation`."""
+        match operation.binding:
+            case PythonBinding():
+                return "python"
+            case HttpBinding(upstream=upstream):
+                return self._backends[upstream].name
+
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
-        """Run the permitted operation within its timeout. Raises what the contract declares."""
+        """Run the permitted operation within its timeout.
+
+        Raises what the contract declares. The error of a call that is no read and may have happened
+        says so and is not retryable.
+        """
         operation = permit.entry.operation
         try:
-            async with asyncio.timeout(operation.timeout_seconds):
-                return await self._run(operation, arguments, call)
-        except TimeoutError:
-            raise UpstreamTimeout(f"No answer in {operation.timeout_seconds:g} seconds.") from None
+            return await self._timed(operation, arguments, call)
         except ToolFailed as error:
             raise _declared(operation, error) from error
+        except (UpstreamTimeout, UpstreamUnavailable) as error:
+            if operation.effect is Effect.READ or not error.is_sent:
+                raise
+            raise _doubtful(error) from error
+
+    async def _timed(self, operation: Operation, arguments: Arguments, call: Call) -> Outcome:
+        limit = asyncio.timeout(operation.timeout_seconds)
+        try:
+            async with limit:
+                return await self._run(operation, arguments, call)
+        except TimeoutError:
+            if not limit.expired():
+                # A handler's own, and so its defect: the tool's time was not up.
+                raise
+            raise UpstreamTimeout(f"No answer in {operation.timeout_seconds:g} seconds.") from None
 
     async def _run(self, operation: Operation, arguments: Arguments, call: Call) -> Outcome:
         match operation.binding:
@@ -74,6 +106,14 @@ def _request(binding: HttpBinding, exchange: _Exchange) -> UpstreamRequest:
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error
+
+
+def _doubtful(
+    error: UpstreamTimeout | UpstreamUnavailable,
+) -> UpstreamTimeout | UpstreamUnavailable:
+    known = type(error)(f"{error.detail} {_MAY_HAVE_HAPPENED}")
+    known.is_retryable = False
+    return known
 
 
 def _declared(operation: Operation, error: ToolFailed) -> Exception:

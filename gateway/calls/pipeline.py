@@ -23,18 +23,21 @@ class Pipeline:
     dispatcher: Dispatcher
     audit: AuditLog
 
-    async def invoke(self, call: Call) -> Result:
+    async def invoke(self, call: Call, refusal: BaseException | None = None) -> Result:
         """Run one call. Exactly one audit record is left, whatever happens.
 
-        Raises a `GatewayError`; each transport maps it at its edge.
+        Raises a `GatewayError`; each transport maps it at its edge. `refusal` is why a transport
+        could not read the call: once the caller is known, it is raised, and nothing is run.
         """
         async with self.audit.open(call) as record:
             principal = record.principal = await self.identification.identify(call.credentials)
+            if refusal is not None:
+                raise refusal
             entry = self.catalogue.find(call.operation_id)
             grant = self.policy.authorize(principal, entry)
             record.entry = entry
             with self.admission.admit(grant) as permit:
                 arguments = record.arguments = decode_arguments(permit, call.arguments)
+                record.backend = self.dispatcher.backend_of(entry.operation)
                 outcome = await self.dispatcher.dispatch(permit, arguments, call)
-                result = record.result = check_result(permit, outcome)
-            return result
+                return check_result(permit, outcome)

@@ -144,7 +144,7 @@ def _json(reply: Reply) -> Any:
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise InvalidReply("The upstream's answer is not JSON.")
     try:
-        return jsontext.decode(reply.body)
+        return jsontext.decode(reply.body, jsontext.REPLY)
     except jsontext.NotJson as error:
         raise InvalidReply(f"The upstream's answer is not valid JSON: {error}.") from error
 

@@ -9,7 +9,7 @@ from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 def decode_arguments(permit: Permit, text: bytes) -> Arguments:
     """The arguments of a call. Raises `MalformedRequest` or `InvalidArguments`."""
     try:
-        values = jsontext.decode(text)
+        values = jsontext.decode(text, jsontext.REQUEST)
     except jsontext.NotJson as error:
         raise MalformedRequest(f"The arguments are not valid JSON: {error}.") from error
     gate = permit.entry.input

@@ -16,7 +16,7 @@ def retry_after_seconds(value: str | None, now: datetime | None = None) -> float
         return min(float(value[:9]), MAX_SECONDS)
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     seconds = (at - (now or datetime.now(UTC))).total_seconds() if at.tzinfo else 0.0
     return min(max(seconds, 0.0), MAX_SECONDS)

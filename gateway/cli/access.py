@@ -5,12 +5,11 @@ from typing import Any
 import click
 
 from gateway.auth.authorize import Policy
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.catalogue import open_catalogue
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.known import known_agent, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
-from gateway.cli.tools import find_entry
-from gateway.errors import ConfigurationError
 
 
 @click.group(name="access")
@@ -26,7 +25,7 @@ def command() -> None:
 def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
     """Say whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
     catalogue = open_catalogue(settings_of(flags).package)
-    entry = find_entry(catalogue, tool)
+    entry = known_tool(catalogue, tool)
     may = Policy(catalogue.grants).allows(known_agent(catalogue, agent), entry.id)
     if as_json:
         print_json({"agent": agent, "operation": entry.id, "allowed": may})
@@ -50,11 +49,3 @@ def list_access(*, agent: str | None, as_json: bool, **flags: Any) -> None:
         print_table(
             ("agent", "operation"), ((name, one) for name in agents for one in grants[name])
         )
-
-
-def known_agent(catalogue: Catalogue, agent: str) -> str:
-    """`agent`, if the policies know it. Raises `ConfigurationError`."""
-    if agent not in catalogue.grants:
-        known = ", ".join(sorted(catalogue.grants))
-        raise ConfigurationError(f"the policies have no agent {agent!r}; the agents are {known}")
-    return agent

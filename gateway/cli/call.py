@@ -11,13 +11,13 @@ from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
-from gateway.cli.access import known_agent
+from gateway.catalogue import Entry, open_catalogue
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.known import known_agent, known_tool
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.output import print_json
-from gateway.cli.remote import Answer, ask_remote, remote_key, remote_options
-from gateway.cli.tools import find_entry
+from gateway.cli.remote import Answer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import GatewayError
 from gateway.settings import Settings
@@ -37,14 +37,14 @@ _ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.val
     metavar="OBJECT",
     help="The arguments, a JSON object; `-` reads it from standard input.  [default: {}]",
 )
-@click.option("--agent", default=ADMINISTRATOR, show_default=True, help="Call as this agent.")
+@click.option("--agent", help=f"Call as this agent.  [default: {ADMINISTRATOR}]")
 @remote_options
 @settings_options(*OPENING)
 def command(
     *,
     operation: str,
     arguments: str,
-    agent: str,
+    agent: str | None,
     url: str | None,
     key_file: Path | None,
     **flags: Any,
@@ -54,34 +54,38 @@ def command(
     Runs in this process, or at the gateway of --url, which knows the agent by the key. A refused
     call prints the problem, also as JSON, and exits with 1.
     """
+    refuse_mixed(url, key_file, {"--agent": agent})
     settings = settings_of(flags)
     # The bytes as they came: whether they are UTF-8 is for the strict reading to say.
     text = (
         sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
     )
     if url is None:
+        catalogue = open_catalogue(settings.package)
+        # Before anything is opened, because opening makes what is missing.
+        entry = known_tool(catalogue, operation)
+        caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True)
-        answer = asyncio.run(_call_here(settings, operation, agent, text))
+        answer = asyncio.run(_call_here(settings, entry, caller, text))
     else:
         answer = ask_remote(url, remote_key(settings, key_file), operation, text)
     _print(answer)
     return OK if answer.is_result else FINDINGS
 
 
-async def _call_here(settings: Settings, operation: str, agent: str, text: bytes) -> Answer:
+async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) -> Answer:
     async with Gateway.open(settings) as gateway:
         tell_of_new_key(gateway, settings)
-        catalogue = gateway.parts.catalogue
         call = Call(
-            operation_id=find_entry(catalogue, operation).id,
+            operation_id=entry.id,
             credentials=Credentials(),
             arguments=text,
             transport="local",
             request_id=new_request_id(),
         )
-        pipeline = gateway.local_pipeline(known_agent(catalogue, agent))
         try:
-            return Answer(is_result=True, text=(await pipeline.invoke(call)).text)
+            result = await gateway.local_pipeline(agent).invoke(call)
+            return Answer(is_result=True, text=result.text)
         except GatewayError as error:
             problem = problem_of(error, call.request_id)
             return Answer(is_result=False, text=jsontext.encode(problem))

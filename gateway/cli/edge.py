@@ -1,6 +1,5 @@
 """The command line's single edge: whatever goes wrong becomes two lines and an exit code."""
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -10,6 +9,7 @@ import click
 from gateway.cli.commands import cli
 from gateway.cli.diagnosis import parted
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
+from gateway.cli.streams import Unwritable
 from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
 
 _FIXES: Final[dict[type[OperatorError], str]] = {
@@ -26,13 +26,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     tracebacks.
     """
     try:
-        return int(cli.main(arguments, prog_name="gateway", standalone_mode=False) or OK)
+        code = int(cli.main(arguments, prog_name="gateway", standalone_mode=False) or OK)
+        # What a command left in the buffer can still fail to be written.
+        sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has had enough; the flush at exit must not complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return CANNOT_RUN
@@ -40,16 +38,26 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # Also a defect of the gateway itself: its user gets no traceback.
         if sys.flags.dev_mode:
             raise
-        return _explain(error)
+        return _explain(_first(error))
+    return code
 
 
 def _explain(error: Exception) -> int:
+    if isinstance(error, Unwritable) and error.is_unread:
+        return OK
     problem, fix = _explanation(error)
     print(f"error: {problem}", file=sys.stderr)
     if fix:
         print(f"fix: {fix}", file=sys.stderr)
     is_refused_call = isinstance(error, GatewayError) and not isinstance(error, OperatorError)
     return FINDINGS if is_refused_call else CANNOT_RUN
+
+
+def _first(error: Exception) -> Exception:
+    """The first error inside (nested) groups."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _explanation(error: Exception) -> tuple[str, str]:
@@ -60,6 +68,8 @@ def _explanation(error: Exception) -> tuple[str, str]:
             return error.format_message(), f"see `{path} --help`"
         case click.ClickException():
             return error.format_message(), ""
+        case Unwritable(reason=reason):
+            return f"the output cannot be written ({reason})", "send it to another place"
         case OperatorError():
             return _split(error)
         case GatewayError():

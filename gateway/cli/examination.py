@@ -1,6 +1,7 @@
 """What `gateway doctor` looks at, part by part."""
 
 import asyncio
+import importlib.util
 import os
 import stat
 import sys
@@ -71,7 +72,7 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
     if not settings.schemas.is_dir():
         yield note("contracts", f"there is no folder {settings.schemas}")
         return
-    out = Path(*settings.package.split("."))
+    out = _folder_of(settings.package)
     try:
         report = generate(settings.schemas, out, check=True, package=settings.package)
     except ContractRefused as error:
@@ -88,10 +89,23 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
         yield sound("contracts", f"{report.files} generated files for {report.tools} tools")
 
 
+def _folder_of(package: str) -> Path:
+    """Where the package lies, or `gateway generate` would write it."""
+    try:
+        found = importlib.util.find_spec(package)
+    except ImportError:
+        found = None
+    places = found.submodule_search_locations if found else None
+    return Path(next(iter(places))) if places else Path(*package.split("."))
+
+
 def _data(settings: Settings) -> Iterator[Diagnosis]:
     folder = settings.data
     if not folder.exists():
         yield note("data", f"{folder} will be made by `gateway serve`")
+        return
+    if not folder.is_dir():
+        yield wrong("data", f"{folder} is no folder", "name another one with --data")
         return
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         fix = "change its owner or permissions, or name another folder with --data"

@@ -18,6 +18,14 @@ from gateway.store.base import AgentKey
 from gateway.store.engine import open_store
 
 
+def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("is not text in UTF-8") from None
+    return text
+
+
 @click.group(name="keys")
 def command() -> None:
     """Create, list and revoke the keys of agents."""
@@ -25,7 +33,9 @@ def command() -> None:
 
 @command.command("create", epilog="Example: gateway keys create flight_search --label laptop")
 @click.argument("agent")
-@click.option("--label", default="", help="What the key is for; shown in lists.")
+@click.option(
+    "--label", default="", callback=_readable, help="What the key is for; shown in lists."
+)
 @settings_options(*OPENING)
 @json_option
 def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:

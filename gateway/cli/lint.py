@@ -13,7 +13,7 @@ from gateway.cli.proofs import print_proofs
 from gateway.codegen.finding import Finding, errors
 from gateway.codegen.lint import RULES, lint
 from gateway.codegen.lower import lower
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.tree import read_tree
 
 
 @click.command(epilog="Example: gateway lint --sarif > lint.sarif")

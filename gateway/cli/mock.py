@@ -1,6 +1,7 @@
 """`gateway mock`."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import click
@@ -10,9 +11,10 @@ from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
+from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
+from gateway.cli.output import announce
 from gateway.clock import FastClock, SystemClock
-from gateway.errors import ConfigurationError
 from gateway.transports.listen import bind, serve_http, url_of
 
 
@@ -28,7 +30,12 @@ def _read_steps(
 @click.command(epilog="Example: gateway mock avinode --port 9100 --fault 'createRfq 2 status=503'")
 @click.argument("upstream")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=0, help="Port; 0 takes any free one.  [default: 0]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port; 0 takes any free one.  [default: 0]",
+)
 @click.option(
     "--fault",
     "scenario",
@@ -47,18 +54,15 @@ def command(
     Prints `ready URL` when it can serve. The mock takes any credentials that are not empty.
     """
     settings = settings_of(flags)
-    upstreams = open_catalogue(settings.package).upstreams
-    if upstream not in upstreams:
-        known = ", ".join(upstreams)
-        raise ConfigurationError(f"there is no upstream {upstream!r}; the upstreams are {known}")
+    catalogue = open_catalogue(settings.package)
     application = UpstreamApplication(
-        upstreams[upstream],
+        catalogue.upstreams[known_upstream(catalogue, upstream)],
         FastClock(SystemClock(), settings.mock_speed),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
         scenario=scenario,
     )
     listener = bind(host, port)
-    url = url_of(listener)
+    ready = partial(announce, url_of(listener))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_http(asgi_app(application), listener, lambda: click.echo(f"ready {url}")))
+        runner.run(serve_http(asgi_app(application), listener, ready))

@@ -1,6 +1,7 @@
 """Options that commands share, and the settings they add up to."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
@@ -35,7 +36,19 @@ def settings_of(flags: dict[str, Any]) -> Settings:
     """The settings under these options. Raises `ConfigurationError`."""
     toml_path = flags.get("config") or find_toml(os.environ)
     given = {key: flags[key] for key in FLAGS if flags.get(key) not in (None, ())}
-    return read_settings(os.environ, toml_path, given)
+    settings = read_settings(os.environ, toml_path, given)
+    _make_importable(settings.package, toml_path.parent if toml_path else Path())
+    return settings
+
+
+def _make_importable(package: str, project: Path) -> None:
+    """Let the project's own generated package be found, before one that is installed.
+
+    Only in a folder that holds one: elsewhere its modules must not shadow anybody's.
+    """
+    folder = project.absolute()
+    if (folder / package.partition(".")[0]).is_dir() and str(folder) not in sys.path[:1]:
+        sys.path.insert(0, str(folder))
 
 
 _config_option = click.option(

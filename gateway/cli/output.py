@@ -1,5 +1,6 @@
 """How the command line prints: tables for people, JSON for programs, progress on a terminal."""
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from gateway.cli.streams import Unwritable
+
+_log: Final = logging.getLogger(__name__)
 _PIPE_COLUMNS: Final = 240
 """A file or a pipe has no width; rich would cut at 80."""
 
@@ -38,6 +42,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
     with out.capture() as captured:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def announce(url: str) -> None:
+    """Print `ready URL` for whoever started a server; when that fails, the server goes on."""
+    try:
+        click.echo(f"ready {url}")
+    except Unwritable as error:
+        _log.warning("ready at %s; standard output cannot be written (%s)", url, error.reason)
 
 
 @contextmanager

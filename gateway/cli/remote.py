@@ -1,14 +1,16 @@
 """A gateway elsewhere: its address, the key for it, and one call of it over REST."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import click
 import httpx
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 
+from gateway.cli.known import named
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -24,6 +26,29 @@ class Answer(Struct, frozen=True, kw_only=True):
     text: bytes
 
 
+class _Mcp(Struct):
+    name: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+class _Operation(Struct):
+    mcp: _Mcp = field(name="x-mcp")
+
+
+class _PathItem(Struct):
+    post: _Operation
+
+
+class _Document(Struct):
+    """What a gateway's OpenAPI document says of the tools' names."""
+
+    paths: dict[str, _PathItem]
+
+
 def remote_options(command: _Command) -> _Command:
     """`--url` and `--key-file`. The key itself is no option: others can read command lines."""
     key_file = click.option(
@@ -33,6 +58,18 @@ def remote_options(command: _Command) -> _Command:
     )
     url = click.option("--url", help="Address of a remote gateway to use instead of this process.")
     return url(key_file(command))
+
+
+def refuse_mixed(url: str | None, key_file: Path | None, local: Mapping[str, str | None]) -> None:
+    """Raise `click.UsageError` for an option that --url, or its absence, makes meaningless.
+
+    `local` holds the options that only matter in this process.
+    """
+    if url is None and key_file is not None:
+        raise click.UsageError("--key-file is for --url alone")
+    for name, value in local.items():
+        if url is not None and value is not None:
+            raise click.UsageError(f"{name} and --url exclude each other: the key says who calls")
 
 
 def remote_key(settings: Settings, key_file: Path | None) -> str | None:
@@ -61,20 +98,34 @@ def checked_url(url: str) -> str:
 
 
 def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> Answer:
-    """Call `operation` at the gateway at `url`.
+    """Call `operation`, an operation id or an MCP name, at the gateway at `url`.
 
-    Raises `ConfigurationError` when nothing that could be a gateway answers there.
+    Raises `ConfigurationError` when nothing that could be a gateway answers there, and
+    `UnknownOperation` when its document has no such MCP name.
     """
     base = checked_url(url)
     headers = {"content-type": "application/json", "accept": "application/json"}
     if key is not None:
         headers["authorization"] = f"Bearer {key}"
-    path = operation.replace(".", "/", 1)
+    with httpx.Client(headers=headers, timeout=_TIMEOUT) as client:
+        if "." in operation:
+            connector, _, tool = (_quoted(part) for part in operation.partition("."))
+            route = f"/v1/{connector}/{tool}"
+        else:
+            route = named(_routes(_ask(client, base, "GET", "/openapi.json")), operation)
+        return _ask(client, base, "POST", route, arguments)
+
+
+def _quoted(part: str) -> str:
+    return quote(part, safe="", errors="surrogateescape")
+
+
+def _ask(
+    client: httpx.Client, base: str, method: str, path: str, content: bytes | None = None
+) -> Answer:
     try:
-        reply = httpx.post(
-            f"{base}/v1/{path}", content=arguments, headers=headers, timeout=_TIMEOUT
-        )
-    except httpx.HTTPError as error:
+        reply = client.request(method, f"{base}{path}", content=content)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = type(error).__name__
         raise ConfigurationError(
             f"{base} did not answer ({reason}); start the gateway there, or correct --url"
@@ -86,3 +137,14 @@ def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> A
     if not is_gateway:
         raise ConfigurationError(f"{base} answered what no gateway answers; correct --url")
     return Answer(is_result=reply.is_success, text=reply.content)
+
+
+def _routes(document: Answer) -> dict[str, str]:
+    """The routes by MCP name and alias, from a gateway's OpenAPI document."""
+    try:
+        paths = msgspec.json.decode(document.text, type=_Document).paths
+    except msgspec.ValidationError:
+        raise ConfigurationError(
+            "--url has no OpenAPI document of a gateway; call the tool by its operation id"
+        ) from None
+    return {name: path for path, item in paths.items() for name in item.post.mcp.names}

@@ -1,6 +1,5 @@
 """`gateway serve`."""
 
-import sys
 from functools import partial
 from typing import Any
 
@@ -10,6 +9,7 @@ from gateway.app import serve
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
 from gateway.cli.local import start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options
+from gateway.cli.output import announce
 from gateway.settings import Settings
 
 
@@ -34,5 +34,4 @@ def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:
     if new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
         click.echo(f"administrator key, shown once and kept in {place}: {new_key.key}", err=True)
-    click.echo(f"ready {url}")
-    sys.stdout.flush()
+    announce(url)

@@ -1,30 +1,15 @@
 """`gateway tools list` and `gateway tools show`."""
 
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import msgspec
 
-from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.catalogue import Entry, open_catalogue
+from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import console, print_json, print_table
-from gateway.errors import UnknownOperation
-
-
-def find_entry(catalogue: Catalogue, name: str) -> Entry:
-    """The tool of this operation id or MCP name. Raises `UnknownOperation`."""
-    names = {entry.id: entry for entry in catalogue.entries}
-    names |= {alias: entry for entry in catalogue.entries for alias in _mcp_names(entry)}
-    if name in names:
-        return names[name]
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else "see `gateway tools list`"
-    raise UnknownOperation(f"there is no tool {name!r}; {hint}")
-
-
-def _mcp_names(entry: Entry) -> tuple[str, ...]:
-    return (entry.tool.name, *entry.tool.aliases)
 
 
 @click.group(name="tools")
@@ -42,12 +27,13 @@ def command() -> None:
 def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **flags: Any) -> None:
     """List the tools: operation id, effect, title."""
     catalogue = open_catalogue(settings_of(flags).package)
-    entries = [
-        entry
-        for entry in catalogue.entries
-        if (agent is None or entry.id in catalogue.grants.get(agent, ()))
-        and connector in {None, entry.operation.connector}
-    ]
+    entries: Sequence[Entry] = catalogue.entries
+    if agent is not None:
+        granted = catalogue.grants[known_agent(catalogue, agent)]
+        entries = [entry for entry in entries if entry.id in granted]
+    if connector is not None:
+        only = known_connector(catalogue, connector)
+        entries = [entry for entry in entries if entry.operation.connector == only]
     if as_json:
         print_json([_summary(entry) for entry in entries])
     else:
@@ -66,7 +52,7 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
 @json_option
 def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     """Show TOOL, an operation id or an MCP name, with its schemas."""
-    entry = find_entry(open_catalogue(settings_of(flags).package), tool)
+    entry = known_tool(open_catalogue(settings_of(flags).package), tool)
     shown = _summary(entry) | {
         "description": entry.operation.description,
         "timeout_seconds": entry.operation.timeout_seconds,

@@ -1,4 +1,4 @@
-"""Renderings that need not be made again, by the content they were made from.
+"""Texts that need not be made again, by the content they were made from.
 
 A cache is only ever faster, never different: an entry is found by the digest of everything that
 decides its text, and the file is used only while it proves to be whole. It may be deleted,
@@ -14,7 +14,8 @@ import msgspec
 
 from gateway.codegen.sealed import read_sealed, write_sealed
 
-FILE_NAME: Final = "renderings"
+RENDERINGS: Final = "renderings"
+VERDICTS: Final = "verdicts"
 
 
 class Remember(Protocol):
@@ -23,23 +24,26 @@ class Remember(Protocol):
     def __call__(self, kind: str, basis: str, make: Callable[[], str]) -> str: ...
 
 
-class Cache:
-    """The texts of one `.gateway-cache/` folder; `save` keeps those that this run used."""
+def afresh(kind: str, basis: str, make: Callable[[], str]) -> str:  # noqa: ARG001 - is a `Remember`
+    """Remembers nothing."""
+    return make()
 
-    def __init__(self, folder: Path, version: str) -> None:
-        self._file = folder / FILE_NAME
+
+class Cache:
+    """The texts of one file of `.gateway-cache/`; `save` keeps those that this run used."""
+
+    def __init__(self, file: Path, version: str) -> None:
+        self._file = file
         self._version = version
         self._found = _read(self._file)
         self._used: dict[str, str] = {}
         self.hits = 0
-        self.misses = 0
 
     def remember(self, kind: str, basis: str, make: Callable[[], str]) -> str:
         """The text made from `basis`; `kind` and the generator's version keep bases apart."""
         key = self._key(kind, basis)
         text = self._found.get(key)
         if text is None:
-            self.misses += 1
             text = make()
         else:
             self.hits += 1

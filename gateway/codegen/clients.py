@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from gateway.codegen.keywords import DATA, NAME_MAPS
+from gateway.codegen.sources.keywords import DATA, NAME_MAPS
 
 _PRIVATE: Final = frozenset({"$schema", "$id", "$comment", "x-binding", "x-sensitive"})
 

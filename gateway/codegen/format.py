@@ -30,16 +30,7 @@ def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePo
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         first_party = f'lint.isort.known-first-party=["gateway", "{package}"]'
-        sort = (
-            "check",
-            "--select",
-            "I,F401,UP034",
-            "--fix",
-            *_LINE_LENGTH,
-            "--config",
-            first_party,
-        )
-        _ruff(root, sort)
+        _ruff(root, ("check", *_MENDED, "--fix", *_LINE_LENGTH, "--config", first_party))
         _ruff(root, ("format", *_LINE_LENGTH))
         return {path: (root / package / path).read_bytes().decode() for path in sources}
 

@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.codegen import snapshot
-from gateway.codegen.cache import Cache, Remember
-from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
+from gateway.codegen.cache import RENDERINGS, VERDICTS, Cache, Remember
+from gateway.codegen.finding import ContractRefused, Finding, errors
 from gateway.codegen.format import formatted
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lint import lint
@@ -20,7 +20,7 @@ from gateway.codegen.lower import lower
 from gateway.codegen.render import bindings, models, published, reference, routes, tables
 from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
 from gateway.codegen.snapshot import Snapshot
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.tree import SourceTree, read_tree
 from gateway.codegen.write import Change, apply, compare
 from gateway.errors import ContractError
 
@@ -74,7 +74,7 @@ def generate(
     folder = schemas.resolve().parent / CACHE_FOLDER
     version = _version()
     contracts, notes = read_contracts(schemas, progress, folder, version)
-    cache = Cache(folder, version)
+    cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
     artifacts = list(render(contracts, name, cache.remember))
     files = _placed(_formatted(artifacts, name, cache), out, docs)
@@ -107,14 +107,21 @@ def read_contracts(
     if new is None:
         tree = read_tree(schemas)
         progress(f"linting {len(tree.documents)} files")
-        notes = ordered([*tree.findings, *lint(tree)])
-        if refusals := errors(notes):
-            raise ContractRefused(refusals)
+        notes = _linted(tree, Cache(folder / VERDICTS, version))
         contracts = lower(tree)
         new = Snapshot(version=version, digests=found, contracts=contracts, notes=notes)
     if new is not old:
         snapshot.save(folder, new)
     return new.contracts, new.notes
+
+
+def _linted(tree: SourceTree, verdicts: Cache) -> tuple[Finding, ...]:
+    """What the lint notes. Raises `ContractRefused` when it refuses the contracts."""
+    notes = lint(tree, verdicts.remember)
+    if refusals := errors(notes):
+        raise ContractRefused(refusals)
+    verdicts.save()
+    return notes
 
 
 def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:

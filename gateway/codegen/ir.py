@@ -134,6 +134,7 @@ class Contracts(Struct, frozen=True, kw_only=True):
             for connector in connectors
         }
 
-    def upstream(self, name: str) -> Upstream:
-        """The upstream called `name`. Raises `KeyError`."""
-        return {each.upstream.name: each.upstream for each in self.upstreams}[name]
+    def upstream_of(self, tool: ToolContract) -> UpstreamContract | None:
+        """The upstream that the binding of `tool` names; None for a Python binding."""
+        name = tool.x_binding.get("upstream")
+        return next((each for each in self.upstreams if each.upstream.name == name), None)

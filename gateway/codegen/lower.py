@@ -19,13 +19,13 @@ from gateway.codegen.ir import (
     UpstreamContract,
 )
 from gateway.codegen.names import camel
-from gateway.codegen.pointers import follow
-from gateway.codegen.refs import closure, dereference, resolve
 from gateway.codegen.sensitive import sensitive_pointers
 from gateway.codegen.sharing import COMMON, model, published, shared_models
-from gateway.codegen.tree import INDEX, POLICIES, SourceTree, ToolSource
+from gateway.codegen.sources.refs import closure, dereference, resolve
+from gateway.codegen.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.pointers import follow
 
 EVERY_TOOL: Final = "*"
 _REQUEST: Final = "/requestBody/content/application~1json"

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import msgspec
 
 from gateway.codegen.finding import Finding, Severity, errors
-from gateway.codegen.lint.rules import BY_ID, RULES, Rule
+from gateway.codegen.lint.rules import BY_ID, Rule
+from gateway.codegen.render.artifact import pretty
 
 _SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -47,12 +48,7 @@ def as_json(findings: Sequence[Finding], folder: str = "schemas") -> str:
             msgspec.structs.replace(finding, path=_file(finding, folder)) for finding in findings
         ],
     }
-    return _pretty(document)
-
-
-def rules_as_json() -> str:
-    """The table of rules: `[{id, meaning, fix, severity}]`."""
-    return _pretty(RULES)
+    return pretty(document)
 
 
 def as_sarif(findings: Sequence[Finding], version: str, folder: str = "schemas") -> str:
@@ -70,7 +66,7 @@ def as_sarif(findings: Sequence[Finding], version: str, folder: str = "schemas")
             _sarif_result(finding, folder, ids.index(finding.rule)) for finding in findings
         ],
     }
-    return _pretty({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+    return pretty({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _sarif_rule(rule_id: str, rule: Rule | None) -> dict[str, Any]:
@@ -105,7 +101,3 @@ def _sarif_result(finding: Finding, folder: str, index: int) -> dict[str, Any]:
 
 def _file(finding: Finding, folder: str) -> str:
     return f"{folder}/{finding.path}" if folder else finding.path
-
-
-def _pretty(document: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()

@@ -5,7 +5,6 @@ For what may be lost but must not be believed when it is damaged.
 
 import contextlib
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -32,7 +31,7 @@ def write_sealed(path: Path, payload: bytes) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(payload).digest() + payload)
-        Path(name).replace(path)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            draft = Path(folder) / path.name
+            draft.write_bytes(hashlib.sha256(payload).digest() + payload)
+            draft.replace(path)

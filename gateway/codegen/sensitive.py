@@ -1,10 +1,26 @@
 """Which arguments no log, audit record or trace may hold, as the input schema marks them."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
-from gateway.codegen import keywords
-from gateway.contract.schema import pointer_of
+from gateway.codegen.sources import keywords
+from gateway.contract.pointers import pointer_of, steps
+
+_BY_NAME: Final = frozenset({"properties", "prefixItems"})
+"""Keywords that say which member or item each of their schemas describes."""
+_ANY: Final = frozenset(
+    {
+        "patternProperties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "items",
+        "unevaluatedItems",
+        "contains",
+    }
+)
+"""Keywords that describe members or items without saying which."""
+_OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
+"""Keywords that describe what no pointer leads to: a name, or what a text holds."""
 
 
 def sensitive_pointers(schema: Any, path: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -12,27 +28,25 @@ def sensitive_pointers(schema: Any, path: tuple[str, ...] = ()) -> tuple[str, ..
     if not isinstance(schema, dict):
         return ()
     if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:
-        return (pointer_of(list(path)),)
+        return (pointer_of(path),)
     found = [
         pointer
-        for step, member in _members(schema)
-        for pointer in sensitive_pointers(member, (*path, *step))
+        for keyword, place, member in keywords.branches(schema, "")
+        for pointer in _found(keyword, place, member, path)
     ]
     return tuple(dict.fromkeys(found))
 
 
-def _members(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Subschemas, each with the step from a value to the part that it describes."""
-    for keyword, value in schema.items():
-        if keyword == "properties":
-            yield from (((name,), member) for name, member in value.items())
-        elif keyword in {"items", "additionalProperties", "contains", "unevaluatedProperties"}:
-            yield ("*",), value
-        elif keyword == "patternProperties":
-            yield from ((("*",), member) for member in value.values())
-        elif keyword == "prefixItems":
-            yield from (((str(index),), member) for index, member in enumerate(value))
-        elif keyword in keywords.SCHEMA_LISTS:
-            yield from (((), member) for member in value)
-        elif keyword in {"then", "else", "if"}:
-            yield (), value
+def _found(keyword: str, place: str, member: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """The pointers that `member` gives, which stands at `place` under `keyword`.
+
+    A mark hides too much rather than too little, since the schema may apply to some values only.
+    """
+    if keyword in _OPAQUE and sensitive_pointers(member):
+        yield pointer_of(path)
+    elif keyword in _BY_NAME:
+        yield from sensitive_pointers(member, (*path, steps(place)[-1]))
+    elif keyword in _ANY:
+        yield from sensitive_pointers(member, (*path, "*"))
+    elif keyword != "$defs":
+        yield from sensitive_pointers(member, path)

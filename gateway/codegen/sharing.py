@@ -4,26 +4,20 @@ A full dereference repeats a shared schema wherever it is used. Models import it
 published OpenAPI document refers to a component.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.codegen import keywords
 from gateway.codegen.ir import Model
 from gateway.codegen.names import camel
-from gateway.codegen.pointers import child, follow, steps
-from gateway.codegen.refs import Target, dereference, resolve
-from gateway.codegen.source import Document
-from gateway.codegen.tree import SourceTree
+from gateway.codegen.sources.refs import Target, dereference
+from gateway.codegen.sources.tree import SourceTree
+from gateway.contract.pointers import child, steps
 from gateway.errors import ContractError
-
-Keep = Callable[[Target], str | None]
-"""What a reference to this target becomes; None when its content takes its place."""
 
 COMMON: Final = "common"
 _BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
 """Members of a file that only holds definitions."""
-_DROPPED: Final = frozenset({"$ref", "$defs", "$schema", "$id", "$comment"})
 
 
 def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -> Model:
@@ -32,9 +26,7 @@ def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -
     A reference to a shared definition is left as `common/<file>.json#/$defs/<Name>`. Raises
     `ContractRefused` for a reference that cannot be resolved.
     """
-    document = tree.documents[path]
-    value = follow(document.value, pointer)
-    schema = _Expansion(tree, _shared_definition).value(document, pointer, value)
+    schema = dereference(tree, path, pointer, _shared_definition)
     return Model(name=name, path=path, pointer=pointer, schema=schema)
 
 
@@ -75,8 +67,7 @@ def published(
         targets[name] = target
         return f"#/components/schemas/{name}"
 
-    document = tree.documents[path]
-    item = _Expansion(tree, component).value(document, "", document.value)
+    item = dereference(tree, path, keep=component)
     schemas = {
         name: dereference(tree, target.document.path, target.pointer)
         for name, target in targets.items()
@@ -89,45 +80,6 @@ def component_name(target: Target) -> str:
     folder, *rest = target.document.path.with_suffix("").parts
     parents = rest if folder in {COMMON, "tools"} else [folder, *rest]
     return ".".join([*parents, *steps(target.pointer)[-1:]])
-
-
-class _Expansion:
-    """Inlines every reference that `keep` does not keep."""
-
-    def __init__(self, tree: SourceTree, keep: Keep) -> None:
-        self._tree = tree
-        self._keep = keep
-
-    def value(self, document: Document, pointer: str, value: Any) -> Any:
-        if isinstance(value, list):
-            members = enumerate(value)
-            return [self.value(document, child(pointer, i), member) for i, member in members]
-        if not isinstance(value, dict):
-            return value
-        own = {
-            name: self._member(document, child(pointer, name), name, member)
-            for name, member in value.items()
-            if name not in _DROPPED
-        }
-        return self._referred(document, pointer, value["$ref"]) | own if "$ref" in value else own
-
-    def _referred(self, document: Document, pointer: str, ref: str) -> dict[str, Any]:
-        target = resolve(self._tree, document.path, ref, pointer)
-        kept = self._keep(target)
-        if kept is not None:
-            return {"$ref": kept}
-        expanded: dict[str, Any] = self.value(target.document, target.pointer, target.value)
-        return expanded
-
-    def _member(self, document: Document, pointer: str, name: str, value: Any) -> Any:
-        if name in keywords.DATA:
-            return value
-        if name in keywords.NAME_MAPS and isinstance(value, dict):
-            return {
-                key: self.value(document, child(pointer, key), member)
-                for key, member in value.items()
-            }
-        return self.value(document, pointer, value)
 
 
 def _shared_definition(target: Target) -> str | None:

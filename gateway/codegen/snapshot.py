@@ -20,8 +20,8 @@ from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lint import lint
 from gateway.codegen.lower import lower
 from gateway.codegen.sealed import read_sealed, write_sealed
-from gateway.codegen.source import Document, read_document
-from gateway.codegen.tree import INDEX, POLICIES, TOOLS, SourceTree
+from gateway.codegen.sources.document import Document, read_document
+from gateway.codegen.sources.tree import INDEX, POLICIES, TOOLS, SourceTree
 
 FILE_NAME: Final = "contracts"
 
@@ -53,7 +53,7 @@ def save(folder: Path, snapshot: Snapshot) -> None:
 
 
 def digests(schemas: Path) -> dict[str, str]:
-    """Every file under `schemas` with the digest of its bytes; what cannot be read is left out."""
+    """Every file under `schemas` with the digest of its bytes, empty when it cannot be read."""
     found: dict[str, str] = {}
     for folder, names, files in os.walk(schemas):
         names.sort()

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gateway.codegen.pointers import child
-from gateway.codegen.refs import dereference
-from gateway.codegen.source import Document
-from gateway.codegen.tree import SourceTree
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.refs import dereference
+from gateway.codegen.sources.tree import SourceTree
+from gateway.contract.pointers import child
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,

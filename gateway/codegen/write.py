@@ -12,8 +12,12 @@ from msgspec import Struct
 from gateway.errors import ContractError
 
 MARK: Final = "Generated from schemas/"
-_DATA_SUFFIX: Final = ".json"
-_PARTIAL_SUFFIX: Final = ".partial"
+_DATA: Final = ("tools.json", "openapi.json", "upstreams/*.json")
+"""What the generator writes that cannot hold the mark."""
+_DRAFT_SUFFIX: Final = ".gateway-draft"
+"""Of no file that a person would name."""
+_OPENING: Final = 200
+"""Characters in which the mark stands."""
 
 
 class Difference(StrEnum):
@@ -31,6 +35,8 @@ class Change(Struct, frozen=True, kw_only=True):
     difference: Difference
     old: str = ""
     new: str = ""
+    is_data: bool = False
+    """Whether its place alone says that the generator wrote what is there."""
 
     def diff(self, shown: str) -> str:
         """A unified diff from what is on disk to what should be, naming the file `shown`."""
@@ -50,10 +56,13 @@ def compare(folders: list[Path], files: Mapping[Path, str]) -> tuple[Change, ...
 
     Raises `ContractError` for a file that cannot be read.
     """
-    changes = [change for path, text in files.items() if (change := _compared(path, text))]
-    extra = {path for folder in folders for path in _files(folder)} - files.keys()
-    changes += [Change(path=path, difference=Difference.EXTRA, old=_read(path)) for path in extra]
-    return tuple(sorted(changes, key=lambda change: change.path))
+    there = {path for folder in folders for path in _files(folder)}
+    data = {path for folder in folders for path in _data(folder)}
+    found = (
+        _compared(path, files.get(path), is_data=path in data)
+        for path in sorted(there | files.keys())
+    )
+    return tuple(change for change in found if change)
 
 
 def apply(changes: tuple[Change, ...]) -> None:
@@ -81,9 +90,9 @@ def _apply(change: Change) -> None:
         _remove_if_empty(change.path.parent)
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
-    partial = change.path.with_name(f".{change.path.name}{_PARTIAL_SUFFIX}")
-    partial.write_bytes(change.new.encode())
-    partial.replace(change.path)
+    draft = change.path.with_name(f".{change.path.name}{_DRAFT_SUFFIX}")
+    draft.write_bytes(change.new.encode())
+    draft.replace(change.path)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -96,12 +105,23 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _compared(path: Path, text: str) -> Change | None:
-    if not path.is_file():
-        return Change(path=path, difference=Difference.MISSING, new=text)
-    if path.read_bytes() == text.encode():
+def _compared(path: Path, new: str | None, *, is_data: bool) -> Change | None:
+    old = _read(path)
+    if old == (None if new is None else new.encode()):
         return None
-    return Change(path=path, difference=Difference.CHANGED, old=_read(path), new=text)
+    return Change(
+        path=path,
+        difference=_difference(old, new),
+        old=_text(old),
+        new=new or "",
+        is_data=is_data,
+    )
+
+
+def _difference(old: bytes | None, new: str | None) -> Difference:
+    if old is None:
+        return Difference.MISSING
+    return Difference.EXTRA if new is None else Difference.CHANGED
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -110,15 +130,30 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(path: Path) -> str:
+def _data(folder: Path) -> Iterator[Path]:
+    """The data in `folder`, when it is a package that the generator wrote."""
+    if _is_marked(_text(_read(folder / "__init__.py"))):
+        for pattern in _DATA:
+            yield from folder.glob(pattern)
+
+
+def _read(path: Path) -> bytes | None:
+    """What the file holds; None when there is no file."""
     try:
-        return path.read_bytes().decode(errors="replace")
+        return path.read_bytes() if path.is_file() else None
     except OSError as error:
         raise ContractError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def _text(content: bytes | None) -> str:
+    return (content or b"").decode(errors="replace")
+
+
 def _is_ours(change: Change) -> bool:
-    """Whether the file on disk is the generator's to replace: marked, data, or empty."""
-    opening = change.old[:200]
-    is_data = change.path.suffix in {_DATA_SUFFIX, _PARTIAL_SUFFIX}
-    return is_data or MARK in opening or not opening.strip()
+    """Whether the file on disk is the generator's to replace: marked, data, a draft, or empty."""
+    is_draft = change.path.suffix == _DRAFT_SUFFIX
+    return change.is_data or is_draft or _is_marked(change.old) or not change.old.strip()
+
+
+def _is_marked(text: str) -> bool:
+    return MARK in text[:_OPENING]

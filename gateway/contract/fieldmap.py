@@ -86,6 +86,8 @@ def or_none(value: Any) -> Any:
 
 def present(members: dict[str, Any]) -> dict[str, Any]:
     """`members` without those that are absent."""
+    if ABSENT not in members.values():
+        return members
     return {name: value for name, value in members.items() if value is not ABSENT}
 
 
@@ -179,8 +181,10 @@ def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = 
     """What `table` makes of the text of `value`, or the last resort. Raises `Unmappable`."""
     if value is ABSENT:
         return ABSENT
-    has_text = not isinstance(value, dict | list)
-    found = table.get(text(value), ABSENT) if has_text else ABSENT
+    if isinstance(value, str):
+        found = table.get(value, ABSENT)
+    else:
+        found = ABSENT if isinstance(value, dict | list) else table.get(text(value), ABSENT)
     if found is ABSENT:
         return _resort(otherwise, pointer, "is not a value that the map knows")
     return found

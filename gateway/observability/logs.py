@@ -20,6 +20,8 @@ _QUIET: Final = {
     "uvicorn.access": logging.CRITICAL,
     "aiosqlite": logging.WARNING,
     "alembic": logging.WARNING,
+    "uvicorn.error": logging.WARNING,
+    "mcp": logging.WARNING,
 }
 """Libraries whose lines say what the audit says better, or say too much."""
 

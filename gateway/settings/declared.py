@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
+from gateway.contract import bearer
 from gateway.settings.fields import Fields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name
@@ -68,7 +69,7 @@ def _rule(kind: Any, meta: Meta) -> str:
         return f"{number} from {meta.ge} to {meta.le}"
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    return _PLAIN.get(kind, "16 to 512 visible ASCII characters")
+    return _PLAIN.get(kind, bearer.RULE)
 
 
 def _declared() -> dict[str, Setting]:

@@ -122,8 +122,9 @@ class Fields(Struct, frozen=True, kw_only=True):
     bootstrap_key: Annotated[
         Secret | None,
         Meta(
-            description="The first administrator's key. Without it one is created on the first "
-            "start, printed once, and written to `bootstrap-key` in the data folder."
+            description="The first administrator's key. Without it, and without any "
+            "administrator's key in the database, one is created at the start, printed once, and "
+            "written to `bootstrap-key` in the data folder."
         ),
     ] = None
     key: Annotated[

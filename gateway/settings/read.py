@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.contract.bearer import is_key
 from gateway.errors import ConfigurationError
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.nearest import nearest
@@ -14,7 +15,6 @@ from gateway.settings.settings import Settings
 from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, Source, Sources
 
 TOML_FILE: Final = Path("gateway.toml")
-_SECRET_LENGTHS: Final = range(16, 513)
 
 
 def find_toml(environ: Mapping[str, str]) -> Path | None:
@@ -54,7 +54,7 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
         given = sources.find(setting.name)
         return None if given is None else (_convert(given, setting), given.origin)
     found = sources.find_secret(setting.name)
-    if found and not _is_sendable(found[0].reveal()):
+    if found and not is_key(found[0].reveal()):
         raise ConfigurationError(f"{found[1]}: must be {setting.rule}")
     return found
 
@@ -76,13 +76,6 @@ def _path(kind: type, value: object) -> object:
     if kind is Path and text and "\0" not in text:
         return Path(text)
     raise msgspec.ValidationError
-
-
-def _is_sendable(text: str) -> bool:
-    """Whether `text` can travel as a bearer token."""
-    return (
-        len(text) in _SECRET_LENGTHS and text.isascii() and text.isprintable() and " " not in text
-    )
 
 
 def _read_toml(path: Path | None) -> dict[str, Any]:

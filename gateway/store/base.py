@@ -26,6 +26,7 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     status: int
     """The HTTP status that says the same."""
     backend: str | None
+    """Who was to answer: `live`, `mock` or `python`; None when the arguments were not admitted."""
     duration_ms: float
     arguments: dict[str, Any] | None
     """Redacted by `writeOnly` and `x-sensitive` of the contract; None when never admitted."""

@@ -1,16 +1,19 @@
 """Opening the database: connections, its health, its version."""
 
+import asyncio
 import importlib
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import aiosqlite
 from sqlalchemy import URL, event, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from gateway.errors import StoreError
 from gateway.store.base import Store
-from gateway.store.failures import failures
+from gateway.store.failures import explain, failures
 from gateway.store.memory import MemoryStore
 from gateway.store.migrations import HEAD
 from gateway.store.sql import SqlStore
@@ -47,7 +50,7 @@ async def open_store(url: str) -> Store:
     reader, writer = _engine(path, "BEGIN"), _engine(path, "BEGIN IMMEDIATE")
     try:
         async with failures(str(path)):
-            await _prepare(writer, path)
+            await _prepare(reader, writer, path)
     except StoreError:
         await reader.dispose()
         await writer.dispose()
@@ -87,6 +90,11 @@ def _refuse_unusable(path: Path) -> None:
         raise StoreError(
             f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
         ) from None
+    try:
+        # By SQLite itself: closing a descriptor of our own would drop the locks that it holds.
+        sqlite3.connect(path).close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} {explain(error)}") from None
 
 
 def _engine(path: Path, begin: str) -> AsyncEngine:
@@ -94,6 +102,7 @@ def _engine(path: Path, begin: str) -> AsyncEngine:
     pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
+        async_creator=partial(_connect, path.absolute()),
         pool_size=1 if is_writer else _READERS,
         max_overflow=0,
         hide_parameters=True,
@@ -116,12 +125,32 @@ def _engine(path: Path, begin: str) -> AsyncEngine:
     return engine
 
 
-async def _prepare(writer: AsyncEngine, path: Path) -> None:
-    """Check the file and migrate it in one write transaction, so that two starts do not clash."""
-    async with writer.begin() as connection:
+async def _connect(path: Path) -> aiosqlite.Connection:
+    """A connection; when there can be none, its thread has ended before that is said."""
+    connection = aiosqlite.connect(path, check_same_thread=False)
+    thread = connection._thread  # noqa: SLF001 - nothing public tells when it has ended
+    thread.daemon = True
+    try:
+        return await connection
+    except sqlite3.Error:
+        # It still answers to the event loop, which whoever gets this error may close.
+        await asyncio.to_thread(thread.join)
+        raise
+
+
+async def _prepare(reader: AsyncEngine, writer: AsyncEngine, path: Path) -> None:
+    """Check the file, and bring it to the head.
+
+    The check takes no lock, because it takes as long as the file is large; the migration holds the
+    write lock, so that two starts do not clash.
+    """
+    async with reader.connect() as connection:
         found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
         if found != "ok":
             raise StoreError(f"{path} is corrupt; restore it from a backup")
+    # That connection may have seen the file before the writer turned it to write-ahead logging.
+    await reader.dispose()
+    async with writer.begin() as connection:
         if await _version(connection, path) != HEAD:
             # Alembic is loaded only here: most starts find the database at its head.
             migration = importlib.import_module(_MIGRATE)

@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from heapq import nlargest
+from typing import Final
 
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey, AuditRecord
+
+MAX_RECORDS: Final = 100_000
+"""The oldest audit records beyond it are forgotten: memory must not fill."""
 
 
 class MemoryAudit:
@@ -18,10 +23,11 @@ class MemoryAudit:
     async def append(self, records: Sequence[AuditRecord]) -> None:
         for record in records:
             self._records.setdefault(record.id, record)
+        while len(self._records) > MAX_RECORDS:
+            del self._records[next(iter(self._records))]
 
     async def latest(self, limit: int) -> list[AuditRecord]:
-        newest = sorted(self._records, reverse=True)[:limit]
-        return [self._records[record_id] for record_id in newest]
+        return [self._records[record_id] for record_id in nlargest(limit, self._records)]
 
 
 class MemoryKeys:

@@ -1,8 +1,8 @@
 """ASGI as the doors use it: the three parameters, one body, one answer."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import random
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
-from uuid import uuid4
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -13,6 +13,11 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 JSON: Final = b"application/json"
 _REQUEST_ID: Final = "gateway.request_id"
+_SAFETY: Final = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+]
 
 
 class ClientGone(Exception):
@@ -38,7 +43,17 @@ def request_id_of(scope: Scope) -> str:
 
 def new_request_id() -> str:
     """A fresh request id: 128 random bits as 32 hexadecimal digits."""
-    return uuid4().hex
+    # Unique is enough: nothing is let in by it. The system's own random bytes would let another
+    # thread take the interpreter in the middle of a call.
+    return f"{random.getrandbits(128):032x}"
+
+
+def with_safety_headers(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> Headers:
+    """`headers` and what every answer carries beside; an answer's own cache rule stands."""
+    fields = [*headers, (b"x-request-id", request_id.encode("ascii")), *_SAFETY]
+    if not any(name == b"cache-control" for name, _ in fields):
+        fields.append((b"cache-control", b"no-store"))
+    return fields
 
 
 async def read_body(receive: Receive) -> bytes:

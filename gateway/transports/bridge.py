@@ -24,11 +24,12 @@ from gateway.transports.mcp.server import SERVER_NAME, Context
 from gateway.transports.stdio import run_on_stdio
 
 _T = TypeVar("_T")
+_JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
 _TIMEOUT: Final = httpx2.Timeout(30.0, read=300.0)
 _REASONS: Final = {
     401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
-    404: "it has no MCP endpoint there (404). The URL should end in /mcp",
     421: "it is not known by this name (421). Add the name to its setting allowed_hosts",
     429: "it is busy (429). Try again later",
 }
@@ -60,26 +61,22 @@ class RemoteGateway:
         return result.model_copy(update={"meta": meta or None})
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
-        refusals: list[int] = []
+        last_refusal = _LastRefusal()
         try:
-            async with self._connected(refusals) as client:
+            async with self._connected(last_refusal) as client:
                 return await question(client)
         except Exception as error:
             # The next request finds out anew which era the remote speaks.
             self._mode = "auto"
-            raise _explained(error, refusals, self._url) from error
+            raise _explained(error, last_refusal.reason, self._url) from error
 
     @asynccontextmanager
-    async def _connected(self, refusals: list[int]) -> AsyncIterator[Client]:
-        async def note_refusal(response: httpx2.Response) -> None:
-            if response.status_code in _REASONS:
-                refusals.append(response.status_code)
-
+    async def _connected(self, last_refusal: "_LastRefusal") -> AsyncIterator[Client]:
         async with (
             httpx2.AsyncClient(
                 headers=self._headers,
                 timeout=_TIMEOUT,
-                event_hooks={"response": [note_refusal]},
+                event_hooks={"response": [last_refusal.note]},
             ) as http,
             Client(
                 streamable_http_client(self._url, http_client=http), mode=self._mode, cache=None
@@ -90,9 +87,9 @@ class RemoteGateway:
             yield client
 
 
-async def serve_bridge(url: str, key: str | None, version: str) -> None:
+async def serve_bridge(url: str, key: str | None, version: str, *, max_message_bytes: int) -> None:
     """Serve the tools of the gateway at `url` on stdio, until the host closes standard input."""
-    await run_on_stdio(build_bridge(RemoteGateway(url, key), version))
+    await run_on_stdio(build_bridge(RemoteGateway(url, key), version), max_message_bytes)
 
 
 def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
@@ -113,16 +110,45 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
     )
 
 
-def _explained(error: Exception, refusals: list[int], url: str) -> MCPError:
+class _LastRefusal:
+    """Why the last answer of the remote is none in the protocol, where the SDK does not tell."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+    async def note(self, response: httpx2.Response) -> None:
+        """Look at an answer before the SDK does."""
+        if response.request.method == "POST":
+            self.reason = await _refusal(response)
+
+
+async def _refusal(response: httpx2.Response) -> str | None:
+    status = response.status_code
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if status in _REASONS:
+        return _REASONS[status]
+    if status == httpx2.codes.ACCEPTED or (status < 400 and kind == _EVENTS):
+        return None
+    if kind == _JSON and b'"jsonrpc"' in await response.aread():
+        return None
+    what = f"it answered {status} {kind or 'without a content type'}"
+    if response.is_redirect:
+        return f"{what}, a redirect. Use the address that it leads to"
+    if response.is_server_error:
+        return f"{what}. Try again later, or see its log"
+    return f"{what}, so there is no MCP endpoint there. The URL should end in /mcp"
+
+
+def _explained(error: Exception, refusal: str | None, url: str) -> MCPError:
     """What went wrong, in words for the person in front of the host."""
-    if refusals and refusals[-1] != 404:
-        return _failed(url, _REASONS[refusals[-1]])
     cause = next(_causes(error))
     if isinstance(cause, httpx2.TransportError | OSError):
         return _failed(url, f"it cannot be reached ({type(cause).__name__})")
-    if isinstance(cause, MCPError) and not refusals:
+    if refusal is not None:
+        return _failed(url, refusal)
+    if isinstance(cause, MCPError):
         return cause
-    return _failed(url, _REASONS[404] if refusals else f"{type(cause).__name__}: {cause}")
+    return _failed(url, f"{type(cause).__name__}: {cause}")
 
 
 def _failed(url: str, reason: str) -> MCPError:

@@ -4,10 +4,12 @@ import re
 from typing import Final
 
 from gateway.auth.principal import Credentials
+from gateway.contract import bearer
 from gateway.errors import Unauthenticated
 from gateway.transports.asgi import Scope, header_values
 
-_BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,512}=*)", re.IGNORECASE)
+_BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
+_LONGEST: Final = max(bearer.LENGTHS)
 
 
 def credentials_of(scope: Scope) -> Credentials:
@@ -20,6 +22,6 @@ def credentials_of(scope: Scope) -> Credentials:
     if not values:
         return Credentials()
     match = _BEARER.fullmatch(values[0])
-    if match is None or len(values) > 1:
+    if match is None or len(values) > 1 or len(match[1]) > _LONGEST:
         raise Unauthenticated(presented=True)
     return Credentials(bearer=match[1].decode("ascii"))

@@ -18,8 +18,10 @@ from gateway.errors import (
     MalformedRequest,
     MisdirectedRequest,
     PayloadTooLarge,
+    Stopping,
     UnsupportedMediaType,
 )
+from gateway.observability.logs import request_id as logged_request_id
 from gateway.transports.asgi import (
     App,
     ClientGone,
@@ -30,6 +32,7 @@ from gateway.transports.asgi import (
     Send,
     name_request,
     new_request_id,
+    with_safety_headers,
 )
 from gateway.transports.hosts import HostRules
 from gateway.transports.problem_kinds import BodyTooSlow
@@ -46,11 +49,7 @@ _SINGLE: Final = (
     b"x-request-id",
 )
 _CASELESS: Final = (b"host", b"origin")
-_ALWAYS: Final = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-]
+_CALLED: Final = ("/v1/", "/mcp")
 
 
 class EdgeRules(Struct, frozen=True, kw_only=True):
@@ -62,7 +61,7 @@ class EdgeRules(Struct, frozen=True, kw_only=True):
     """For the whole body, from the moment the gateway starts to read it."""
     max_headers: int = 100
     max_header_bytes: int = 32 * 1024
-    """Names and values together."""
+    """Names, values and the request target together."""
 
 
 class Edge:
@@ -85,31 +84,38 @@ class Edge:
         scope["headers"] = _plain(scope["headers"])
         request_id = _request_id(scope["headers"])
         name_request(scope, request_id)
-        answer = _Answer(send, request_id)
+        # One task serves one request, so its context ends with it.
+        logged_request_id.set(request_id)
+        answer = _Answer(send, request_id, has_body=scope["method"] != "HEAD")
+        body = _Body(receive, self._rules)
         try:
-            length = self._inspect(scope)
-            body = _Body(receive, self._rules, length)
-            await self._app(scope, body.receive, answer.send)
+            self._inspect(scope)
+            await self._app(_asked_as_get(scope), body.receive, answer.send)
         except ClientGone:
             return
+        except asyncio.CancelledError:
+            # Whoever cancels a whole request is the server, at the end of its grace.
+            if not answer.is_started:
+                await send_problem(answer.send, _cut_off(scope, body), request_id)
         except Exception as error:
             if answer.is_started:
                 raise
             await send_problem(answer.send, error, request_id)
 
-    def _inspect(self, scope: Scope) -> int:
-        """The declared length of the body, 0 when there is none. Raises a `CallerError`."""
-        headers: Headers = scope["headers"]
-        self._check_size(headers)
-        single = _singles(headers)
+    def _inspect(self, scope: Scope) -> None:
+        """Raise a `CallerError` when the request may go no further."""
+        self._check_size(scope)
+        single = _singles(scope["headers"])
         _check_path(scope.get("raw_path") or b"")
         self._check_names(single)
         if single.get(b"content-encoding", b"identity").lower() != b"identity":
             raise UnsupportedMediaType
-        return self._check_length(single)
+        self._check_length(single)
 
-    def _check_size(self, headers: Headers) -> None:
-        size = sum(map(len, chain.from_iterable(headers)))
+    def _check_size(self, scope: Scope) -> None:
+        headers: Headers = scope["headers"]
+        target = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
+        size = target + sum(map(len, chain.from_iterable(headers)))
         if len(headers) > self._rules.max_headers or size > self._rules.max_header_bytes:
             raise HeadersTooLarge
 
@@ -123,34 +129,35 @@ class Edge:
         if origin is not None and not self._rules.hosts.admits_origin(origin, host):
             raise ForbiddenOrigin
 
-    def _check_length(self, single: dict[bytes, bytes]) -> int:
+    def _check_length(self, single: dict[bytes, bytes]) -> None:
         text = single.get(b"content-length")
+        coding = single.get(b"transfer-encoding")
+        if coding is not None and coding.lower() != b"chunked":
+            raise MalformedRequest("Transfer-Encoding must be chunked, and nothing else.")
         if text is None:
-            return 0
-        if b"transfer-encoding" in single:
+            return
+        if coding is not None:
             raise MalformedRequest("Content-Length and Transfer-Encoding exclude each other.")
         if not text.isdigit():
             raise MalformedRequest("Content-Length must be a whole number.")
         length = int(text) if len(text) < 20 else self._rules.max_body_bytes + 1
         if length > self._rules.max_body_bytes:
             raise PayloadTooLarge(_too_large(self._rules))
-        return length
 
 
 class _Body:
     """The request body as it arrives, cut off when it is too large or too slow."""
 
-    def __init__(self, receive: Receive, rules: EdgeRules, length: int) -> None:
+    def __init__(self, receive: Receive, rules: EdgeRules) -> None:
         self._receive = receive
         self._rules = rules
-        self._length = length
         self._size = 0
         self._deadline: float | None = None
-        self._is_complete = False
+        self.is_complete = False
 
     async def receive(self) -> Message:
         """The next message. Raises `PayloadTooLarge` or `BodyTooSlow`."""
-        if self._is_complete:
+        if self.is_complete:
             return await self._receive()
         message = await self._next()
         if message["type"] != "http.request":
@@ -158,7 +165,7 @@ class _Body:
         self._size += len(message.get("body", b""))
         if self._size > self._rules.max_body_bytes:
             raise PayloadTooLarge(_too_large(self._rules))
-        self._is_complete = not message.get("more_body", False)
+        self.is_complete = not message.get("more_body", False)
         return message
 
     async def _next(self) -> Message:
@@ -173,21 +180,39 @@ class _Body:
 
 
 class _Answer:
-    """Adds what every answer carries, and knows whether one has begun."""
+    """Adds what every answer carries, leaves out what none to HEAD has, knows if one has begun."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, *, has_body: bool) -> None:
         self._send = send
-        self._request_id = request_id.encode("ascii")
+        self._request_id = request_id
+        self._has_body = has_body
         self.is_started = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.is_started = True
-            headers = [*message.get("headers", ()), (b"x-request-id", self._request_id), *_ALWAYS]
-            if not any(name == b"cache-control" for name, _ in headers):
-                headers.append((b"cache-control", b"no-store"))
+            headers = with_safety_headers(message.get("headers", ()), self._request_id)
             message = {**message, "headers": headers}
+        elif not self._has_body:
+            message = {**message, "body": b""}
         await self._send(message)
+
+
+def _cut_off(scope: Scope, body: _Body) -> Stopping:
+    """The end of a request whose answer the server waits for no longer."""
+    stopping = Stopping()
+    if scope["path"].startswith(_CALLED) and body.is_complete:
+        stopping = Stopping("The gateway is stopping. A write may have happened: look first.")
+        stopping.is_retryable = False
+    return stopping
+
+
+def _asked_as_get(scope: Scope) -> Scope:
+    """The same request, but for a HEAD of a page a GET: the two differ in the body alone."""
+    if scope["method"] != "HEAD" or scope["path"].startswith(_CALLED):
+        return scope
+    # The server must go on seeing HEAD, or it would wait for the body.
+    return {**scope, "method": "GET"}
 
 
 def _plain(headers: Headers) -> Headers:

@@ -12,9 +12,12 @@ import uvicorn
 
 from gateway.errors import AddressInUse, ConfigurationError
 from gateway.transports.asgi import App
+from gateway.transports.connection import Connection
 
 _BACKLOG: Final = 2048
 _GRACE_SECONDS: Final = 10
+_LAST_WORDS_SECONDS: Final = 1
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -24,6 +27,8 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        # Before anything else is opened: until one of them listens, two programs may bind a port.
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
@@ -54,29 +59,44 @@ class _Server(uvicorn.Server):
         if self.started:
             self._on_ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; calls that the grace did not suffice for get to say so to their callers."""
+        await super().shutdown(sockets)
+        tasks = self.server_state.tasks
+        if self.force_exit:
+            # A second SIGINT: uvicorn then leaves the calls running and the application open.
+            for task in tasks:
+                task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LAST_WORDS_SECONDS)
+        if self.force_exit:
+            await self.lifespan.shutdown()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop serving on SIGINT and SIGTERM.
+        """Stop serving on SIGINT, SIGTERM, and SIGHUP unless started by `nohup`.
 
         uvicorn's own version raises the signal again once it has stopped, which would end the
         process before the audit log is written out and the store closed.
         """
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
+        for number in numbers:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:
             yield
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
+            # The others stay caught as long as the loop runs: what follows, the closing of the
+            # audit log, must not end half-way because somebody asks twice.
+            loop.remove_signal_handler(signal.SIGINT)
 
 
 async def serve_http(app: App, listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve `app` until SIGINT or SIGTERM; calls under way get `_GRACE_SECONDS` to end."""
+    """Serve `app` until a signal to stop; calls under way get `_GRACE_SECONDS` to end."""
     config = uvicorn.Config(
         app,
         loop="none",
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="on",
         backlog=_BACKLOG,

@@ -1,6 +1,7 @@
 """Media types: what a request body is, and what an answer may be (RFC 9110 §8.3, §12.5.1)."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -32,17 +33,17 @@ def require_accept(scope: Scope, *media_types: str) -> None:
 
 @lru_cache(maxsize=256)
 def _accepts(header: str, media_type: str) -> bool:
+    """Whether the most specific media range that covers `media_type` has a quality above zero."""
+    accepted = dict(_ranges(header.lower()))
     main = media_type.partition("/")[0]
-    return any(
-        accepted in {media_type, f"{main}/*", "*/*"} for accepted in _accepted(header.lower())
-    )
+    for media_range in (media_type, f"{main}/*", "*/*"):
+        if media_range in accepted:
+            return accepted[media_range]
+    return False
 
 
-def _accepted(header: str) -> list[str]:
-    """The media ranges of an Accept header, those with a quality of zero left out."""
-    accepted = []
+def _ranges(header: str) -> Iterator[tuple[str, bool]]:
+    """The media ranges of an Accept header, and whether each is accepted or refused."""
     for part in header.split(","):
         media_range, *parameters = (piece.strip() for piece in part.split(";"))
-        if not any(_REFUSED.fullmatch(parameter) for parameter in parameters):
-            accepted.append(media_range)
-    return accepted
+        yield media_range, not any(_REFUSED.fullmatch(parameter) for parameter in parameters)

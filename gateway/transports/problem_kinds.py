@@ -29,6 +29,9 @@ class ProblemKind(Struct, frozen=True):
 
 _MEND = "Mend the request and send it again."
 _LATER = "Try again later."
+_LOOK = (
+    "Try again later if the problem is `retryable`. If not, a write may have happened: look first."
+)
 _OPERATOR = "Tell the operator of this gateway the request id."
 _WAIT = "Wait for the seconds that `retry_after` names, then try again."
 _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", _OPERATOR)
@@ -48,7 +51,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _MEND
     ),
     BodyTooSlow: ProblemKind(
-        408, "TIMEOUT_ERROR", "body-too-slow", "The request body came too slowly", _LATER
+        408, "TIMEOUT_ERROR", "body-too-slow", "The request came too slowly", _LATER
     ),
     errors.UnsupportedMediaType: ProblemKind(
         415,
@@ -128,14 +131,14 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "TRANSPORT_ERROR",
         "upstream-unavailable",
         "The system behind this tool is unavailable",
-        _LATER,
+        _LOOK,
     ),
     errors.UpstreamTimeout: ProblemKind(
         504,
         "TIMEOUT_ERROR",
         "upstream-timeout",
         "The system behind this tool did not answer in time",
-        "A read may be tried again. A write may have happened: look before trying again.",
+        _LOOK,
     ),
     errors.UpstreamRejected: ProblemKind(
         502,
@@ -171,6 +174,16 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "invalid-result",
         "The result would break the tool's output schema",
         _OPERATOR,
+    ),
+    errors.Stopping: ProblemKind(
+        503, "STOPPING", "gateway-stopping", "The gateway is stopping", _LOOK
+    ),
+    errors.NotRecorded: ProblemKind(
+        500,
+        "INTERNAL_ERROR",
+        "not-recorded",
+        "The call has run, but could not be recorded",
+        "Look at what the call has done and do not repeat it. Tell the operator the request id.",
     ),
     errors.InternalError: _INTERNAL,
     errors.OperatorError: _INTERNAL,

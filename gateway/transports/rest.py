@@ -1,11 +1,11 @@
 """The REST door: decode the request, invoke the pipeline, encode the answer."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable
+from typing import Final, Protocol
 
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call, Result
-from gateway.errors import MethodNotAllowed
+from gateway.errors import CallerError, MethodNotAllowed, Unauthenticated
 from gateway.transports.asgi import (
     ClientGone,
     Receive,
@@ -19,10 +19,22 @@ from gateway.transports.credentials import credentials_of
 from gateway.transports.negotiation import require_accept, require_json_body
 from gateway.transports.problems import send_problem
 
-Invoke: TypeAlias = Callable[[Call], Awaitable[Result]]
-"""`Pipeline.invoke`."""
+_ALLOW: Final = ("POST", "OPTIONS")
+_NOBODYS: Final = Credentials(bearer="")
+"""What an Authorization header shows that holds no key: something, but nobody's."""
 
-_ALLOW = ("POST", "OPTIONS")
+
+class Invoke(Protocol):
+    """`Pipeline.invoke`."""
+
+    def __call__(self, call: Call, refusal: BaseException | None = None) -> Awaitable[Result]: ...
+
+
+class _CallerLeft(BaseException):
+    """The caller left before the call was read.
+
+    No `Exception`, like every cancellation: by that the audit tells it from a failure.
+    """
 
 
 class RestDoor:
@@ -38,8 +50,9 @@ class RestDoor:
             if scope["method"] == "OPTIONS":
                 await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
                 return
-            result = await self._invoke(await _read_call(operation_id, scope, receive))
-        except ClientGone:
+            _require_post(scope)
+            result = await self._call(operation_id, scope, receive)
+        except _CallerLeft:
             return
         except Exception as error:  # noqa: BLE001 - this door's single edge
             await send_problem(send, error, request_id)
@@ -52,24 +65,44 @@ class RestDoor:
         # Ids hold no slash, so the path itself is an operation that nobody can declare.
         await self.serve(f"/v1{scope['path'].rstrip('/')}"[:256], scope, receive, send)
 
+    async def _call(self, operation_id: str, scope: Scope, receive: Receive) -> Result:
+        """The result of the call; a request that cannot be read is a call too, and recorded."""
+        credentials = shown_credentials(scope)
+        arguments = b""
+        refusal: BaseException | None = None
+        # Whoever shows no key is refused by the pipeline, and read no further.
+        if credentials.bearer:
+            try:
+                arguments = await _read_arguments(scope, receive)
+            except ClientGone:
+                refusal = _CallerLeft()
+            except CallerError as error:
+                refusal = error
+        call = Call(
+            operation_id=operation_id,
+            credentials=credentials,
+            arguments=arguments,
+            transport="rest",
+            request_id=request_id_of(scope),
+        )
+        return await self._invoke(call, refusal)
 
-async def _read_call(operation_id: str, scope: Scope, receive: Receive) -> Call:
+
+def shown_credentials(scope: Scope) -> Credentials:
+    """What the request shows, to be judged where the call is recorded: nobody's if malformed."""
+    try:
+        return credentials_of(scope)
+    except Unauthenticated:
+        return _NOBODYS
+
+
+def _require_post(scope: Scope) -> None:
+    """Raise `MethodNotAllowed` for what is no call."""
     if scope["method"] != "POST":
         raise MethodNotAllowed(allow=_ALLOW)
-    credentials = credentials_of(scope)
-    return Call(
-        operation_id=operation_id,
-        credentials=credentials,
-        arguments=await _read_arguments(credentials, scope, receive),
-        transport="rest",
-        request_id=request_id_of(scope),
-    )
 
 
-async def _read_arguments(credentials: Credentials, scope: Scope, receive: Receive) -> bytes:
-    if credentials.bearer is None:
-        # The pipeline refuses and records the call; whoever shows no key is read no further.
-        return b""
+async def _read_arguments(scope: Scope, receive: Receive) -> bytes:
     require_json_body(scope)
     require_accept(scope, "application/json")
     return await read_body(receive)

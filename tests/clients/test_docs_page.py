@@ -9,7 +9,7 @@ import pytest
 from gateway.catalogue import open_catalogue
 from tests.gateway_process import running_gateway
 
-BROWSER = shutil.which("chromium")
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (
     "--headless",
     "--no-sandbox",

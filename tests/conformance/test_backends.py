@@ -14,7 +14,7 @@ from gateway.backends.live import LiveBackend
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import UpstreamRequest

@@ -26,6 +26,7 @@ def checkout(tmp_path: Path) -> Path:
     """What the tour writes to: contracts and generated code, apart from the repository's own."""
     for folder in ("schemas", "generated"):
         shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    forget_the_tour(tmp_path)
     (tmp_path / "docs" / "reference").mkdir(parents=True)
     shutil.copytree(REPOSITORY / "docs/reference/tools", tmp_path / "docs/reference/tools")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -33,9 +34,18 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def forget_the_tour(folder: Path) -> None:
+    """Whoever runs these tests may have taken the tour already."""
+    for path in (folder / "schemas/tools/avinode").glob("airport_names.*"):
+        path.unlink()
+    index = folder / "schemas/openapi.yaml"
+    lines = index.read_text("utf-8").splitlines(keepends=True)
+    index.write_text("".join(line for line in lines if "airport_names" not in line), "utf-8")
+
+
 def paste(text: str, folder: Path, **environment: str) -> str:
     """What the shell prints for these commands, the last of which must succeed."""
-    own = {"PYTHONPATH": str(folder), "COLUMNS": "100"}
+    own = {"COLUMNS": "100"}
     done = subprocess.run(
         ["sh", "-e", "-c", text],
         cwd=folder,

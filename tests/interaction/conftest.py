@@ -32,6 +32,7 @@ from gateway.contract.schema import Gate
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.store.base import AuditRecord
 from gateway.store.memory import MemoryStore
+from gateway.transports.connection import Connection
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
 from gateway.transports.mcp.tools import Tools
@@ -298,10 +299,16 @@ def greeter_key() -> str:
 
 
 @pytest.fixture
-async def socket_site(site: Running) -> AsyncIterator[str]:
+def connection() -> type[Connection]:
+    """What serves each connection to the socket; a test may put stricter limits in its place."""
+    return Connection
+
+
+@pytest.fixture
+async def socket_site(site: Running, connection: type[Connection]) -> AsyncIterator[str]:
     """The base URL of the gateway under test, served by uvicorn on a real socket."""
     config = uvicorn.Config(
-        site.app, lifespan="off", log_config=None, server_header=False, http="httptools"
+        site.app, lifespan="off", log_config=None, server_header=False, http=connection
     )
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))

@@ -46,7 +46,7 @@ async def main() -> None:
     local = LocalIdentification("greeter")
     pipeline = replace(running.pipeline, identification=local)
     tools = Tools(pipeline.invoke, local, running.catalogue, pipeline.policy)
-    await serve_stdio(tools, "1.2.3")
+    await serve_stdio(tools, "1.2.3", max_message_bytes=65536)
 
 
 asyncio.run(main())

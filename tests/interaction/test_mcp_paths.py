@@ -5,12 +5,14 @@ from typing import Any
 
 import httpx
 import pytest
+from sse_starlette.sse import AppStatus
 
 from gateway.transports.mcp import door
 
 MODERN = "2026-07-28"
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 ENVELOPE = {VERSION: MODERN, CAPABILITIES: {}, CLIENT_INFO: {"name": "t", "version": "1"}}
 BOTH = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -60,17 +62,32 @@ FAST: dict[str, dict[str, Any]] = {
     "list": modern({}, "tools/list"),
     "handshake call": handshake(ADA),
     "handshake call of 2025-06-18": handshake(ADA, version="2025-06-18"),
+    "handshake call of 2025-03-26": handshake(ADA, version="2025-03-26"),
+    "handshake call of 2024-11-05": handshake(ADA, version="2024-11-05"),
+    "call without a version header": handshake(ADA, version=None),
+    "call of an unknown tool without a version header": handshake(
+        {**ADA, "name": "nothing"}, version=None
+    ),
+    "failing call without a version header": handshake(
+        {**ADA, "name": "example_refuse", "_meta": {"progressToken": 1}}, version=None
+    ),
     "handshake call with _meta": handshake({**ADA, "_meta": {"progressToken": 1}}),
     "handshake call with bad arguments": handshake({"name": "example_greet", "arguments": {}}),
     "handshake call that fails": handshake({**ADA, "name": "example_refuse"}),
     "handshake call of an unknown tool": handshake({**ADA, "name": "nothing"}),
     "handshake list": handshake(None, "tools/list"),
     "handshake list with params": handshake({}, "tools/list", "2025-06-18"),
+    "handshake list of 2024-11-05": handshake(None, "tools/list", "2024-11-05"),
+    "list without a version header": handshake({}, "tools/list", None),
 }
 
 SLOW: dict[str, tuple[dict[str, Any], int, int | None]] = {
-    "no version header": (handshake(ADA, version=None), 200, None),
-    "the oldest revision": (handshake(ADA, version="2024-11-05"), 200, None),
+    "an empty version header": (modern(ADA, mcp_protocol_version=""), 400, -32020),
+    "a handshake call with a log level": (
+        handshake({**ADA, "_meta": {LOG_LEVEL: "info"}}, version=None),
+        200,
+        None,
+    ),
     "an unknown revision": (modern(ADA, mcp_protocol_version="2027-01-01"), 400, -32020),
     "no _meta": (modern({**ADA, "_meta": None}), 400, -32602),
     "no capabilities": (modern({**ADA, "_meta": {VERSION: MODERN}}), 400, -32602),
@@ -115,6 +132,15 @@ async def ask(site: Any, request: dict[str, Any], path: str = "/mcp") -> tuple[i
     return answer.status_code, content(answer)
 
 
+def known_at(path: str, request: dict[str, Any]) -> dict[str, Any]:
+    """`request` with the tool's name as the endpoint at `path` knows it."""
+    if path == "/mcp":
+        return request
+    text = json.dumps(request).replace("ZXhhbXBsZV9ncmVldA==", "Z3JlZXQ=")
+    bare: dict[str, Any] = json.loads(text.replace("example_", ""))
+    return bare
+
+
 @pytest.fixture
 def recognised(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether the fast path took each request, in order."""
@@ -135,10 +161,11 @@ def recognised(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 async def test_the_fast_path_answers_what_the_sdk_answers(
     site: Any, name: str, path: str, recognised: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast = await ask(site, FAST[name], path)
+    request = known_at(path, FAST[name])
+    fast = await ask(site, request, path)
     assert recognised == [True]
     monkeypatch.setattr(door, "recognise", lambda headers, body: None)
-    assert fast == await ask(site, FAST[name], path)
+    assert fast == await ask(site, request, path)
 
 
 @pytest.mark.parametrize("name", SLOW)
@@ -211,6 +238,21 @@ async def test_repeated_routing_headers_and_parameter_headers_fall_through(
     assert answer.status_code == (200 if extra[0] == "mcp-param-name" else 400)
 
 
+@pytest.fixture
+def stopped_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another server of this process had been told to stop."""
+    monkeypatch.setattr(AppStatus, "enable_automatic_graceful_drain", True)
+    monkeypatch.setattr(AppStatus, "should_exit", True)
+
+
+async def test_a_door_built_after_another_server_was_stopped_still_streams(
+    stopped_before: None, site: Any
+) -> None:
+    request, *_ = SLOW["a handshake call with a log level"]
+    _, message = await ask(site, request)
+    assert message["result"]["isError"] is False
+
+
 async def test_padded_routing_headers_mean_the_same(site: Any, recognised: list[bool]) -> None:
     status, message = await ask(site, modern(ADA, mcp_name="  example_greet \t"))
     assert recognised == [True]
@@ -219,7 +261,8 @@ async def test_padded_routing_headers_mean_the_same(site: Any, recognised: list[
 
 async def test_every_path_leaves_exactly_one_audit_record_for_each_call(site: Any) -> None:
     calls = [FAST["call"], FAST["call of an unknown tool"], FAST["call by the operation id"]]
-    calls += [handshake(ADA, version=None), handshake({**ADA, "name": "nothing"}, version=None)]
+    logged = {**ADA, "_meta": {LOG_LEVEL: "info"}}
+    calls += [handshake(logged), handshake({**logged, "name": "nothing"})]
     for request in [*calls, FAST["list"], FAST["handshake list"]]:
         await ask(site, request)
     records = await site.records()

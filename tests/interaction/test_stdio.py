@@ -69,6 +69,49 @@ async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_ser
     assert answers[4]["result"]["tools"][0]["name"] == "example_greet"
 
 
+async def test_a_line_that_is_too_long_is_refused_and_the_next_ones_served(
+    program: StdioServerParameters,
+) -> None:
+    """The program allows 65536 bytes."""
+    fitting = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
+    process = await asyncio.create_subprocess_exec(
+        program.command,
+        *program.args,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    text = b"\n".join([fitting.ljust(65537), b"x" * 3_000_000, fitting.ljust(65536)])
+    out, _ = await process.communicate(text)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["id"] for answer in answers] == [None, None, 7]
+    for answer in answers[:2]:
+        assert answer["error"]["code"] == -32600
+        assert answer["error"]["data"]["status"] == 413
+        assert answer["error"]["data"]["detail"] == "The message is larger than 65536 bytes."
+
+
+async def test_what_handlers_print_never_reaches_the_wire(program: StdioServerParameters) -> None:
+    """Not even at the end of the process, when buffers are written out."""
+    call = {"name": "example_greet", "arguments": {"name": "Ada"}}
+    envelope = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = call | {"_meta": envelope}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    process = await asyncio.create_subprocess_exec(
+        program.command,
+        *program.args,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"PYTHONUNBUFFERED": ""},
+    )
+    out, err = await process.communicate(json.dumps(request).encode())
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1]
+    assert b"printed by a handler" in err
+
+
 Bridged = Callable[..., Any]
 
 
@@ -119,3 +162,42 @@ async def test_the_bridge_says_that_the_url_is_no_mcp_endpoint(
 ) -> None:
     with pytest.raises(MCPError, match="should end in /mcp"):
         await RemoteGateway(f"{socket_site}/elsewhere", admin_key).list_tools(None)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "words"),
+    [
+        (200, "Content-Type: text/html", "<p>Hello", r"answered 200 text/html, so .* end in /mcp"),
+        (405, "Allow: GET", "no", r"answered 405 without a content type, so .* end in /mcp"),
+        (404, "Content-Type: application/json", "{}", r"answered 404 application/json, so "),
+        (200, "Content-Type: application/json", "{}", r"answered 200 application/json, so "),
+        (502, "Content-Type: text/html", "<p>Bad", r"answered 502 text/html\. Try again later"),
+        (
+            301,
+            "Location: http://example.com/",
+            "",
+            r"answered 301 .*, a redirect\. Use the address",
+        ),
+    ],
+)
+async def test_the_bridge_says_what_answered_when_it_does_not_speak_mcp(
+    status: int, headers: str, body: str, words: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 {status} X\r\n{headers}\r\nContent-Length: {len(body)}\r\n"
+        writer.write(f"{head}Connection: close\r\n\r\n{body}".encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        with pytest.raises(MCPError, match=f"The gateway at {url} did not serve this: it {words}"):
+            await RemoteGateway(url, None).list_tools(None)
+
+
+async def test_the_bridge_to_the_root_of_a_gateway_says_where_its_tools_are(
+    socket_site: str, admin_key: str
+) -> None:
+    with pytest.raises(MCPError, match="should end in /mcp"):
+        await RemoteGateway(socket_site, admin_key).list_tools(None)

@@ -1,6 +1,11 @@
 """The gateway as an object."""
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,11 +13,39 @@ from gateway.app import Gateway, State
 from gateway.errors import (
     ConfigurationError,
     InvalidArguments,
+    MalformedRequest,
     NotRunning,
     ToolFailed,
     UnknownOperation,
+    UpstreamUnavailable,
 )
 from gateway.settings import Settings, read_settings
+
+ROOT = Path(__file__).parents[2]
+
+
+@asynccontextmanager
+async def answering_nothing() -> AsyncIterator[str]:
+    """The URL of an upstream that reads requests and hangs up."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    yield f"http://{host}:{port}"
+    server.close()
+    await server.wait_closed()
+
+
+def example(operation_id: str) -> dict[str, Any]:
+    """The first example of arguments in the contract."""
+    document = json.loads((ROOT / "generated" / "openapi.json").read_bytes())
+    path = f"/v1/{operation_id.replace('.', '/')}"
+    body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    arguments: dict[str, Any] = next(iter(body["examples"].values()))["value"]
+    return arguments
 
 
 @pytest.fixture
@@ -93,9 +126,71 @@ async def test_every_call_leaves_exactly_one_audit_record(settings: Settings) ->
         await gateway.parts.audit.flush()
         records = await gateway.parts.store.audit.latest(10)
 
-    assert [(r.operation, r.outcome, r.stage, r.status) for r in reversed(records)] == [
-        ("example.greet", "ok", None, 200),
-        ("example.greet", "VALIDATION_ERROR", "validate", 422),
-        ("example.nothing", "TOOL_NOT_FOUND", "authorize", 404),
-        ("example.calculate", "TOOL_EXECUTION_ERROR", "tool", 422),
+    seen = [(r.operation, r.outcome, r.stage, r.status, r.backend) for r in reversed(records)]
+    assert seen == [
+        ("example.greet", "ok", None, 200, "python"),
+        ("example.greet", "VALIDATION_ERROR", "validate", 422, None),
+        ("example.nothing", "TOOL_NOT_FOUND", "authorize", 404, None),
+        ("example.calculate", "TOOL_EXECUTION_ERROR", "tool", 422, "python"),
     ]
+
+
+async def test_a_write_that_fails_at_a_live_upstream_is_accounted_for(tmp_path: Path) -> None:
+    """The connection breaks after the request: the audit has the backend, the caller a warning."""
+    async with answering_nothing() as url:
+        environ = {
+            "GATEWAY_AVINODE_BASE_URL": url,
+            "GATEWAY_AVINODE_API_TOKEN": "token",
+            "GATEWAY_AVINODE_ACCESS_TOKEN": "token",
+        }
+        flags = {"data": tmp_path, "database_url": "memory:"}
+        async with Gateway.open(read_settings(environ, None, flags)) as gateway:
+            with pytest.raises(UpstreamUnavailable, match="may have happened") as failed:
+                await gateway.call("avinode.create_rfp", example("avinode.create_rfp"))
+            (record,) = await gateway.parts.store.audit.latest(10)
+
+    assert failed.value.is_retryable is False
+    assert (record.operation, record.outcome, record.status, record.backend) == (
+        "avinode.create_rfp",
+        "TRANSPORT_ERROR",
+        503,
+        "live",
+    )
+
+
+async def fail(gateway: Gateway) -> None:
+    raise RuntimeError("hook")
+
+
+async def test_a_failing_start_hook_leaves_nothing_open(settings: Settings) -> None:
+    gateway = Gateway.open(settings, on_start=[fail])
+
+    with pytest.raises(RuntimeError, match="hook"):
+        await gateway.__aenter__()
+
+    assert gateway.state is State.ERROR
+    with pytest.raises(NotRunning):
+        await gateway.call("example.greet", {"name": "Ada"})
+
+
+async def test_a_failing_stop_hook_does_not_keep_the_others_or_the_end(settings: Settings) -> None:
+    seen: list[State] = []
+
+    async def note(gateway: Gateway) -> None:
+        seen.append(gateway.state)
+
+    gateway = Gateway.open(settings, on_stop=[fail, note])
+
+    with pytest.raises(RuntimeError, match="hook"):
+        async with gateway:
+            pass
+
+    assert seen == [State.RUNNING]
+    assert gateway.state is State.STOPPED
+
+
+@pytest.mark.parametrize("value", [object(), "\ud800"])
+async def test_what_is_no_json_is_refused_as_malformed(settings: Settings, value: object) -> None:
+    async with Gateway.open(settings) as gateway:
+        with pytest.raises(MalformedRequest):
+            await gateway.call("example.greet", {"name": value})

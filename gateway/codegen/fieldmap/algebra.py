@@ -18,6 +18,7 @@ from jsonschema_rs.canonical import (
     Satisfiability,
 )
 
+from gateway.codegen.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
 from gateway.contract.schema import Gate
 
 Schema = dict[str, Any]
@@ -25,12 +26,7 @@ Schema = dict[str, Any]
 _encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
-_ANNOTATIONS: Final = frozenset(
-    {"title", "description", "examples", "default", "$comment", "$schema", "deprecated"}
-    | {"readOnly", "writeOnly"}
-)
-_SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
-_LITERALS: Final = frozenset({"enum", "const", "required", "type", "dependentRequired"})
+_IGNORED: Final = ANNOTATIONS | {"$schema"}
 
 
 def covers(outer: Schema, inner: Schema) -> bool | None:
@@ -99,14 +95,14 @@ def bare(schema: Any) -> Any:
     return {
         keyword: _bare_keyword(keyword, value)
         for keyword, value in schema.items()
-        if keyword not in _ANNOTATIONS and not keyword.startswith("x-")
+        if keyword not in _IGNORED and not keyword.startswith("x-")
     }
 
 
 def _bare_keyword(keyword: str, value: Any) -> Any:
-    if keyword in _LITERALS:
+    if keyword in DATA:
         return value
-    if keyword in _SCHEMA_MAPS and isinstance(value, dict):
+    if keyword in SCHEMA_MAPS and isinstance(value, dict):
         return {name: bare(part) for name, part in value.items()}
     return bare(value)
 

@@ -20,10 +20,10 @@ from gateway.codegen.fieldmap.nodes import (
 )
 from gateway.codegen.fieldmap.places import NoPlace, Scope
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
-from gateway.codegen.fieldmap.reader import step
 from gateway.codegen.fieldmap.shapes import items_of, required_of
 from gateway.codegen.fieldmap.walk import Visit
 from gateway.contract.fieldmap import Unmappable, text
+from gateway.contract.pointers import child
 
 _TEXT_GROUPS = ("path", "query", "header")
 _SCALARS = frozenset({"string", "boolean", "integer", "number"})
@@ -198,14 +198,14 @@ def _read_problems(visit: Visit, value: Read) -> Iterator[Problem]:
         )
         return
     for name, becomes in (value.table or {}).items():
-        yield from _constant_problems(visit, becomes, f"/map/{step(name)}")
+        yield from _constant_problems(visit, becomes, child("/map", name))
         if not _may_arrive(name, source):
             yield _refuse(
                 visit,
                 "map-unreachable",
                 "no value has this text",
                 "remove it, or declare the value in the contract",
-                f"/map/{step(name)}",
+                child("/map", name),
             )
     image = image_of(value, source).schema
     if value.table is None and is_empty(both(image, visit.target)):
@@ -270,5 +270,5 @@ def _list_problems(visit: Visit, value: Each | Count, keep: Filter) -> Iterator[
                     "where-unreachable",
                     f"{source} never has one of these values",
                     "remove it, or declare the value in the contract",
-                    f"/where/{step(str(source))}",
+                    child("/where", str(source)),
                 )

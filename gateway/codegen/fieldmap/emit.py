@@ -32,7 +32,7 @@ def emit(value: Value, site: Site) -> str:
     text = _emit(value, site.inside(value))
     when = value.presence.when
     condition = is_present(site.module, site.scope.find(when)) if when is not None else ""
-    return f"({text} if {condition} else {site.module.helper('ABSENT')})" if condition else text
+    return f"({text} if {condition} else {site.module.word('ABSENT')})" if condition else text
 
 
 def emit_members(value: Members, site: Site) -> str:
@@ -41,7 +41,7 @@ def emit_members(value: Members, site: Site) -> str:
         return _emit_whole(value, site)
     body = _braces(value, list(value.values), site)
     if any(may_be_absent(member, site.scope) for member in value.values.values()):
-        return f"{site.module.helper('present')}({body})"
+        return f"{site.module.word('present')}({body})"
     return body
 
 
@@ -69,7 +69,7 @@ def _emit_whole(value: Members, site: Site) -> str:
     ]
     needed = [name for name in value.values if name not in optional]
     rest = f", {_braces(value, optional, site)}" if optional else ""
-    return f"{site.module.helper('whole')}({_braces(value, needed, site)}{rest})"
+    return f"{site.module.word('whole')}({_braces(value, needed, site)}{rest})"
 
 
 def _braces(value: Members, names: list[str], site: Site) -> str:
@@ -81,7 +81,7 @@ def _emit_items(value: Items, site: Site) -> str:
     inner = site.among_items()
     texts = ", ".join(emit(member, inner) for member in value.values)
     if any(may_be_absent(member, site.scope) for member in value.values):
-        return f"{site.module.helper('listed')}({texts})"
+        return f"{site.module.word('listed')}({texts})"
     return f"[{texts}]"
 
 
@@ -90,7 +90,7 @@ def _emit_list(value: Each | Count, site: Site) -> str:
     default = value.presence.default
     if default is UNSET or not site.scope.find(value.source).may_be_absent:
         return text
-    return f"{site.module.helper('or_default')}({text}, {literal(default)})"
+    return f"{site.module.word('or_default')}({text}, {literal(default)})"
 
 
 def _emit_each(value: Each, site: Site) -> str:
@@ -102,7 +102,7 @@ def _emit_each(value: Each, site: Site) -> str:
         arguments.append(f"limit={value.limit}")
     if keep := keep_text(site.module, value.keep, site.scope.entering_any(items)):
         arguments.append(f"keep={keep}")
-    return f"{site.module.helper('each')}({', '.join(arguments)})"
+    return f"{site.module.word('each')}({', '.join(arguments)})"
 
 
 def _emit_item(value: Value, site: Site) -> str:
@@ -121,7 +121,7 @@ def _emit_count(value: Count, site: Site) -> str:
     keep = keep_text(site.module, value.keep, site.scope.entering_any(items))
     if not keep and not items.may_be_absent:
         return f"len({text})"
-    return f"{site.module.helper('count')}({text}{', ' + keep if keep else ''})"
+    return f"{site.module.word('count')}({text}{', ' + keep if keep else ''})"
 
 
 def _emit_function(value: FieldFunction, site: Site) -> str:
@@ -129,8 +129,8 @@ def _emit_function(value: FieldFunction, site: Site) -> str:
     places = map(site.scope.find, value.arguments)
     text = f"{function}({', '.join(read_or_none(site.module, place) for place in places)})"
     if value.presence.is_omitted_if_absent:
-        return f"{site.module.helper('not_null')}({text})"
+        return f"{site.module.word('not_null')}({text})"
     if value.presence.default is not UNSET:
-        known = f"{site.module.helper('not_null')}({text})"
-        return f"{site.module.helper('or_default')}({known}, {literal(value.presence.default)})"
+        known = f"{site.module.word('not_null')}({text})"
+        return f"{site.module.word('or_default')}({known}, {literal(value.presence.default)})"
     return text

@@ -1,30 +1,15 @@
 """The Python text of `{value: EXPR, …}`: read, then map or convert, then guard, then default."""
 
-from collections.abc import Mapping
-from typing import Final
-
 from msgspec import UNSET
 
 from gateway.codegen.fieldmap.algebra import bare, covers, kinds
-from gateway.codegen.fieldmap.images import image_of
+from gateway.codegen.fieldmap.images import CONVERT, image_of
 from gateway.codegen.fieldmap.nodes import Conversion, Read, Resort
 from gateway.codegen.fieldmap.places import Place
 from gateway.codegen.fieldmap.presence import is_needed
 from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import read
 from gateway.codegen.fieldmap.site import Site
-
-CONVERTERS: Final[Mapping[Conversion, str]] = {
-    "string": "as_string",
-    "integer": "as_integer",
-    "number": "as_number",
-    "boolean": "as_boolean",
-    "decimal-2": "as_decimal_2",
-    "date": "as_date",
-    "time": "as_time",
-    "date-time": "as_date_time",
-}
-"""The helper in `gateway.contract.fieldmap` that each `as` stands for."""
 
 
 def emit_read(value: Read, site: Site) -> str:
@@ -40,7 +25,7 @@ def emit_read(value: Read, site: Site) -> str:
     if place.may_be_absent and is_needed(value):
         # Last, so that what stands for an absent value is neither converted nor mapped.
         last = _last_resort(value.gap, site.module)
-        text = f"{site.module.helper('needed')}({text}, {literal(place.pointer)}{last})"
+        text = f"{site.module.word('needed')}({text}, {literal(place.pointer)}{last})"
     return _defaulted(value, site, text)
 
 
@@ -59,7 +44,7 @@ def _defaulted(value: Read, site: Site, text: str) -> str:
     default = value.presence.default
     if default is UNSET or not _may_yield_absent(value, site):
         return text
-    return f"{site.module.helper('or_default')}({text}, {literal(default)})"
+    return f"{site.module.word('or_default')}({text}, {literal(default)})"
 
 
 def _may_yield_absent(value: Read, site: Site) -> bool:
@@ -73,17 +58,17 @@ def _mapped(value: Read, site: Site, place: Place, text: str) -> str:
     kind = f"[{mapping}[str, {anything}]]"
     table = site.module.constant(site.path or ("item",), literal(value.table), kind)
     last = _last_resort(value.unmapped or value.gap, site.module)
-    return f"{site.module.helper('mapped')}({text}, {table}, {literal(place.pointer)}{last})"
+    return f"{site.module.word('mapped')}({text}, {table}, {literal(place.pointer)}{last})"
 
 
 def _converted(value: Read, conversion: Conversion, site: Site, place: Place, text: str) -> str:
     kind = kinds(place.schema)
     if conversion == "string" and not kind & {"null", "array", "object"}:
-        return text if kind == {"string"} else f"{site.module.helper('text')}({text})"
-    convert = site.module.helper(CONVERTERS[conversion])
+        return text if kind == {"string"} else f"{site.module.word('text')}({text})"
+    convert = site.module.word(CONVERT[conversion].__name__)
     last = _last_resort(value.gap, site.module)
-    helper = site.module.helper("converted")
-    return f"{helper}({text}, {convert}, {literal(place.pointer)}{last})"
+    word = site.module.word("converted")
+    return f"{word}({text}, {convert}, {literal(place.pointer)}{last})"
 
 
 def _guarded(gap: Resort, site: Site, place: Place, text: str) -> str:
@@ -92,18 +77,18 @@ def _guarded(gap: Resort, site: Site, place: Place, text: str) -> str:
     path = (*parents, f"{name}_gate")
     guard = site.module.constant(path, f"{gate}({literal(bare(site.target))})")
     last = _last_resort(gap, site.module)
-    helper = site.module.helper("guarded")
-    return f"{helper}({text}, {guard}, {literal(place.pointer)}{last})"
+    word = site.module.word("guarded")
+    return f"{word}({text}, {guard}, {literal(place.pointer)}{last})"
 
 
 def _last_resort(resort: Resort | None, module: Module) -> str:
-    """The argument that tells a helper what stands for a value that has no place."""
+    """The argument that tells a word of the field map what stands for a value that has no place."""
     match resort:
         case None | Resort(kind="error"):
             return ""
         case Resort(kind="omit"):
-            return f", {module.helper('ABSENT')}"
+            return f", {module.word('ABSENT')}"
         case Resort(kind="skip-item"):
-            return f", {module.helper('SKIP')}"
+            return f", {module.word('SKIP')}"
         case Resort(constant=constant):
             return f", {literal(constant)}"

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from gateway.codegen.fieldmap.nodes import Root, Source
+from gateway.contract.pointers import steps
 
 _POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"
 _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
@@ -28,6 +29,5 @@ def parse_expression(text: str) -> Source | None:
             if names := parts.get("names"):
                 names = names.lower() if root == "header" else names
                 return Source(root, tuple(names[1:].split(".")))
-            steps = (parts.get("steps") or "").split("/")[1:]
-            return Source(root, tuple(s.replace("~1", "/").replace("~0", "~") for s in steps))
+            return Source(root, tuple(steps(parts.get("steps") or "")))
     return None

@@ -29,6 +29,7 @@ CONVERT: Final[Mapping[Conversion, Callable[[Any], Any]]] = {
     "time": as_time,
     "date-time": as_date_time,
 }
+"""The word of the field map that each `as` stands for."""
 _DATE: Final[Schema] = {"type": "string", "format": "date"}
 _DATE_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
 _SCALAR: Final[Schema] = {"type": ["string", "number", "boolean"]}

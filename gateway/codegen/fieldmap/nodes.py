@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.contract.pointers import pointer_of
 from gateway.contract.upstream import Upstream
 
 Root = Literal["inputs", "body", "header", "call", "item"]
@@ -68,7 +69,7 @@ class Source(Struct, frozen=True):
 
     @property
     def json_pointer(self) -> str:
-        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in self.steps)
+        return pointer_of(self.steps)
 
 
 def _is_plain(step: str) -> bool:

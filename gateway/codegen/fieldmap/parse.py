@@ -4,8 +4,9 @@ import re
 from typing import Any, Final
 
 from gateway.codegen.fieldmap.nodes import ErrorMeaning, HandlerMap, HttpMap, Members, Problem
-from gateway.codegen.fieldmap.reader import Reader, step
+from gateway.codegen.fieldmap.reader import Reader
 from gateway.codegen.fieldmap.values import read_members, read_reference
+from gateway.contract.pointers import child
 
 _RULES: Final = frozenset({"operationId", "request", "response", "errors"})
 _GROUPS: Final = frozenset({"path", "query", "header", "body"})
@@ -72,7 +73,7 @@ def _results(reader: Reader, value: Any, pointer: str) -> dict[str, Members]:
     for status in by_status:
         _check_status(reader, status, f"{pointer}/{status}", _SUCCESS)
     return {
-        status: read_members(reader, members, f"{pointer}/{step(status)}")
+        status: read_members(reader, members, child(pointer, status))
         for status, members in by_status.items()
     }
 
@@ -82,7 +83,7 @@ def _errors(reader: Reader, value: Any, pointer: str) -> dict[str, ErrorMeaning]
     for status in by_status:
         _check_status(reader, status, f"{pointer}/{status}", _FAILURE)
     return {
-        status: _meaning(reader, meaning, f"{pointer}/{step(status)}")
+        status: _meaning(reader, meaning, child(pointer, status))
         for status, meaning in by_status.items()
     }
 

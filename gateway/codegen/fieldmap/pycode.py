@@ -73,7 +73,7 @@ class Module:
             self._taken.add(known[name])
         return known[name]
 
-    def helper(self, name: str) -> str:
+    def word(self, name: str) -> str:
         """A word of the field map."""
         return self.use("gateway.contract.fieldmap", name)
 

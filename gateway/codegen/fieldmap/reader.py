@@ -5,6 +5,7 @@ from typing import Any
 
 from gateway.codegen.fieldmap.expressions import parse_expression
 from gateway.codegen.fieldmap.nodes import Problem, Source
+from gateway.contract.pointers import child
 
 _EXPRESSIONS = (
     "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
@@ -32,11 +33,8 @@ class Reader:
             return {}
         for name in value:
             if known is not None and name not in known:
-                self.refuse(
-                    f"{pointer}/{step(name)}",
-                    "is not known here",
-                    f"use only {', '.join(sorted(known))}",
-                )
+                fix = f"use only {', '.join(sorted(known))}"
+                self.refuse(child(pointer, name), "is not known here", fix)
         return value
 
     def text(self, holder: dict[str, Any], name: str, pointer: str) -> str:
@@ -55,8 +53,3 @@ class Reader:
 
     def optional_expression(self, holder: dict[str, Any], name: str, pointer: str) -> Source | None:
         return self.expression(holder[name], f"{pointer}/{name}") if name in holder else None
-
-
-def step(name: str) -> str:
-    """`name` as one step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")

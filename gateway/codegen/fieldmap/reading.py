@@ -22,15 +22,15 @@ def read(module: Module, place: Place) -> str:
     if not rest:
         return _not_null(module, place, base)
     if len(rest) == 1 and rest[0].is_in_object:
-        default = module.helper("ABSENT") if place.default is UNSET else literal(place.default)
+        default = module.word("ABSENT") if place.default is UNSET else literal(place.default)
         if place.is_null_absent:
-            return f"{module.helper('not_null')}({base}.get({literal(rest[0].key)}))"
+            return f"{module.word('not_null')}({base}.get({literal(rest[0].key)}))"
         return f"{base}.get({literal(rest[0].key)}, {default})"
     keys = ", ".join(literal(step.key) for step in rest)
-    dug = _not_null(module, place, f"{module.helper('dig')}({base}, {keys})")
+    dug = _not_null(module, place, f"{module.word('dig')}({base}, {keys})")
     if place.default is UNSET:
         return dug
-    return f"{module.helper('or_default')}({dug}, {literal(place.default)})"
+    return f"{module.word('or_default')}({dug}, {literal(place.default)})"
 
 
 def read_or_none(module: Module, place: Place) -> str:
@@ -42,7 +42,7 @@ def read_or_none(module: Module, place: Place) -> str:
         return base
     if len(rest) == 1 and rest[0].is_in_object:
         return f"{base}.get({literal(rest[0].key)})"
-    return f"{module.helper('or_none')}({read(module, place)})"
+    return f"{module.word('or_none')}({read(module, place)})"
 
 
 def is_present(module: Module, place: Place) -> str:
@@ -52,7 +52,7 @@ def is_present(module: Module, place: Place) -> str:
     base, rest = _certain(place)
     if not place.is_null_absent and len(rest) == 1 and rest[0].is_in_object:
         return f"{literal(rest[0].key)} in {base}"
-    return f"{read(module, place)} is not {module.helper('ABSENT')}"
+    return f"{read(module, place)} is not {module.word('ABSENT')}"
 
 
 def keep_text(module: Module, keep: Filter, scope: Scope) -> str:
@@ -69,7 +69,7 @@ def keep_text(module: Module, keep: Filter, scope: Scope) -> str:
 def _is_one_of(module: Module, place: Place, values: tuple[Any, ...]) -> str:
     text = read(module, place)
     if kinds(place.schema) >= {"boolean", "number"}:
-        return f"{module.helper('is_one_of')}({text}, {literal(values)})"
+        return f"{module.word('is_one_of')}({text}, {literal(values)})"
     if len(values) == 1 and isinstance(values[0], str):
         return f"{text} == {literal(values[0])}"
     return f"{text} in {literal(values)}"
@@ -97,4 +97,4 @@ def _certain(place: Place) -> tuple[str, Sequence[Step]]:
 
 
 def _not_null(module: Module, place: Place, text: str) -> str:
-    return f"{module.helper('not_null')}({text})" if place.is_null_absent else text
+    return f"{module.word('not_null')}({text})" if place.is_null_absent else text

@@ -35,7 +35,7 @@ def emit_pairs(group: Members, parameters: dict[str, Parameter], kind: str, site
         return tuple_text([pair.starred() for pair in written])
     texts = [pair.single() for pair in written]
     if any(pair.may_be_absent for pair in written):
-        return f"{site.module.helper('pairs')}({', '.join(texts)})"
+        return f"{site.module.word('pairs')}({', '.join(texts)})"
     return tuple_text(texts)
 
 
@@ -54,16 +54,16 @@ class _Pairs:
 
     def starred(self) -> str:
         if self.is_repeated:
-            helper = self._site.module.helper("repeated")
-            return f"*{helper}({literal(self._name)}, {emit(self._value, self._site)})"
+            word = self._site.module.word("repeated")
+            return f"*{word}({literal(self._name)}, {emit(self._value, self._site)})"
         if self.may_be_absent:
-            return f"*{self._site.module.helper('pairs')}({self.single()})"
+            return f"*{self._site.module.word('pairs')}({self.single()})"
         return self.single()
 
     def _joined(self) -> str:
         pointer = self._value.source.json_pointer if isinstance(self._value, Read | Each) else ""
-        helper = self._site.module.helper("joined")
-        return f"{helper}({emit(self._value, self._site)}, {literal(pointer)})"
+        word = self._site.module.word("joined")
+        return f"{word}({emit(self._value, self._site)}, {literal(pointer)})"
 
 
 def is_list(value: Value, site: Site) -> bool:
@@ -87,7 +87,7 @@ def _scalar(value: Value, site: Site) -> str:
         case Read() if is_text(value, site):
             return text
         case _:
-            return f"{site.module.helper('text')}({text})"
+            return f"{site.module.word('text')}({text})"
 
 
 def is_text(value: Read, site: Site) -> bool:

@@ -21,7 +21,8 @@ from gateway.codegen.fieldmap.nodes import (
     Source,
     Value,
 )
-from gateway.codegen.fieldmap.reader import Reader, step
+from gateway.codegen.fieldmap.reader import Reader
+from gateway.contract.pointers import child
 
 _REFERENCE: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
 _ABSENCE: Final = frozenset({"when", "omitIfAbsent", "default"})
@@ -60,7 +61,7 @@ def read_members(reader: Reader, value: Any, pointer: str) -> Members:
     return Members(
         pointer=pointer,
         values={
-            name: read_value(reader, member, f"{pointer}/{step(name)}")
+            name: read_value(reader, member, child(pointer, name))
             for name, member in members.items()
         },
     )
@@ -220,7 +221,7 @@ def _filter(reader: Reader, value: dict[str, Any], pointer: str) -> Filter:
     allowed: dict[Source, tuple[Any, ...]] = {}
     where = reader.mapping(value.get("where", {}), f"{pointer}/where")
     for text, values in where.items():
-        at = f"{pointer}/where/{step(text)}"
+        at = child(f"{pointer}/where", text)
         source = _of_item(reader, reader.expression(text, at), at)
         if not isinstance(values, list) or not values:
             reader.refuse(at, "must list the values that are kept", "write a list of values")

@@ -16,6 +16,7 @@ from gateway.codegen.fieldmap.targets import (
     parameter_key,
     parameters_of,
 )
+from gateway.contract.pointers import child
 from gateway.contract.upstream import Upstream, UpstreamOperation
 
 
@@ -158,13 +159,12 @@ def is_unspecified(schema: Schema) -> bool:
 
 
 def _part(visit: Visit, value: Value, target: Schema, name: str) -> Visit:
-    step = name.replace("~", "~0").replace("/", "~1")
     return replace(
         visit,
         value=value,
         scope=visit.inner,
         target=target,
-        field=f"{visit.field}/{step}",
+        field=child(visit.field, name),
         is_declared=True,
         is_required=False,
         is_in_whole=False,

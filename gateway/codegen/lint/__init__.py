@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from gateway.codegen.cache import Remember, afresh
 from gateway.codegen.finding import Finding, ordered
 from gateway.codegen.lint import (
     bindings,
@@ -18,10 +19,10 @@ from gateway.codegen.lint import (
     tools,
     upstreams,
 )
-from gateway.codegen.lint.meaning import Remember, afresh, check_meaning, unsound_files
+from gateway.codegen.lint.meaning import check_meaning, unsound_files
 from gateway.codegen.lint.rules import RULES, Rule
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.tree import SourceTree
+from gateway.codegen.sources.tree import SourceTree
 
 __all__ = ["CHECKS", "RULES", "Rule", "lint"]
 

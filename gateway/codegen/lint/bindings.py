@@ -6,7 +6,7 @@ from typing import Any
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.upstreams import operations
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.source import Document
+from gateway.codegen.sources.document import Document
 
 
 def check_upstreams(workspace: Workspace) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from jsonschema_rs import canonical
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
-from gateway.codegen.pointers import child
-from gateway.codegen.refs import origin
+from gateway.codegen.sources.refs import origin
+from gateway.contract.pointers import child
 from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import child
+from gateway.contract.pointers import child
 
 _LEAST_ARGUMENTS: Final = 2
 _LEAST_RESULTS: Final = 1

@@ -8,10 +8,10 @@ from typing import Any, Final
 from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import child, steps
-from gateway.codegen.refs import resolve
-from gateway.codegen.source import Document
-from gateway.codegen.tree import INDEX, POLICIES
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.refs import resolve
+from gateway.codegen.sources.tree import INDEX, POLICIES
+from gateway.contract.pointers import child, steps
 
 _NAME: Final = "[a-z][a-z0-9_]*"
 _PLACES: Final = re.compile(

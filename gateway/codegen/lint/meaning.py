@@ -1,16 +1,17 @@
 """Bindings, held against the two contracts they join. Needs both to be sound, so it runs last."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
+from gateway.codegen.cache import Remember
 from gateway.codegen.fieldmap import BindingSource, Problem, check
 from gateway.codegen.finding import ContractRefused, Finding, Severity
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.refs import closure
-from gateway.codegen.tree import ToolSource
+from gateway.codegen.sources.refs import closure
+from gateway.codegen.sources.tree import ToolSource
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.upstream import Upstream
 
@@ -21,17 +22,6 @@ _NEEDS: Final = (
 )
 """Rules without which a contract cannot be compared with another."""
 _decoder = msgspec.json.Decoder(tuple[Problem, ...])
-
-
-class Remember(Protocol):
-    """Gives the text that `make` makes from `basis`, made now or by an earlier run."""
-
-    def __call__(self, kind: str, basis: str, make: Callable[[], str]) -> str: ...
-
-
-def afresh(kind: str, basis: str, make: Callable[[], str]) -> str:  # noqa: ARG001 - is a `Remember`
-    """Remembers nothing."""
-    return make()
 
 
 def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:

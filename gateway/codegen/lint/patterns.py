@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
-from gateway.codegen.pointers import child
+from gateway.contract.pointers import child
 from gateway.contract.schema import Gate
 
 _UNPORTABLE: Final = re.compile(

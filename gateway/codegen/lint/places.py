@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.codegen import keywords
-from gateway.codegen.pointers import child
-from gateway.codegen.source import Document
-from gateway.codegen.tree import UPSTREAMS
+from gateway.codegen.sources import keywords
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.tree import UPSTREAMS
+from gateway.contract.pointers import child
 
 
 def schema_roots(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import child
-from gateway.codegen.tree import POLICIES
+from gateway.codegen.sources.tree import POLICIES
+from gateway.contract.pointers import child
 
 _EVERY_TOOL: Final = "*"
 

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.keywords import ANNOTATIONS
 from gateway.codegen.lint.workspace import Place, Workspace
-from gateway.codegen.pointers import child
+from gateway.codegen.sources.keywords import ANNOTATIONS
+from gateway.contract.pointers import child
 
 GREEN: Final = ANNOTATIONS | {
     "$schema",

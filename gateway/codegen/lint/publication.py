@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.codegen import keywords
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
-from gateway.codegen.pointers import child
+from gateway.codegen.sources import keywords
+from gateway.contract.pointers import child
 
 _PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")

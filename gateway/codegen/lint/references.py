@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.upstreams import operations
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import parent
-from gateway.codegen.refs import resolve
+from gateway.codegen.sources import keywords
+from gateway.codegen.sources.refs import resolve
+from gateway.contract.pointers import parent
 
 _MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
 

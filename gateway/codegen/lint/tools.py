@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import child
-from gateway.codegen.tree import ToolSource
+from gateway.codegen.sources.tree import ToolSource
+from gateway.contract.pointers import child
 
 _FIRST_WORD: Final = re.compile(r"[A-Z][a-z]+(?=[ ,.])")
 _NO_VERBS: Final = frozenset(

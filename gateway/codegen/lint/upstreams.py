@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.pointers import child
-from gateway.codegen.source import Document
+from gateway.codegen.sources.document import Document
+from gateway.contract.pointers import child
 
 _METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")

@@ -7,14 +7,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.codegen import keywords, meta
+from gateway.codegen import meta
 from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.places import schema_roots
 from gateway.codegen.lint.rules import BY_ID
-from gateway.codegen.pointers import NoSuchPlace, child, follow
-from gateway.codegen.refs import Target, dereference, resolve
-from gateway.codegen.source import Document
-from gateway.codegen.tree import INDEX, POLICIES, TOOLS, UPSTREAMS, SourceTree, ToolSource
+from gateway.codegen.sources import keywords
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.refs import Target, dereference, resolve
+from gateway.codegen.sources.tree import INDEX, POLICIES, TOOLS, UPSTREAMS, SourceTree, ToolSource
+from gateway.contract.pointers import NoSuchPlace, child, follow
 from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
 

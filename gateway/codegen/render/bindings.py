@@ -8,18 +8,21 @@ from gateway.codegen.render.artifact import Artifact, joint_source, python
 
 def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Remember) -> Artifact:
     """`bindings/<connector>/<tool>.py`. Raises `ContractError` for a binding without meaning."""
-    upstream = _upstream_of(tool, contracts)
+    upstream = contracts.upstream_of(tool)
     sources = [tool.source, *([upstream.source] if upstream else [])]
     source = joint_source(str(tool.source.path), sources)
     body = remember(
         "binding",
         f"{package} {source.path} {source.sha256}",
-        lambda: compile_binding(_written(tool, upstream, package)),
+        lambda: compile_binding(binding_source(tool, upstream, package)),
     )
     return python(f"bindings/{tool.connector}/{tool.tool}.py", source, body)
 
 
-def _written(tool: ToolContract, upstream: UpstreamContract | None, package: str) -> BindingSource:
+def binding_source(
+    tool: ToolContract, upstream: UpstreamContract | None, package: str = "generated"
+) -> BindingSource:
+    """The binding of `tool` as the field map reads it."""
     return BindingSource(
         tool_id=tool.id,
         x_binding=tool.x_binding,
@@ -29,8 +32,3 @@ def _written(tool: ToolContract, upstream: UpstreamContract | None, package: str
         declared_errors=frozenset(error.reason for error in tool.errors),
         package=package,
     )
-
-
-def _upstream_of(tool: ToolContract, contracts: Contracts) -> UpstreamContract | None:
-    name = tool.x_binding.get("upstream")
-    return next((each for each in contracts.upstreams if each.upstream.name == name), None)

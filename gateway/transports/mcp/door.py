@@ -1,15 +1,18 @@
 """The MCP door over HTTP: prove the caller, read strictly, then the fast path or the SDK."""
 
+import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
+from sse_starlette.sse import AppStatus
 
-from gateway.errors import MalformedRequest, MethodNotAllowed, NotAcceptable
+from gateway.errors import MalformedRequest, MethodNotAllowed, NotAcceptable, Unauthenticated
 from gateway.transports.asgi import (
     ClientGone,
+    Message,
     Receive,
     Scope,
     Send,
@@ -19,16 +22,16 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.credentials import credentials_of
 from gateway.transports.edge import EdgeRules
 from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.messages import refusal
-from gateway.transports.mcp.recognise import recognise
+from gateway.transports.mcp.recognise import is_of_handshake_era, recognise
 from gateway.transports.mcp.results import ResultBytes, error_response
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.negotiation import require_accept, require_json_body
 from gateway.transports.problems import send_problem
+from gateway.transports.rest import shown_credentials
 
 _CALLER: Final = "gateway.caller"
 
@@ -37,6 +40,7 @@ class McpDoor:
     """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request."""
 
     def __init__(self, tools: Tools, rules: EdgeRules, version: str) -> None:
+        _let_streams_end_by_themselves()
         self._tools = tools
         server = build_server(tools, _caller_of, version)
         self._fast = FastPath(tools, ResultBytes(server.server_info_stamp))
@@ -68,12 +72,19 @@ class McpDoor:
 
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:
         """The proven caller. Raises `Unauthenticated` before anything else is looked at."""
-        credentials = credentials_of(scope)
+        credentials = shown_credentials(scope)
+        request_id = request_id_of(scope)
+        try:
+            principal = await self._tools.identify(credentials)
+        except Unauthenticated as error:
+            endpoint = "mcp" if connector is None else f"mcp/{connector}"
+            await self._tools.refuse(credentials, endpoint, request_id, error)
+            raise
         return Caller(
-            principal=await self._tools.identify(credentials),
+            principal=principal,
             credentials=credentials,
             transport="mcp",
-            request_id=request_id_of(scope),
+            request_id=request_id,
             connector=connector,
         )
 
@@ -87,10 +98,22 @@ class McpDoor:
         request = recognise(scope["headers"], body)
         if request is None:
             scope[_CALLER] = caller
-            await self._manager.handle_request(scope, replay(body, receive), send)
+            # The SDK would take a disconnect for a cancellation, which it is from 2026-07-28 on.
+            rest = _never if is_of_handshake_era(scope["headers"]) else receive
+            await self._manager.handle_request(scope, replay(body, rest), send)
             return
         status, answer = await self._fast.answer(request, caller, receive)
         await respond(send, status, answer)
+
+
+def _let_streams_end_by_themselves() -> None:
+    """Keep the SDK's event streams from ending, their calls unanswered, with the signal to stop.
+
+    The library remembers for the whole process that any server in it was told to stop: also one
+    before this door was built.
+    """
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library's gap
+    AppStatus.should_exit = False
 
 
 def _check_form(scope: Scope) -> None:
@@ -101,6 +124,11 @@ def _check_form(scope: Scope) -> None:
     if not header_values(scope, b"accept"):
         raise NotAcceptable
     require_accept(scope, "application/json", "text/event-stream")
+
+
+async def _never() -> Message:
+    endless: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+    return await endless
 
 
 async def _caller_of(ctx: Context) -> Caller:

@@ -8,19 +8,20 @@ from typing import Any, Final
 
 import msgspec
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
+from msgspec.structs import replace
 
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest
 from gateway.transports.problems import problem_of
 
-_ENVELOPE_DEPTH: Final = 2
-"""The message and its `params`: arguments may nest as deep as over REST."""
+_LIMITS: Final = replace(jsontext.REQUEST, depth=jsontext.REQUEST.depth + 2)
+"""The message and its `params` come on top: arguments may nest as deep as over REST."""
 
 
 def refusal(text: bytes, request_id: str) -> ErrorData | None:
     """The protocol error for `text`, or None when it is one well-formed message."""
     try:
-        message = jsontext.decode(text, jsontext.MAX_DEPTH + _ENVELOPE_DEPTH)
+        message = jsontext.decode(text, _LIMITS)
     except jsontext.NotJson as error:
         detail = f"The message is not valid JSON: {error}."
         return _error(PARSE_ERROR, "Parse error", detail, request_id)

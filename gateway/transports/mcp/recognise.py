@@ -9,18 +9,21 @@ from typing import Any, Final, Literal
 
 import msgspec
 from mcp.shared.inbound import decode_header_value
-from mcp_types import PROTOCOL_VERSION_META_KEY, CallToolRequestParams
+from mcp_types import (
+    DEFAULT_NEGOTIATED_VERSION,
+    PROTOCOL_VERSION_META_KEY,
+    CallToolRequestParams,
+)
 from mcp_types.methods import validate_client_request
-from mcp_types.version import LATEST_MODERN_VERSION
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic import ValidationError
 
 from gateway.transports.asgi import Headers
 
-FAST_HANDSHAKE_VERSIONS: Final = frozenset({"2025-06-18", "2025-11-25"})
-"""Handshake revisions with structured results; the older ones take the SDK's path."""
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048
+_VERSION: Final = b"mcp-protocol-version"
 
 
 class _CallParams(Struct, forbid_unknown_fields=True):
@@ -72,14 +75,25 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
         message = _decoder.decode(body)
     except msgspec.DecodeError:
         return None
-    version = routing.get(b"mcp-protocol-version", b"").decode("latin-1")
+    version = _version(routing.get(_VERSION))
     is_served = (
         _agrees(routing, message)
         if version == LATEST_MODERN_VERSION
-        else version in FAST_HANDSHAKE_VERSIONS
+        else version in HANDSHAKE_PROTOCOL_VERSIONS
     )
     is_served = is_served and _has_object_arguments(message) and _is_valid_meta(message, version)
     return Recognised(message, version) if is_served else None
+
+
+def is_of_handshake_era(headers: Headers) -> bool:
+    """Whether the SDK takes a request with these `headers` for one of a handshake revision."""
+    values = (value for name, value in headers if name == _VERSION)
+    return _version(next(values, None)) in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _version(header: bytes | None) -> str:
+    """The protocol version that the header names; without it, a handshake revision's default."""
+    return DEFAULT_NEGOTIATED_VERSION if header is None else header.decode("latin-1")
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
@@ -111,7 +125,7 @@ def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
 def _is_valid_meta(message: ToolsCall | ToolsList, version: str) -> bool:
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
-        return version in FAST_HANDSHAKE_VERSIONS
+        return version in HANDSHAKE_PROTOCOL_VERSIONS
     text = bytes(meta)
     return len(text) <= _MAX_META and _is_valid_envelope(text, version)
 
@@ -128,5 +142,5 @@ def _is_valid_envelope(text: bytes, version: str) -> bool:
         CallToolRequestParams.model_validate(params, by_name=False)
     except ValidationError:
         return False
-    is_handshake = version in FAST_HANDSHAKE_VERSIONS
+    is_handshake = version in HANDSHAKE_PROTOCOL_VERSIONS
     return is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version

@@ -39,6 +39,10 @@ def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
     return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
 
 
+def _no_header_parameters(_: str) -> None:
+    """No input schema declares any; without this answer the SDK lists all tools before a call."""
+
+
 def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]:
     """A low-level server that lists and calls `tools`, and has neither resources nor prompts."""
 
@@ -56,17 +60,12 @@ def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]
             raise MCPError.from_error_data(unknown_tool(params.name, outcome))
         return failure(outcome)
 
-    def input_schema(name: str) -> dict[str, Any] | None:
-        # Without this the SDK lists all tools before each call, to look for header parameters.
-        entry = tools.entry(name)
-        return None if entry is None else entry.listing.input_schema
-
     return Server(
         SERVER_NAME,
         version=version,
         title="Contract gateway",
         cache_hints={"tools/list": LIST_CACHE, "server/discover": LIST_CACHE},
-        get_tool_input_schema=input_schema,
+        get_tool_input_schema=_no_header_parameters,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

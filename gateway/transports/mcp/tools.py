@@ -45,6 +45,19 @@ class Tools:
         """Who presents these credentials. Raises `Unauthenticated`."""
         return await self._identification.identify(credentials)
 
+    async def refuse(
+        self, credentials: Credentials, endpoint: str, request_id: str, refusal: Exception
+    ) -> None:
+        """Leave the one record of a request that shows no valid key, and raise why."""
+        call = Call(
+            operation_id=endpoint,
+            credentials=credentials,
+            arguments=b"",
+            transport="mcp",
+            request_id=request_id,
+        )
+        await self._invoke(call, refusal)
+
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
         """The entries that this caller may call through this face, in the order of tool names."""
         found = (

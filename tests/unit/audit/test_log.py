@@ -9,13 +9,13 @@ import pytest
 from gateway.audit import AuditLog
 from gateway.audit.writebehind import Pace
 from gateway.auth.principal import Credentials, Principal
-from gateway.calls.call import Arguments, Call, Result
+from gateway.calls.call import Arguments, Call
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Operation, PythonBinding
 from gateway.errors import (
     GatewayError,
-    InternalError,
     LimitExceeded,
+    NotRecorded,
     StoreError,
     ToolFailed,
     Unauthenticated,
@@ -109,14 +109,15 @@ async def run(log: AuditLog, error: BaseException | None = None, **known) -> Non
 
 
 PRINCIPAL = Principal(subject="key_1", agent="flight_search")
-RESULT = Result({}, b"{}", "mock")
 
 
 async def test_a_call_that_succeeds_leaves_its_whole_account() -> None:
     store = MemoryAudit()
     log = audit_log(store)
 
-    await run(log, principal=PRINCIPAL, entry=entry(), arguments=Arguments({"q": 1}), result=RESULT)
+    await run(
+        log, principal=PRINCIPAL, entry=entry(), arguments=Arguments({"q": 1}), backend="mock"
+    )
     await log.close()
 
     [found] = await store.latest(9)
@@ -273,7 +274,7 @@ async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(m
     store = FailingAudit(failures=1)
     log = audit_log(store)
 
-    with pytest.raises(InternalError, match="not recorded yet"):
+    with pytest.raises(NotRecorded, match="has run"):
         await run(log, entry=entry(Effect.WRITE))
     await log.close()
 

@@ -119,6 +119,15 @@ async def test_later_starts_make_no_key(keys, tmp_path) -> None:
     assert len(await keys.list()) == 1
 
 
+async def test_another_agents_key_does_not_stand_for_an_administrators(keys, tmp_path) -> None:
+    await keys.create("flight_search", "ci")
+
+    made = await keys.bootstrap(None, tmp_path)
+
+    assert made is not None
+    assert made.record.agent == "administrator"
+
+
 async def test_a_configured_key_works_from_the_start_and_is_never_written(
     keys, store, tmp_path
 ) -> None:
@@ -132,8 +141,10 @@ async def test_a_configured_key_works_from_the_start_and_is_never_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("configured", ["x" * 15, "x" * 513])
-async def test_a_configured_key_of_unfit_length_is_refused(keys, configured, tmp_path) -> None:
+@pytest.mark.parametrize("configured", ["x" * 15, "x" * 513, "dollar$dollar$dollar$", "=" * 16])
+async def test_a_configured_key_that_no_request_can_carry_is_refused(
+    keys, configured, tmp_path
+) -> None:
     with pytest.raises(ConfigurationError, match="16 to 512 characters") as refused:
         await keys.bootstrap(configured, tmp_path)
 

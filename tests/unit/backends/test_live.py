@@ -181,8 +181,9 @@ async def test_a_coding_that_was_not_asked_for_is_refused(library, clock, ask, c
 )
 async def test_an_answer_that_breaks_off_or_is_no_http_is_unavailable(library, clock, ask, raw):
     async with answering(raw) as (url, _), live(library, clock, url) as backend:
-        with pytest.raises(UpstreamUnavailable):
+        with pytest.raises(UpstreamUnavailable) as caught:
             await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert caught.value.is_sent is True
 
 
 @pytest.mark.parametrize("parts", [(), (answer(b'{"id":', Content_Length=100),)])
@@ -202,6 +203,7 @@ async def test_an_upstream_that_is_not_there_is_unavailable(library, clock, ask)
     async with live(library, clock, url) as backend:
         with pytest.raises(UpstreamUnavailable) as caught:
             await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert caught.value.is_sent is False
     assert "s3cret" not in str(caught.value)
 
 

@@ -31,7 +31,15 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
-from gateway.errors import InternalError, InvalidArguments, ToolFailed, UpstreamTimeout
+from gateway.errors import (
+    GatewayError,
+    InternalError,
+    InvalidArguments,
+    ToolFailed,
+    UpstreamRateLimited,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
 
 ZOO = Upstream(
     name="zoo",
@@ -63,12 +71,15 @@ class Upstreams:
 
     name: Literal["mock"] = "mock"
 
-    def __init__(self, statuses: Mapping[str, int]) -> None:
+    def __init__(self, statuses: Mapping[str, int], failure: GatewayError | None = None) -> None:
         self.statuses = statuses
+        self.failure = failure
         self.sent: list[UpstreamRequest] = []
 
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
         self.sent.append(request)
+        if self.failure is not None:
+            raise self.failure
         headers = {"content-type": "application/json"}
         return Reply(status=self.statuses[request.operation], headers=headers, body=b"{}")
 
@@ -96,13 +107,15 @@ SEARCH = HttpBinding(
 )
 
 
-def permit_for(binding: Binding, timeout_seconds: float = 1.0) -> Permit:
+def permit_for(
+    binding: Binding, timeout_seconds: float = 1.0, effect: Effect = Effect.READ
+) -> Permit:
     operation = Operation(
         id="zoo.look",
         connector="zoo",
         title="Look",
         description="Look.",
-        effect=Effect.READ,
+        effect=effect,
         timeout_seconds=timeout_seconds,
         errors=(DeclaredError(reason="asleep", status=409, title="It sleeps."),),
         binding=binding,
@@ -167,6 +180,14 @@ async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
     assert [request.operation for request in served.sent] == ["search"]
 
 
+async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:
+    async def give_up(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise TimeoutError("inner")
+
+    with pytest.raises(TimeoutError, match="inner"):
+        await dispatch(permit_for(handler(give_up)))
+
+
 async def test_a_call_ends_with_its_timeout() -> None:
     async def sleep_for_ever(arguments: Mapping[str, Any]) -> dict[str, Any]:
         await asyncio.Event().wait()
@@ -174,6 +195,50 @@ async def test_a_call_ends_with_its_timeout() -> None:
 
     with pytest.raises(UpstreamTimeout, match=r"No answer in 0\.01 seconds"):
         await dispatch(permit_for(handler(sleep_for_ever), timeout_seconds=0.01))
+
+
+@pytest.mark.parametrize(
+    ("effect", "failure", "is_retryable"),
+    [
+        (Effect.READ, UpstreamTimeout("Late."), True),
+        (Effect.READ, UpstreamUnavailable("Broke."), True),
+        (Effect.WRITE, UpstreamTimeout("Late."), False),
+        (Effect.WRITE, UpstreamUnavailable("Broke."), False),
+        (Effect.DESTROY, UpstreamUnavailable("Broke."), False),
+        (Effect.WRITE, UpstreamUnavailable("Refused.", is_sent=False), True),
+        (Effect.WRITE, UpstreamRateLimited(retry_after_seconds=3), True),
+    ],
+)
+async def test_only_what_has_surely_not_happened_may_be_repeated(
+    effect: Effect, failure: GatewayError, is_retryable: bool
+) -> None:
+    with pytest.raises(type(failure)) as failed:
+        await dispatch(permit_for(OPEN, effect=effect), Upstreams({}, failure))
+
+    assert failed.value.is_retryable is is_retryable
+    assert failed.value.detail.startswith(failure.detail)
+    assert ("may have happened" in failed.value.detail) is not is_retryable
+
+
+@pytest.mark.parametrize(("status", "is_retryable"), [(429, True), (503, False), (504, False)])
+async def test_a_write_that_upstream_answers_with_its_own_failure_may_have_happened(
+    status: int, is_retryable: bool
+) -> None:
+    with pytest.raises(GatewayError) as failed:
+        await dispatch(permit_for(OPEN, effect=Effect.WRITE), Upstreams({"open": status}))
+
+    assert failed.value.is_retryable is is_retryable
+
+
+async def test_a_write_that_runs_out_of_time_may_have_happened() -> None:
+    async def sleep_for_ever(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    with pytest.raises(UpstreamTimeout, match="may have happened") as failed:
+        await dispatch(permit_for(handler(sleep_for_ever), 0.01, Effect.WRITE))
+
+    assert failed.value.is_retryable is False
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,12 @@ def test_a_reply_that_keeps_its_contract_is_mapped() -> None:
     assert read(reply(body={"animals": [1, 2]})) == {"count": 2, "ms": 12, "cage": 7}
 
 
+def test_an_upstream_may_answer_more_than_a_caller_may_send() -> None:
+    answer = reply(body={"animals": [{"name": "x"}] * 100_001})
+
+    assert read(answer)["count"] == 100_001
+
+
 def test_a_status_that_is_declared_without_a_body_is_mapped_without_one() -> None:
     assert read(reply(204, b""), binding(results={"204": no_animals})) == {"count": 0}
 

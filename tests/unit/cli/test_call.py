@@ -8,6 +8,8 @@ from threading import Thread
 
 import pytest
 
+from gateway.catalogue import open_catalogue
+
 PROBLEM = {
     "type": "/problems/tool-not-found",
     "title": "There is no such tool",
@@ -27,7 +29,13 @@ def remote():
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
             self.server.received = (self.path, self.headers["authorization"], body)
-            status, answer = self.server.answer
+            self._send(*self.server.answer)
+
+        def do_GET(self):
+            assert self.path == "/openapi.json"
+            self._send(200, self.server.document)
+
+        def _send(self, status, answer):
             self.send_response(status)
             self.send_header("content-length", str(len(answer)))
             self.end_headers()
@@ -39,6 +47,7 @@ def remote():
     server = HTTPServer(("127.0.0.1", 0), _Answer)
     server.url = f"http://127.0.0.1:{server.server_port}"
     server.answer = (200, b'{"greeting":"Hello, Ada!"}')
+    server.document = open_catalogue("generated").openapi
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
@@ -102,6 +111,61 @@ def test_a_remote_call_is_a_rest_call_with_the_key(cli, remote, monkeypatch):
         "Bearer canary-0123456789",
         b'{"name":"Ada"}',
     )
+
+
+def test_a_remote_tool_is_called_by_its_mcp_name_too(cli, remote):
+    assert cli("call", "example_greet", "--url", remote.url).code == 0
+    assert remote.received[0] == "/v1/example/greet"
+
+
+def test_an_mcp_name_that_the_remote_does_not_know_is_met_with_the_nearest(cli, remote):
+    outcome = cli("call", "example_gret", "--url", remote.url)
+    assert outcome == (
+        1,
+        "",
+        "error: there is no tool 'example_gret'\nfix: did you mean example_greet?\n",
+    )
+
+
+def test_a_remote_that_tells_no_names_is_called_by_operation_ids(cli, remote):
+    remote.document = b'{"paths": {"/v1/example/greet": {}}}'
+    code, _, err = cli("call", "example_greet", "--url", remote.url)
+    assert code == 2
+    assert "fix: call the tool by its operation id" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("example.greet?x=1", "/v1/example/greet%3Fx%3D1"),
+        ("example.a/../b", "/v1/example/a%2F..%2Fb"),
+        ("example.\udcff", "/v1/example/%FF"),
+    ],
+)
+def test_an_operation_cannot_change_the_rest_of_the_address(cli, remote, name, path):
+    cli("call", name, "--url", remote.url)
+    assert remote.received[0] == path
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--url", "http://127.0.0.1:1", "--agent", "flight_search"), "--agent and --url exclude"),
+        (("--key-file", "key"), "--key-file is for --url alone"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(cli, options, words):
+    code, out, err = cli("call", "example.greet", *options)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+@pytest.mark.parametrize("name", ["example.gret", "example_gret"])
+def test_an_unknown_tool_leaves_no_data_folder_behind(cli, tmp_path, name):
+    code, out, err = cli("call", name)
+    assert (code, out) == (1, "")
+    assert "fix: did you mean " in err
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_key_file_wins_over_the_environment(cli, remote, monkeypatch, tmp_path):

@@ -27,6 +27,21 @@ def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
     assert {tool["operation"].partition(".")[0] for tool in json.loads(out)} == {"example"}
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "fix"),
+    [
+        ("--agent", "flight_serch", "did you mean flight_search?"),
+        ("--agent", "x", "the agents are administrator, "),
+        ("--connector", "avinod", "did you mean avinode?"),
+        ("--connector", "x", "the connectors are avinode, example"),
+    ],
+)
+def test_tools_list_knows_its_agents_and_connectors(cli, option, name, fix):
+    code, out, err = cli("tools", "list", option, name)
+    assert (code, out) == (2, "")
+    assert f"fix: {fix}" in err
+
+
 def test_a_table_in_a_pipe_is_not_cut(cli):
     """A pipe has no width; what does not fit 80 columns must still be whole."""
     _, out, _ = cli("config")

@@ -113,12 +113,29 @@ def test_a_taken_port_is_noted_because_a_running_gateway_holds_it(cli):
     assert f"note   address: 127.0.0.1:{port} is taken by another program" in outcome.out
 
 
-def test_contracts_that_changed_after_generating_are_found(cli, tmp_path):
-    """The folder of the test holds no generated package, so every file is missing."""
+def test_contracts_are_compared_with_the_package_wherever_it_is(cli):
+    """The test runs in a folder of its own, and the package lies in the repository."""
     outcome = cli("doctor", "--port", "0")
+    assert outcome.code == 0
+    assert "ok     contracts: " in outcome.out
+
+
+def test_contracts_that_changed_after_generating_are_found(cli, tmp_path, monkeypatch):
+    (tmp_path / "stale_package").mkdir()
+    (tmp_path / "stale_package" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    outcome = cli("doctor", "--port", "0", "--package", "stale_package")
     assert outcome.code == 1
     assert "error  contracts: " in outcome.out
     assert "fix: gateway generate" in outcome.out
+
+
+def test_a_file_in_place_of_the_data_folder_is_found(examine, tmp_path):
+    (tmp_path / "data").touch()
+    code, found = examine()
+    assert code == 1
+    [diagnosis] = found["data"]
+    assert diagnosis["finding"] == f"{tmp_path / 'data'} is no folder"
 
 
 def test_the_store_note_depends_on_the_sqlite_in_use(examine):

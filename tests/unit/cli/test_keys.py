@@ -57,3 +57,10 @@ def test_a_file_that_is_no_database_is_one_clear_error(cli, tmp_path):
     assert code == 2
     assert len(err.splitlines()) == 2
     assert "gateway.db" in err
+
+
+def test_a_label_that_is_no_text_is_wrong_usage(cli, tmp_path):
+    code, out, err = cli("keys", "create", "flight_search", "--label", "\udcff")
+    assert (code, out) == (2, "")
+    assert "'--label': is not text in UTF-8" in err
+    assert not (tmp_path / "data").exists()

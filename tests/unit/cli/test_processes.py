@@ -2,64 +2,21 @@
 
 import json
 import os
-import signal
 import stat
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
 
-ROOT = Path(__file__).parents[3]
-GATEWAY = Path(sys.executable).with_name("gateway")
-STOP_SECONDS = 15
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-
-
-@contextmanager
-def started(*arguments, **environment) -> Iterator[subprocess.Popen]:
-    """A command with pipes to all its streams; killed if the test leaves it running."""
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
-    with subprocess.Popen(
-        [GATEWAY, *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env=clean | environment,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def ready_url(process) -> str:
-    """The address in the first line of standard output."""
-    word, url = process.stdout.readline().split()
-    assert word == "ready"
-    return url
-
-
-def stop(process) -> tuple[str, str]:
-    """What is left of both streams after SIGTERM, which must end in success."""
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=STOP_SECONDS)
-    assert process.returncode == 0, err
-    return out, err
+from tests.unit.cli.processes import (
+    GATEWAY,
+    INITIALIZE,
+    ROOT,
+    STOP_SECONDS,
+    ready_url,
+    started,
+    stop,
+)
 
 
 def test_serve_prints_one_line_and_keeps_the_first_key_to_its_owner(tmp_path):
@@ -151,23 +108,16 @@ def test_mock_knows_the_upstreams_of_the_contracts(cli):
     assert err == "error: there is no upstream 'nowhere'\nfix: the upstreams are avinode\n"
 
 
+def test_a_port_that_is_none_is_wrong_usage(cli):
+    code, _, err = cli("mock", "avinode", "--port", "99999")
+    assert code == 2
+    assert "99999 is not in the range 0<=x<=65535" in err
+
+
 def test_a_fault_that_is_none_is_wrong_usage(cli):
     code, _, err = cli("mock", "avinode", "--fault", "* 1 explode")
     assert code == 2
     assert "'explode' is not a fault" in err
-
-
-def test_a_reader_that_has_had_enough_is_no_error():
-    """`gateway tools list --json | head -1` must not complain of a broken pipe."""
-    command = f"{GATEWAY} tools list --json | head -c 1"
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("[", "")
 
 
 def test_progress_is_for_terminals_alone(tmp_path):

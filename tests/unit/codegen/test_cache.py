@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gateway.codegen.cache import FILE_NAME, Cache
+from gateway.codegen.cache import RENDERINGS, Cache
 from gateway.codegen.sealed import write_sealed
 
 
@@ -17,7 +17,7 @@ def made(text: str, log: list[str]) -> str:
 def remember(folder: Path, version: str = "1", basis: str = "basis", text: str = "text") -> bool:
     """Whether one run had to make the text."""
     log: list[str] = []
-    cache = Cache(folder, version)
+    cache = Cache(folder / RENDERINGS, version)
 
     assert cache.remember("kind", basis, lambda: made(text, log)) == text
 
@@ -47,7 +47,7 @@ def test_entries_that_a_run_did_not_use_are_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("junk", [b"", b"junk", b"\xc1" * 64])
 def test_a_damaged_file_is_an_empty_cache(tmp_path: Path, junk: bytes) -> None:
     remember(tmp_path)
-    (tmp_path / FILE_NAME).write_bytes(junk)
+    (tmp_path / RENDERINGS).write_bytes(junk)
 
     assert remember(tmp_path)
 
@@ -55,14 +55,14 @@ def test_a_damaged_file_is_an_empty_cache(tmp_path: Path, junk: bytes) -> None:
 def test_a_poisoned_text_is_not_used(tmp_path: Path) -> None:
     """One edited byte, and nothing in the file is believed."""
     remember(tmp_path, text="good")
-    file = tmp_path / FILE_NAME
+    file = tmp_path / RENDERINGS
     file.write_bytes(file.read_bytes().replace(b"good", b"evil"))
 
     assert remember(tmp_path, text="good")
 
 
 def test_a_whole_file_of_another_shape_is_an_empty_cache(tmp_path: Path) -> None:
-    write_sealed(tmp_path / FILE_NAME, msgspec.msgpack.encode({"key": 1}))
+    write_sealed(tmp_path / RENDERINGS, msgspec.msgpack.encode({"key": 1}))
 
     assert remember(tmp_path)
 
@@ -71,6 +71,15 @@ def test_the_folder_keeps_itself_out_of_version_control(tmp_path: Path) -> None:
     remember(tmp_path / "cache")
 
     assert (tmp_path / "cache/.gitignore").read_text("utf-8") == "*\n"
+
+
+def test_a_write_that_fails_leaves_no_draft_behind(tmp_path: Path) -> None:
+    """A folder in the file's place cannot be replaced."""
+    (tmp_path / RENDERINGS).mkdir()
+
+    write_sealed(tmp_path / RENDERINGS, b"payload")
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".gitignore", RENDERINGS]
 
 
 def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:

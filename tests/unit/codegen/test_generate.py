@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from gateway.codegen import cache, meta, snapshot
+from gateway.codegen.fieldmap import BindingSource, Problem, check
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, generate
 from gateway.codegen.write import Difference
@@ -181,8 +182,30 @@ def test_one_changed_contract_changes_only_what_depends_on_it(project: Project) 
     }
 
 
+def test_a_binding_that_did_not_change_is_not_proved_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although the index changed, so that everything is linted anew."""
+    project.generate()
+    proved: list[str] = []
+
+    def count(source: BindingSource) -> tuple[Problem, ...]:
+        proved.append(source.tool_id)
+        return check(source)
+
+    monkeypatch.setattr("gateway.codegen.lint.meaning.check", count)
+    project.edit("schemas/openapi.yaml", "title: Whole", "title: Other")
+    project.generate()
+    assert proved == []
+
+    project.edit("schemas/openapi.yaml", "title: Other", "title: Whole")
+    project.edit("schemas/tools/demo/show.yaml", "limit: 50\n", "limit: 40\n")
+    project.generate()
+    assert proved == ["demo.show"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x00" * 64])
-@pytest.mark.parametrize("name", [cache.FILE_NAME, snapshot.FILE_NAME])
+@pytest.mark.parametrize("name", [cache.RENDERINGS, snapshot.FILE_NAME])
 def test_a_damaged_cache_does_not_change_the_output(
     project: Project, name: str, damage: bytes
 ) -> None:
@@ -196,7 +219,7 @@ def test_a_damaged_cache_does_not_change_the_output(
     assert project.texts() == before
 
 
-@pytest.mark.parametrize("name", [cache.FILE_NAME, snapshot.FILE_NAME])
+@pytest.mark.parametrize("name", [cache.RENDERINGS, snapshot.FILE_NAME])
 def test_a_poisoned_cache_does_not_change_the_output(project: Project, name: str) -> None:
     """A text that was edited inside the cache no longer fits its proof."""
     project.generate()

@@ -18,8 +18,8 @@ import yaml
 from gateway.codegen import meta
 from gateway.codegen.finding import Finding, Severity, errors
 from gateway.codegen.lint import CHECKS, RULES, lint
-from gateway.codegen.source import Document
-from gateway.codegen.tree import SourceTree, read_tree
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.tree import SourceTree, read_tree
 
 ASSETS = Path(__file__).parents[2] / "assets" / "contracts"
 MISTAKES: list[dict[str, Any]] = [
@@ -28,7 +28,7 @@ MISTAKES: list[dict[str, Any]] = [
     for mistake in yaml.safe_load(file.read_text())
 ]
 NOT_PLANTED = {
-    "file/unreadable": "test_source.py: the tests may run as root, to whom all files are readable",
+    "file/unreadable": "test_document.py: the tests may run as root, who may read every file",
     "binding/python-reference": "shape/x-binding refuses the same before",
     "binding/path-template": "upstream/path-parameter refuses the same before",
 }

@@ -11,7 +11,8 @@ import pytest
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lower import lower
 from gateway.codegen.sensitive import sensitive_pointers
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
+from gateway.codegen.sources.tree import read_tree
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.errors import ContractError
 
@@ -160,9 +161,49 @@ def test_two_definitions_that_would_be_one_class_are_refused(
         ),
         ({"if": {}, "then": {"properties": {"a": {"writeOnly": True}}}}, ("/a",)),
         ({"x-sensitive": True}, ("",)),
+        ({"properties": {"n" * 100: {"writeOnly": True}}}, (f"/{'n' * 100}",)),
+        ({"contentSchema": {"properties": {"a": {"writeOnly": True}}}}, ("",)),
+        ({"dependentSchemas": {"a": {"properties": {"b": {"writeOnly": True}}}}}, ("/b",)),
     ],
 )
 def test_what_no_log_may_hold_is_found_wherever_it_is_marked(
     schema: dict[str, Any], pointers: tuple[str, ...]
 ) -> None:
     assert sensitive_pointers(schema) == pointers
+
+
+MARKED = {
+    "properties": ("/name",),
+    "patternProperties": ("/*",),
+    "dependentSchemas": ("",),
+    "$defs": (),
+    "allOf": ("",),
+    "anyOf": ("",),
+    "oneOf": ("",),
+    "prefixItems": ("/0",),
+    "additionalProperties": ("/*",),
+    "items": ("/*",),
+    "contains": ("/*",),
+    "not": ("",),
+    "if": ("",),
+    "then": ("",),
+    "else": ("",),
+    "propertyNames": ("",),
+    "unevaluatedItems": ("/*",),
+    "unevaluatedProperties": ("/*",),
+    "contentSchema": ("",),
+}
+"""What a mark directly under each keyword hides. Definitions describe only what refers to them."""
+
+
+@pytest.mark.parametrize("keyword", sorted(SCHEMA_MAPS | SCHEMA_LISTS | SCHEMA_VALUES))
+@pytest.mark.parametrize("mark", ["writeOnly", "x-sensitive"])
+def test_a_mark_is_found_under_every_keyword_that_holds_a_schema(keyword: str, mark: str) -> None:
+    """A keyword that is new fails here until somebody says what its marks hide."""
+    marked: Any = {mark: True}
+    if keyword in SCHEMA_MAPS:
+        marked = {"name": marked}
+    if keyword in SCHEMA_LISTS:
+        marked = [marked]
+
+    assert sensitive_pointers({keyword: marked}) == MARKED[keyword]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.codegen import meta
 from gateway.codegen.fieldmap.parse import parse
-from gateway.codegen.keywords import subschemas
+from gateway.codegen.sources.keywords import subschemas
 from gateway.contract import jsontext
 from gateway.contract.schema import Gate
 

@@ -1,5 +1,6 @@
 """Folders are compared both ways, and nothing that a person wrote is lost."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from gateway.codegen.write import MARK, Difference, apply, compare
 from gateway.errors import ContractError
 
 HEADER = f"# {MARK}x.yaml. DO NOT EDIT.\n"
+DATA = ("tools.json", "openapi.json", "upstreams/demo.json")
 
 
 def files(folder: Path, **texts: str) -> dict[Path, str]:
@@ -73,6 +75,73 @@ def test_a_file_that_a_person_wrote_is_never_overwritten_or_deleted(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "config.json",
+        "models/tools.json",
+        "upstreams/deep/demo.json",
+        "settings.partial",
+        "a.gateway-draft/notes.txt",
+    ],
+)
+def test_data_that_the_generator_never_wrote_is_not_deleted(tmp_path: Path, name: str) -> None:
+    """JSON cannot hold the mark, so that only the generator's own places are its own."""
+    wanted = files(tmp_path, __init__="")
+    apply(compare([tmp_path], wanted))
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text('{"mine": true}', "utf-8")
+
+    with pytest.raises(ContractError, match=f"{name} was not written by the generator"):
+        apply(compare([tmp_path], wanted))
+
+    assert (tmp_path / name).read_text("utf-8") == '{"mine": true}'
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_in_a_folder_that_is_no_generated_package_is_not_touched(
+    tmp_path: Path, name: str
+) -> None:
+    """Neither beside pages of the reference nor in a person's own package."""
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text('{"mine": true}', "utf-8")
+
+    for wanted in ({}, {tmp_path / name: "{}\n"}):
+        with pytest.raises(ContractError, match=f"{name} was not written by the generator"):
+            apply(compare([tmp_path], wanted))
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_in_its_place_is_put_right_and_removed(tmp_path: Path, name: str) -> None:
+    package = files(tmp_path, __init__="")
+    wanted = package | {tmp_path / name: "{}\n"}
+    apply(compare([tmp_path], wanted))
+    (tmp_path / name).write_text('{"edited": true}', "utf-8")
+
+    apply(compare([tmp_path], wanted))
+    assert (tmp_path / name).read_text("utf-8") == "{}\n"
+
+    apply(compare([tmp_path], package))
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_a_file_that_cannot_be_read_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool
+) -> None:
+    """Whoever runs the tests may be root, to whom all files are readable."""
+    wanted = files(tmp_path, module="1")
+    apply(compare([tmp_path], wanted))
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    with pytest.raises(ContractError, match=r"module\.py cannot be read: Permission denied"):
+        compare([tmp_path], wanted if is_wanted else {})
+
+
 def test_a_file_edited_by_hand_is_put_right(tmp_path: Path) -> None:
     wanted = files(tmp_path, module="1\n")
     apply(compare([tmp_path], wanted))
@@ -100,9 +169,21 @@ def test_a_diff_leads_from_what_is_there_to_what_should_be(tmp_path: Path) -> No
 
 
 def test_what_an_interrupted_run_left_is_cleaned_up(tmp_path: Path) -> None:
-    (tmp_path / ".module.py.partial").write_text("half a fi", "utf-8")
+    wanted = files(tmp_path, module="1")
+    drafts: list[str] = []
 
-    apply(compare([tmp_path], files(tmp_path, module="1")))
+    def interrupt(draft: Path, _: Path) -> None:
+        drafts.append(draft.name)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", interrupt)
+        changes = compare([tmp_path], wanted)
+        with pytest.raises(KeyboardInterrupt):
+            apply(changes)
+    assert [path.name for path in tmp_path.iterdir()] == drafts
+
+    apply(compare([tmp_path], wanted))
 
     assert [path.name for path in tmp_path.iterdir()] == ["module.py"]
 

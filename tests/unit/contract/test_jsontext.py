@@ -42,6 +42,8 @@ def test_well_formed_text_is_read(text: bytes, value: object) -> None:
         ('{"a":1}'.encode("utf-16"), "invalid character"),
         (b'"\\ud800 and more"', "surrogate"),
         (b'"\\udc00"', "surrogate"),
+        (b'{"a":"\\ud800"}', "a lone surrogate"),
+        (b'"\\ud83d', "truncated"),
         (b"// comment\n1", "invalid character"),
     ],
 )
@@ -52,5 +54,51 @@ def test_anything_else_is_refused(text: bytes, why: str) -> None:
     assert why in str(refused.value)
 
 
+def test_a_reason_speaks_of_the_text_and_not_of_the_reader() -> None:
+    with pytest.raises(jsontext.NotJson) as refused:
+        jsontext.decode(b'{"a":{"b":[1,1e400]}}')
+
+    assert str(refused.value) == "Number out of range"
+
+
 def test_a_brace_inside_a_string_does_not_count_as_nesting() -> None:
     assert jsontext.decode(b'"' + b'{[\\"' * 200 + b'"') == '{["' * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"[" + b",".join([b'{"a":[1]}'] * 10_001) + b"]", "more than 10000 names"),
+        (b"{" + b",".join(b'"%d":1' % n for n in range(10_001)) + b"}", "more than 10000 names"),
+        (b"[" + b",".join([b"1"] * 100_001) + b"]", "more than 100000 values"),
+        (b"[" + b",".join([b"[]"] * 100_001) + b"]", "more than 100000 values"),
+    ],
+)
+def test_a_request_holds_no_more_than_is_quickly_judged(text: bytes, why: str) -> None:
+    with pytest.raises(jsontext.NotJson) as refused:
+        jsontext.decode(text, jsontext.REQUEST)
+
+    assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{" + b",".join(b'"%d":1' % n for n in range(10_000)) + b"}",
+        b"[" + b",".join([b"1"] * 100_000) + b"]",
+        b'"' + b"{[:,]}" * 50_000 + b'"',
+    ],
+)
+def test_what_a_request_may_hold_is_read_and_marks_inside_strings_do_not_count(text: bytes) -> None:
+    assert jsontext.decode(text, jsontext.REQUEST)
+
+
+def test_an_upstream_may_answer_more_than_a_caller_may_send() -> None:
+    text = b"[" + b",".join([b'{"a":[1]}'] * 20_000) + b"]"
+
+    assert len(jsontext.decode(text, jsontext.REPLY)) == 20_000
+
+
+def test_an_upstream_may_not_nest_deeper_than_a_gate_reads() -> None:
+    with pytest.raises(jsontext.NotJson, match="nested deeper than 200"):
+        jsontext.decode(b"[" * 201 + b"]" * 201, jsontext.REPLY)

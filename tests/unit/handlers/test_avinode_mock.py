@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock import MockBackend
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.upstream import UpstreamRequest
 from gateway.handlers.avinode_mock import BEHAVIOURS

@@ -103,11 +103,6 @@ class Tools:
         return result
 
 
-def test_the_arguments_here_are_for_every_tool_of_the_connector():
-    found = {entry.id for entry in CATALOGUE.entries if entry.operation.connector == "avinode"}
-    assert found == {f"avinode.{tool}" for tool in ARGUMENTS}
-
-
 async def test_every_tool_answers_within_its_contract():
     """Everything that is asked about a request works once the request has been made."""
     tools = Tools()

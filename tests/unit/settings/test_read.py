@@ -191,6 +191,8 @@ def test_a_higher_file_wins_over_a_lower_secret_and_the_other_way_round(tmp_path
         {"GATEWAY_BOOTSTRAP_KEY": CANARY * 100},
         {"GATEWAY_KEY": f"{CANARY} {CANARY}"},
         {"GATEWAY_KEY": f"{CANARY}é"},
+        {"GATEWAY_BOOTSTRAP_KEY": f"{CANARY}$"},
+        {"GATEWAY_BOOTSTRAP_KEY": f"={CANARY}"},
     ],
 )
 def test_an_unusable_secret_is_refused_without_being_repeated(environ) -> None:

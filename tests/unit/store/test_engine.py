@@ -1,8 +1,10 @@
 """Opening a database: what it becomes, and what is said when it cannot be used."""
 
 import asyncio
+import socket
 import sqlite3
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,11 +13,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
+from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey
-from gateway.store.engine import open_store, sqlite_caveat
+from gateway.store.engine import _engine, open_store, sqlite_caveat
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
@@ -44,6 +47,10 @@ async def refusal(path: Path) -> str:
     assert str(path) in message
     assert "\n" not in message
     return message
+
+
+def database_threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if "_connection_worker" in each.name]
 
 
 async def test_what_was_stored_is_there_after_a_restart(path) -> None:
@@ -176,6 +183,29 @@ async def test_a_folder_that_cannot_be_made_is_refused(tmp_path) -> None:
     (tmp_path / "file").touch()
 
     assert "cannot be made" in await refusal(tmp_path / "file" / "gateway.db")
+
+
+async def test_a_file_that_cannot_be_opened_is_refused_before_any_thread_starts(path) -> None:
+    """A socket in its place: permissions would not keep root out."""
+    path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX) as taken:
+        taken.bind(str(path))
+
+        message = await refusal(path)
+
+    assert "cannot be opened; make the file and its folder writable" in message
+    assert database_threads() == []
+
+
+async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
+    """The thread answers to the event loop: one that outlived it would complain on the way out."""
+    engine = _engine(path, "BEGIN")
+
+    with pytest.raises(OperationalError):
+        await engine.connect()
+
+    assert database_threads() == []
+    await engine.dispose()
 
 
 async def test_a_locked_database_is_refused(path, monkeypatch) -> None:

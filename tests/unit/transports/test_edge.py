@@ -1,6 +1,7 @@
 """The outermost layer, without a server in front of it."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -137,6 +138,87 @@ async def test_the_layers_behind_see_clean_headers_and_the_request_id() -> None:
 async def test_too_many_headers_are_refused() -> None:
     sent = await serve(echo, scope_with(*[(b"x", b"y")] * 5))
     assert sent[0]["status"] == 431
+
+
+async def test_a_long_request_target_counts_as_headers_do() -> None:
+    half = b"a" * (RULES.max_header_bytes // 2)
+    sent = await serve(echo, scope_with(raw_path=b"/" + half, query_string=half))
+    assert sent[0]["status"] == 431
+
+
+@pytest.mark.parametrize("coding", [b"gzip, chunked", b"chunked, chunked", b"gzip", b""])
+async def test_a_body_is_transferred_in_chunks_and_in_no_other_coding(coding: bytes) -> None:
+    sent = await serve(echo, scope_with((b"transfer-encoding", coding)))
+    assert sent[0]["status"] == 400
+
+
+async def test_chunks_are_chunks_in_any_case() -> None:
+    sent = await serve(echo, scope_with((b"transfer-encoding", b"Chunked")))
+    assert sent[0]["status"] == 200
+
+
+async def method(scope: Any, receive: Any, send: Any) -> None:
+    """Answers with the method."""
+    await respond(send, 200, scope["method"].encode())
+
+
+async def test_head_of_a_page_is_served_as_get_and_answered_without_the_body() -> None:
+    scope = scope_with(method="HEAD", path="/docs")
+    start, body = await serve(method, scope)
+    assert (b"content-length", b"3") in start["headers"]
+    assert body["body"] == b""
+    assert scope["method"] == "HEAD"
+
+
+@pytest.mark.parametrize("path", ["/v1/example/greet", "/mcp", "/mcp/example"])
+async def test_head_of_a_door_reaches_it_as_it_is(path: str) -> None:
+    start, body = await serve(method, scope_with(method="HEAD", path=path))
+    assert (b"content-length", b"4") in start["headers"]
+    assert body["body"] == b""
+
+
+async def cancelled(app: Any, path: str) -> list[Any]:
+    """What the edge in front of `app` sends when the server gives up on a request for `path`."""
+    request = asyncio.create_task(serve(app, scope_with(path=path)))
+    await asyncio.sleep(0)
+    request.cancel()
+    return await request
+
+
+@pytest.mark.parametrize(
+    ("path", "is_retryable"), [("/v1/example/greet", False), ("/mcp", False), ("/readyz", True)]
+)
+async def test_a_request_that_is_cut_off_is_told_that_the_gateway_stops(
+    path: str, is_retryable: bool
+) -> None:
+    """A call whose arguments were read may have happened, so it must not be repeated unseen."""
+
+    async def hang(scope: Any, receive: Any, send: Any) -> None:
+        await read_body(receive)
+        await asyncio.Event().wait()
+
+    start, body = await cancelled(hang, path)
+    problem = json.loads(body["body"])
+    assert (start["status"], problem["code"]) == (503, "STOPPING")
+    assert problem["detail"].startswith("The gateway is stopping.")
+    assert problem["retryable"] is is_retryable
+
+
+async def test_a_call_that_is_cut_off_before_it_is_read_may_be_repeated() -> None:
+    async def hang(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.Event().wait()
+
+    _, body = await cancelled(hang, "/v1/example/greet")
+    assert json.loads(body["body"])["retryable"] is True
+
+
+async def test_an_answer_that_is_cut_off_gets_nothing_in_its_middle() -> None:
+    async def hang(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.Event().wait()
+
+    (start,) = await cancelled(hang, "/mcp")
+    assert start["status"] == 200
 
 
 async def test_a_websocket_is_closed() -> None:

@@ -48,15 +48,18 @@ def test_anything_else_is_not(values: tuple[bytes, ...]) -> None:
         (b"APPLICATION/JSON", True),
         (b"application/json;q=0", False),
         (b"application/json;q=0.000", False),
+        (b"application/json;q=0, */*", False),
+        (b"*/*, application/json;q=0", False),
+        (b"application/*;q=0, */*;q=1", False),
+        (b"application/json, application/*;q=0", True),
+        (b"*/*;q=0, application/json", True),
         (b"text/html", False),
         (b"", False),
         (b";;,,", False),
         (b"\xff", False),
     ],
 )
-def test_accept_is_read_with_wildcards_and_zero_qualities(
-    accept: bytes | None, is_taken: bool
-) -> None:
+def test_the_most_specific_range_of_accept_decides(accept: bytes | None, is_taken: bool) -> None:
     scope = {"headers": [] if accept is None else [(b"accept", accept)]}
     if is_taken:
         require_accept(scope, "application/json")

@@ -88,7 +88,7 @@ def test_compiled_text_holds_no_branch_and_no_loop(one: Make, tool: Make) -> Non
 
 
 def test_names_that_would_collide_are_kept_apart(tool: Make, answer: Answer) -> None:
-    """Two maps of members with one name, and a function that is called like a helper."""
+    """Two maps of members with one name, and a function that is called like one of ours."""
     text = {"type": "string"}
     pair = inputs(("kind",), kind=text)
     source = tool(

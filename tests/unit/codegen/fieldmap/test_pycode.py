@@ -64,5 +64,5 @@ def test_an_imported_name_that_is_taken_goes_by_another() -> None:
     assert module.use("one.shop", "price") == "price"
     assert module.use("two.store", "price") == "store_price"
     assert module.use("two.store", "price") == "store_price"
-    assert module.helper("text") == "text"
+    assert module.word("text") == "text"
     assert "from two.store import price as store_price\n" in module.text("S.", "D.", "1")

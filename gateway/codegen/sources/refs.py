@@ -6,16 +6,17 @@ up among the documents already read, so that no reference can open a file or a s
 
 import posixpath
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding
-from gateway.codegen.pointers import NoSuchPlace, child, follow, steps
-from gateway.codegen.source import Document
-from gateway.codegen.tree import SourceTree
+from gateway.codegen.sources import keywords
+from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.tree import SourceTree
+from gateway.contract.pointers import NoSuchPlace, child, follow, steps
 
 MAX_DEPTH: Final = 32
 """Objects within objects of one dereferenced contract, names not counted."""
@@ -31,6 +32,14 @@ class Target(NamedTuple):
     document: Document
     pointer: str
     value: Any
+
+
+Keep = Callable[[Target], str | None]
+"""What a reference to this target becomes; None when its content takes its place."""
+
+
+def keep_none(_: Target) -> None:
+    """The rule of a value that holds no references any more."""
 
 
 def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") -> Target:
@@ -56,16 +65,19 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
         ) from None
 
 
-def dereference(tree: SourceTree, path: PurePosixPath, pointer: str = "") -> Any:
-    """The value at `pointer` of the file `path` with every reference replaced by what it names.
+def dereference(
+    tree: SourceTree, path: PurePosixPath, pointer: str = "", keep: Keep = keep_none
+) -> Any:
+    """The value at `pointer` of the file `path` with references replaced by what they name.
 
-    Members beside a `$ref` win over the target's (a `description`, say); `$defs`, `$id`, `$schema`
-    and `$comment` are left out, since nothing refers to them any more.
+    All of them, but for those that `keep` gives another text. Members beside a `$ref` win over
+    the target's (a `description`, say); `$defs`, `$id`, `$schema` and `$comment` are left out,
+    since nothing refers to them any more.
     Raises `ContractRefused` for a reference that cannot be resolved, recursion, and what expands
     beyond `MAX_DEPTH` or `MAX_NODES`.
     """
     document = tree.documents[path]
-    return _Expansion(tree).value(document, pointer, follow(document.value, pointer))
+    return _Expansion(tree, keep).value(document, pointer, follow(document.value, pointer))
 
 
 def origin(tree: SourceTree, document: Document, pointer: str, inside: str) -> Target:
@@ -111,8 +123,9 @@ def _neighbours(tree: SourceTree, document: Document) -> list[PurePosixPath]:
 class _Expansion:
     """One dereferencing: counts what it makes and knows which references it is inside of."""
 
-    def __init__(self, tree: SourceTree) -> None:
+    def __init__(self, tree: SourceTree, keep: Keep) -> None:
         self._tree = tree
+        self._keep = keep
         self._nodes = 0
         self._depth = 0
         self._inside: list[tuple[PurePosixPath, str]] = []
@@ -154,6 +167,9 @@ class _Expansion:
         self, document: Document, pointer: str, ref: Any, siblings: dict[str, Any]
     ) -> dict[str, Any]:
         target = resolve(self._tree, document.path, ref, pointer)
+        kept = self._keep(target)
+        if kept is not None:
+            return {"$ref": kept, **siblings}
         place = (target.document.path, target.pointer)
         if place in self._inside or _contains(place, document.path, pointer):
             raise _refused(

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.codegen import keywords
 from gateway.codegen.finding import ContractRefused, Finding, ordered
-from gateway.codegen.source import SUFFIXES, Document, read_document
+from gateway.codegen.sources import keywords
+from gateway.codegen.sources.document import SUFFIXES, Document, read_document
 from gateway.errors import ContractError
 
 INDEX: Final = PurePosixPath("openapi.yaml")

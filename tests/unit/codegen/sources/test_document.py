@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.codegen import jsonlines, yamltext
 from gateway.codegen.finding import ContractRefused
-from gateway.codegen.pointers import child
-from gateway.codegen.source import MAX_BYTES, Document, read_document
+from gateway.codegen.sources import jsonlines, yamltext
+from gateway.codegen.sources.document import MAX_BYTES, Document, read_document
+from gateway.contract.pointers import child
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 
 from gateway.codegen.finding import ContractRefused
-from gateway.codegen.keywords import references
-from gateway.codegen.refs import MAX_DEPTH, MAX_NODES, closure, dereference, origin, resolve
-from gateway.codegen.tree import SourceTree, read_tree
+from gateway.codegen.sources.keywords import references
+from gateway.codegen.sources.refs import (
+    MAX_DEPTH,
+    MAX_NODES,
+    Target,
+    closure,
+    dereference,
+    origin,
+    resolve,
+)
+from gateway.codegen.sources.tree import SourceTree, read_tree
 
 FIND = PurePosixPath("tools/books/find_books.output.json")
 TOOL = PurePosixPath("tools/books/find_books.yaml")
@@ -38,6 +46,26 @@ def test_words_beside_a_reference_win_over_those_of_its_target(tmp_path: Path) -
     assert dereference(tree, PurePosixPath("a.json")) == {
         "properties": {"x": {"title": "X", "description": "mine", "type": "string"}}
     }
+
+
+def test_a_reference_that_is_kept_gets_the_text_it_was_given(tmp_path: Path) -> None:
+    """Around it, the rules stay: words beside it win, and recursion is refused."""
+    tree = tree_of(
+        tmp_path,
+        a={"properties": {"x": {"$ref": "b.json", "title": "mine"}, "y": {"$ref": "c.json"}}},
+        b={"items": {"$ref": "b.json"}},
+        c={"type": "string"},
+    )
+    path = PurePosixPath("a.json")
+
+    def keep(target: Target) -> str | None:
+        return "#/kept" if target.document.path.stem == "b" else None
+
+    assert dereference(tree, path, keep=keep) == {
+        "properties": {"x": {"$ref": "#/kept", "title": "mine"}, "y": {"type": "string"}}
+    }
+    with pytest.raises(ContractRefused, match="ref/recursive"):
+        dereference(tree, path)
 
 
 def test_a_property_that_is_called_ref_and_data_that_looks_like_one_are_left_alone(

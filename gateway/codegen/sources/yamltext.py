@@ -13,8 +13,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from gateway.codegen.pointers import child
 from gateway.contract.jsontext import MAX_DEPTH
+from gateway.contract.pointers import pointer_of
 
 _MERGE_KEY: Final = "<<"
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,99})\Z")
@@ -168,4 +168,4 @@ class _Builder:
         raise YamlRefused(event.start_mark.line + 1, self._pointer(), rule, message, fix)
 
     def _pointer(self) -> str:
-        return "".join(child("", step) for step in self._path)
+        return pointer_of(self._path)

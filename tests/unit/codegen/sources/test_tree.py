@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.codegen.tree import read_tree
+from gateway.codegen.sources.tree import read_tree
 from gateway.errors import ContractError
 
 

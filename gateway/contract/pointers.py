@@ -1,5 +1,6 @@
-"""JSON Pointers (RFC 6901) as text: extend, split, follow."""
+"""JSON Pointers (RFC 6901) as text: build, extend, split, follow."""
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -12,6 +13,11 @@ def child(pointer: str, step: str | int) -> str:
     if isinstance(step, int):
         return f"{pointer}/{step}"
     return f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
+
+
+def pointer_of(steps: Iterable[str | int]) -> str:
+    """The pointer that takes these member names and array indices, from the root."""
+    return "".join(child("", step) for step in steps)
 
 
 def steps(pointer: str) -> list[str]:

@@ -6,9 +6,9 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from gateway.codegen import jsonlines, yamltext
 from gateway.codegen.finding import ContractRefused, Finding
-from gateway.codegen.pointers import parent
+from gateway.codegen.sources import jsonlines, yamltext
+from gateway.contract.pointers import parent
 
 MAX_BYTES: Final = 1024 * 1024
 SUFFIXES: Final = frozenset({".yaml", ".json"})

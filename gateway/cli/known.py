@@ -1,0 +1,51 @@
+"""Names that a command was given: what they stand for, or what was probably meant."""
+
+from collections.abc import Collection
+from typing import TypeVar
+
+from gateway.catalogue import Catalogue, Entry
+from gateway.errors import ConfigurationError, UnknownOperation
+from gateway.settings.nearest import nearest
+
+_T = TypeVar("_T")
+
+
+def known_tool(catalogue: Catalogue, name: str) -> Entry:
+    """The tool of this operation id or MCP name. Raises `UnknownOperation`."""
+    entries = {entry.id: entry for entry in catalogue.entries}
+    entries |= {
+        alias: entry
+        for entry in catalogue.entries
+        for alias in (entry.tool.name, *entry.tool.aliases)
+    }
+    return named(entries, name)
+
+
+def named(tools: dict[str, _T], name: str) -> _T:
+    """The one of `tools` with this name. Raises `UnknownOperation`."""
+    if name not in tools:
+        hint = nearest(name, tools) or "; see `gateway tools list`"
+        raise UnknownOperation(f"there is no tool {name!r}{hint}")
+    return tools[name]
+
+
+def known_agent(catalogue: Catalogue, agent: str) -> str:
+    """`agent`, if the policies know it. Raises `ConfigurationError`."""
+    return _known("the policies have no agent", agent, "agents", catalogue.grants)
+
+
+def known_connector(catalogue: Catalogue, connector: str) -> str:
+    """`connector`, if there is one of this name. Raises `ConfigurationError`."""
+    return _known("there is no connector", connector, "connectors", catalogue.connectors)
+
+
+def known_upstream(catalogue: Catalogue, upstream: str) -> str:
+    """`upstream`, if there is one of this name. Raises `ConfigurationError`."""
+    return _known("there is no upstream", upstream, "upstreams", catalogue.upstreams)
+
+
+def _known(problem: str, name: str, kind: str, names: Collection[str]) -> str:
+    if name in names:
+        return name
+    hint = nearest(name, names) or f"; the {kind} are {', '.join(sorted(names))}"
+    raise ConfigurationError(f"{problem} {name!r}{hint}")

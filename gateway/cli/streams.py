@@ -1,0 +1,80 @@
+"""The process's standard streams: there from the start, and known when they fail."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TextIO, cast
+
+_MODES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
+"""The streams in the order of their numbers."""
+
+
+class Unwritable(OSError):
+    """Standard output could not be written. What else is written to it goes nowhere."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(cause.strerror)
+        self.reason = cause.strerror
+        self.is_unread = isinstance(cause, BrokenPipeError)
+        """Whether its reader has left, who thus has had enough."""
+
+
+def prepare() -> None:
+    """Open the streams that are missing, and let standard output raise `Unwritable`.
+
+    Standard error just goes nowhere when it fails: nobody is left to be told. Without its standard
+    streams, the next socket or file that a process opens takes the number of one, and gets what is
+    printed.
+    """
+    for number, (name, mode) in enumerate(_MODES.items()):
+        if getattr(sys, name) is None:
+            _to_null(number)
+            # Open as long as the process.
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    sys.stdout = cast("TextIO", _Guarded(sys.stdout, is_silent=False))
+    sys.stderr = cast("TextIO", _Guarded(sys.stderr, is_silent=True))
+
+
+class _Guarded:
+    """A text stream that tells its own failures apart from all other errors of the system."""
+
+    def __init__(self, stream: TextIO, *, is_silent: bool) -> None:
+        self._stream = stream
+        self._is_silent = is_silent
+        self._failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        with self._guarding():
+            # Who tries out what a stream can do, as click does, hides the first failure.
+            if self._failure is not None:
+                raise self._failure
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._guarding():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _guarding(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._failure = error
+            # What is left in its buffer would fail once more when the process ends.
+            _to_null(self._stream.fileno())
+            if not self._is_silent:
+                raise Unwritable(error) from None
+
+
+def _to_null(number: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    if null == number:
+        os.set_inheritable(null, True)
+    else:
+        os.dup2(null, number)
+        os.close(null)

@@ -1,0 +1,25 @@
+"""What can be proved of lowered contracts before anything is called."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from gateway.codegen.fieldmap import Proof, prove
+from gateway.codegen.ir import Contracts
+from gateway.codegen.render.bindings import binding_source
+
+
+class ToolProof(Struct, frozen=True, kw_only=True):
+    """A proof and the tool that it is about."""
+
+    operation: str
+    proof: Proof
+
+
+def proofs_of(contracts: Contracts) -> Iterator[ToolProof]:
+    """The verdict on every mapped field of every tool, in the order of tools and fields."""
+    for tool in contracts.tools:
+        upstream = contracts.upstream_of(tool)
+        if upstream is not None:
+            for proof in prove(binding_source(tool, upstream)):
+                yield ToolProof(operation=tool.id, proof=proof)

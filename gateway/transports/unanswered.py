@@ -1,0 +1,93 @@
+"""Which requests of a host wait for their answers, so that its input ends only after them."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
+
+ANSWER_SECONDS: Final = 10.0
+"""How long answers are waited for after the end of the input."""
+
+
+class Outgoing(Protocol):
+    """Where messages to the host go."""
+
+    async def send(self, item: SessionMessage, /) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class Unanswered:
+    """The requests that were read and not answered yet.
+
+    The SDK takes the end of the input for the end of the conversation and drops the calls under
+    way. A host that has said everything may close the pipe and still wait for the answers.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Counter[RequestId] = Counter()
+        self._is_none = asyncio.Event()
+        self._is_none.set()
+
+    async def reading(
+        self, incoming: AsyncIterator[SessionMessage | Exception]
+    ) -> AsyncIterator[SessionMessage | Exception]:
+        """What comes in; the end of it once all is answered, or after `ANSWER_SECONDS`."""
+        async for item in incoming:
+            if isinstance(item, SessionMessage):
+                self._note_read(item.message)
+            yield item
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._is_none.wait()
+
+    def note_sent(self, message: Any) -> None:
+        """Take note of an answer."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._drop(message.id)
+
+    def _note_read(self, message: Any) -> None:
+        match message:
+            case JSONRPCRequest(id=request_id):
+                self._waiting[coerce_request_id(request_id)] += 1
+                self._is_none.clear()
+            case JSONRPCNotification(
+                method="notifications/cancelled",
+                params={"requestId": int() | str() as request_id},
+            ):
+                # The protocol forbids an answer to what the host has called off.
+                self._drop(request_id)
+
+    def _drop(self, request_id: RequestId) -> None:
+        key = coerce_request_id(request_id)
+        if self._waiting[key] > 1:
+            self._waiting[key] -= 1
+        else:
+            del self._waiting[key]
+        if not self._waiting:
+            self._is_none.set()
+
+
+class NotedOutgoing:
+    """An outgoing stream that takes note of the answers that went through it."""
+
+    def __init__(self, inner: Outgoing, unanswered: Unanswered) -> None:
+        self._inner = inner
+        self._unanswered = unanswered
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._inner.send(item)
+        self._unanswered.note_sent(item.message)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> "NotedOutgoing":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()

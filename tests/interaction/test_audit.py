@@ -1,0 +1,119 @@
+"""What is a call, and so leaves exactly one audit record: the same on both doors."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+GREET = "/v1/example/greet"
+JSON = {"content-type": "application/json"}
+BOTH = {"accept": "application/json, text/event-stream", **JSON}
+ADMINISTRATOR = "key-of-administrator"
+MODERN = "2026-07-28"
+
+
+async def pieces(size: int) -> AsyncIterator[bytes]:
+    """A body whose length nobody declares."""
+    for _ in range(size // 1000):
+        yield b" " * 1000
+
+
+def told(records: list[Any]) -> list[tuple[Any, ...]]:
+    return [(r.operation, r.outcome, r.status, r.subject) for r in records]
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status", "outcome"),
+    [
+        ({**JSON, "accept": "text/html"}, b"{}", 406, "NOT_ACCEPTABLE"),
+        ({"content-type": "text/plain"}, b"{}", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ({}, b"", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (JSON, pieces(5000), 413, "PAYLOAD_TOO_LARGE"),
+        (JSON, b"{", 400, "VALIDATION_ERROR"),
+    ],
+)
+async def test_a_call_that_cannot_be_read_leaves_one_record_of_its_caller(
+    site: Any, headers: dict[str, str], body: Any, status: int, outcome: str
+) -> None:
+    async with site.http() as http:
+        answer = await http.post(GREET, content=body, headers=headers)
+    assert answer.status_code == answer.json()["status"] == status
+    (record,) = await site.records()
+    assert told([record]) == [("example.greet", outcome, status, ADMINISTRATOR)]
+    assert record.request_id == answer.json()["request_id"]
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    ["Basic Zm9v", "Bearer ", "Bearer wrong-key", "Bearer a b", "Bearer " + "x" * 600],
+)
+@pytest.mark.parametrize(
+    ("path", "operation"),
+    [
+        (GREET, "example.greet"),
+        ("/v1/nothing", "/v1/nothing"),
+        ("/mcp", "mcp"),
+        ("/mcp/example", "mcp/example"),
+    ],
+)
+async def test_whoever_shows_no_valid_key_leaves_one_record(
+    site: Any, path: str, operation: str, authorization: str
+) -> None:
+    async with site.http(key=None) as http:
+        # What else is wrong with the request is no stranger's business.
+        answer = await http.post(path, content=b"{", headers={"authorization": authorization})
+    assert answer.status_code == 401
+    assert 'error="invalid_token"' in answer.headers["www-authenticate"]
+    assert told(await site.records()) == [(operation, "AUTHENTICATION_ERROR", 401, None)]
+
+
+@pytest.mark.parametrize("path", [GREET, "/mcp", "/mcp/example"])
+async def test_whoever_shows_no_key_at_all_leaves_one_record(site: Any, path: str) -> None:
+    async with site.http(key=None) as http:
+        answer = await http.post(path, json={})
+    assert answer.headers["www-authenticate"] == 'Bearer realm="gateway"'
+    (record,) = await site.records()
+    assert (record.outcome, record.status) == ("AUTHENTICATION_ERROR", 401)
+    assert record.transport == ("rest" if path == GREET else "mcp")
+
+
+@pytest.mark.parametrize("path", [GREET, "/mcp"])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+async def test_a_method_that_calls_nothing_leaves_no_record(
+    site: Any, path: str, method: str
+) -> None:
+    async with site.http(**BOTH) as http:
+        answer = await http.request(method, path)
+    assert answer.status_code == 405
+    assert await site.records() == []
+
+
+def message(method: str, **params: Any) -> bytes:
+    """A JSON-RPC request."""
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+@pytest.mark.parametrize("version", [MODERN, "2025-11-25", None])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        message("tools/list"),
+        message("tools/call", arguments={}),
+        message("tools/call", name="example_greet", arguments=[]),
+        message("tools/call", name="example_greet", arguments=None),
+    ],
+)
+async def test_an_error_of_the_protocol_is_no_call(
+    site: Any, body: bytes, version: str | None
+) -> None:
+    headers = {**BOTH, "mcp-method": "tools/call", "mcp-name": "example_greet"}
+    if version:
+        headers["mcp-protocol-version"] = version
+    async with site.http(**headers) as http:
+        await http.post("/mcp", content=body)
+        await http.post("/mcp", content=body, headers={"content-type": "text/plain"})
+        await http.post("/mcp", content=body, headers={"accept": "text/html"})
+    assert await site.records() == []

@@ -1,0 +1,107 @@
+"""Standard streams that are missing, closed or full, each with a process of its own."""
+
+import os
+import subprocess
+
+import httpx
+import pytest
+
+from tests.unit.cli.processes import (
+    GATEWAY,
+    ROOT,
+    STOP_SECONDS,
+    ready_url,
+    started,
+    started_by_shell,
+    stop,
+)
+
+UNWRITABLE = (
+    "error: the output cannot be written (No space left on device)\nfix: send it to another place\n"
+)
+PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+PRINTING = ["tools list", "keys list", "config", "--help", "call example.greet --json '{}'"]
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a line of bash, in which `gateway` is the command; gives what came of it."""
+
+    def _run(line, **environment):
+        clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
+        clean.pop("PYTHONUNBUFFERED", None)
+        return subprocess.run(
+            ["bash", "-c", f'gateway() {{ {GATEWAY} "$@"; }}; {line}'],
+            cwd=ROOT,
+            env=clean | {"GATEWAY_DATA": str(tmp_path / "data")} | environment,
+            capture_output=True,
+            text=True,
+            timeout=2 * STOP_SECONDS,
+            check=False,
+        )
+
+    return _run
+
+
+@pytest.mark.parametrize("command", PRINTING)
+def test_a_reader_that_has_had_enough_is_no_error(shell, command):
+    done = shell(f"gateway {command} 2>/dev/null | true; exit ${{PIPESTATUS[0]}}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", PRINTING[:-1])
+def test_output_that_cannot_be_written_is_one_clear_error(shell, command, unbuffered):
+    done = shell(f"gateway {command} >/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == (2, UNWRITABLE)
+
+
+@pytest.mark.parametrize("command", PRINTING[:-1])
+def test_a_missing_standard_output_is_like_the_null_device(shell, command):
+    done = shell(f"gateway {command} >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_standard_error_does_not_keep_a_command_from_its_work(shell):
+    done = shell("""gateway call example.greet --json '{"name": "Ada"}' 2>/dev/full""")
+    assert done.returncode == 0
+    assert "Hello, Ada!" in done.stdout
+
+
+@pytest.mark.parametrize("redirection", ["<&-", "</dev/null"])
+def test_stdio_without_input_ends_at_once(shell, redirection):
+    done = shell(f"gateway mcp {redirection} 2>/dev/null")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_stdio_ends_in_good_order_when_the_host_reads_no_more(tmp_path):
+    with started("mcp", "--data", tmp_path / "data") as process:
+        process.stdout.close()
+        process.stdin.write(f"{PING}\n")
+        process.stdin.flush()
+        assert process.wait(STOP_SECONDS) == 0
+        assert "error" not in process.stderr.read()
+
+
+def test_stdio_says_that_its_output_cannot_be_written(shell):
+    done = shell(f"echo '{PING}' | gateway mcp >/dev/full")
+    assert done.returncode == 2
+    assert (
+        "error: standard output cannot be written (No space left on device)\nfix: " in done.stderr
+    )
+
+
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "<&- >&-"])
+def test_serve_serves_when_nobody_can_be_told_that_it_is_ready(tmp_path, redirection):
+    with started_by_shell(f"serve --port 0 --data {tmp_path} {redirection}") as process:
+        while "startup complete" not in process.stderr.readline():
+            pass
+        _, err = stop(process)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_serve_serves_when_its_log_goes_nowhere(tmp_path, redirection):
+    with started_by_shell(f"serve --port 0 --data {tmp_path} {redirection}") as process:
+        assert httpx.get(f"{ready_url(process)}/healthz").status_code == 200
+        stop(process)
