@@ -18,6 +18,7 @@ from msgspec import Struct
 from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lint import lint
+from gateway.codegen.lint.handlers import Handlers
 from gateway.codegen.lower import lower
 from gateway.codegen.sealed import read_sealed, write_sealed
 from gateway.codegen.sources.document import Document, read_document
@@ -69,6 +70,8 @@ def digests(schemas: Path) -> dict[str, str]:
 
 def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | None:
     """`old` with what changed since; None when only the whole tree can tell."""
+    if _has_lost_handlers(old.contracts, schemas):
+        return None
     if found == old.digests:
         return old
     changed = _changed_in_tools(old.digests, found)
@@ -89,6 +92,12 @@ def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | N
         contracts=_with_tools(old.contracts, tools),
         notes=_with_notes(old.notes, findings, tree),
     )
+
+
+def _has_lost_handlers(contracts: Contracts, schemas: Path) -> bool:
+    """Whether a function is gone that a binding names: the digests are of contracts alone."""
+    handlers = Handlers(schemas)
+    return any(any(handlers.lost(tool.x_binding)) for tool in contracts.tools)
 
 
 def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[PurePosixPath]:

@@ -21,6 +21,7 @@ from gateway.codegen.fieldmap.targets import (
     unsupported_styles,
 )
 from gateway.codegen.fieldmap.walk import request_visits, result_visits
+from gateway.codegen.nearest import did_you_mean
 from gateway.contract.upstream import UpstreamOperation
 
 
@@ -57,8 +58,11 @@ def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[Problem]
         yield problem(
             f"{written.pointer}/operationId",
             "unknown-operation",
-            "the upstream contract has no such operation",
-            "name an operationId of the upstream's openapi.yaml",
+            f"{binding.x_binding.get('upstream')} has no operation {written.operation}",
+            did_you_mean(
+                written.operation, [each.id for each in upstream.operations] if upstream else []
+            )
+            or "name an operationId of the upstream's openapi.yaml",
         )
         return
     yield from _operation_problems(written, operation)

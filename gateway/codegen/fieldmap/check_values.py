@@ -22,8 +22,9 @@ from gateway.codegen.fieldmap.places import NoPlace, Scope
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
 from gateway.codegen.fieldmap.shapes import items_of, required_of
 from gateway.codegen.fieldmap.walk import Visit
+from gateway.codegen.nearest import did_you_mean
 from gateway.contract.fieldmap import Unmappable, text
-from gateway.contract.pointers import child
+from gateway.contract.pointers import child, steps
 
 _TEXT_GROUPS = ("path", "query", "header")
 _SCALARS = frozenset({"string", "boolean", "integer", "number"})
@@ -39,8 +40,9 @@ def check_visit(visit: Visit) -> Iterator[Problem]:
         yield _refuse(
             visit,
             "unknown-member",
-            "the other side does not know this member",
-            "correct the name, or declare it in the contract",
+            f"{visit.side} has no {steps(visit.field)[-1]}",
+            did_you_mean(steps(visit.field)[-1], visit.siblings)
+            or "correct the name, or declare it in the contract",
         )
         return
     yield from _absence_problems(visit)

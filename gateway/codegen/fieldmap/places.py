@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from gateway.codegen.fieldmap.algebra import Schema, admits, kinds, without_null
 from gateway.codegen.fieldmap.nodes import Filter, Source
-from gateway.codegen.fieldmap.shapes import child, items_of
+from gateway.codegen.fieldmap.shapes import child, items_of, members_of
+from gateway.codegen.nearest import did_you_mean
 
 CALL_SCHEMAS: Mapping[str, Schema] = {
     "id": {"type": "string", "minLength": 1, "maxLength": 64},
@@ -63,7 +64,11 @@ class Scope(Struct, frozen=True, kw_only=True):
     inputs: Schema
     body: Schema | None = None
     is_reply: bool = False
+    reply: str = "the reply"
+    """What errors call the reply, such as `the reply of findBooks`."""
     item: Schema | None = None
+    item_side: str = "the item"
+    """What errors call the value that the list of the item lies in."""
     item_pointer: str = ""
     known: Mapping[Source, tuple[Any, ...] | None] = {}
     """Sources that are present here because a `when` or `where` said so, with their values."""
@@ -84,6 +89,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return replace(
             self,
             item=items_of(items.schema),
+            item_side=self._side(items.source),
             item_pointer=f"{items.pointer}/*",
             known={
                 source: allowed for source, allowed in self.known.items() if source.root != "item"
@@ -150,8 +156,11 @@ class Scope(Struct, frozen=True, kw_only=True):
             is_container, found = child(schema, name)
             reached = Source(source.root, (*reached.steps, name))
             if found is None:
+                where = pointer + reached.json_pointer
                 raise NoPlace(
-                    f"{reached} is not declared", "correct the name or declare it in the contract"
+                    f"{self._side(source)} has no {where}",
+                    did_you_mean(name, members_of(schema))
+                    or "correct the name or declare it in the contract",
                 )
             is_known = self._is_known(reached)
             key = int(name) if kinds(without_null(schema)) == {"array"} else name
@@ -165,6 +174,11 @@ class Scope(Struct, frozen=True, kw_only=True):
             )
             schema = found.schema
         return self._place(source, tuple(steps), schema, pointer)
+
+    def _side(self, source: Source) -> str:
+        """What errors call the value that `source` is read from."""
+        sides = {"inputs": "the input schema", "body": self.reply, "item": self.item_side}
+        return sides.get(source.root, str(source))
 
     def _place(
         self, source: Source, steps: tuple[Step, ...], schema: Schema, pointer: str

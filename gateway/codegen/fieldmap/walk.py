@@ -10,7 +10,7 @@ from gateway.codegen.fieldmap.algebra import Schema
 from gateway.codegen.fieldmap.nodes import BindingSource, Each, HttpMap, Items, Members, Value
 from gateway.codegen.fieldmap.places import NoPlace, Scope
 from gateway.codegen.fieldmap.presence import inner_scope
-from gateway.codegen.fieldmap.shapes import items_of, member, required_of
+from gateway.codegen.fieldmap.shapes import items_of, member, members_of, required_of
 from gateway.codegen.fieldmap.targets import (
     GROUPS,
     parameter_key,
@@ -32,6 +32,10 @@ class Visit(Struct, frozen=True, kw_only=True):
     """JSON Pointer into the result, or into the request behind its group; `*` is any index."""
     group: str
     """`result`, `body`, `path`, `query` or `header`."""
+    side: str
+    """What errors call the other side, such as `the query of findBooks`."""
+    siblings: tuple[str, ...] = ()
+    """The members that the other side knows where this one stands."""
     is_declared: bool = True
     """Whether the other side knows the member at all."""
     is_required: bool = False
@@ -63,12 +67,20 @@ def request_visits(
                 target=group_schema(operation, binding.upstream, group),
                 field="",
                 group=group,
+                side=f"the {group} of {operation.id}",
             )
         )
     if written.body is not None and operation.request_schema is not None:
         target = operation.request_schema
         yield from _visits(
-            Visit(value=written.body, scope=scope, target=target, field="", group="body")
+            Visit(
+                value=written.body,
+                scope=scope,
+                target=target,
+                field="",
+                group="body",
+                side=f"the body of {operation.id}",
+            )
         )
 
 
@@ -80,16 +92,28 @@ def result_visits(
     Bodies of errors are not read, so nothing can be said of them.
     """
     for status, members in written.results.items():
-        yield from _result(members, binding, operation.replies.get(status))
+        body = operation.replies.get(status)
+        yield from _result(members, binding, body, f"the reply of {operation.id}")
     for meaning in written.errors.values():
         if meaning.result is not None:
-            yield from _result(meaning.result, binding, None)
+            yield from _result(meaning.result, binding, None, f"the reply of {operation.id}")
 
 
-def _result(members: Members, binding: BindingSource, body: Schema | None) -> Iterator[Visit]:
-    scope = Scope(inputs=binding.input_schema, body=body, is_reply=True)
+def _result(
+    members: Members, binding: BindingSource, body: Schema | None, reply: str
+) -> Iterator[Visit]:
+    scope = Scope(inputs=binding.input_schema, body=body, is_reply=True, reply=reply)
     target = binding.output_schema
-    yield from _visits(Visit(value=members, scope=scope, target=target, field="", group="result"))
+    yield from _visits(
+        Visit(
+            value=members,
+            scope=scope,
+            target=target,
+            field="",
+            group="result",
+            side="the result",
+        )
+    )
 
 
 def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group: str) -> Schema:
@@ -135,6 +159,7 @@ def _members(visit: Visit, value: Members) -> Iterator[Visit]:
         yield from _visits(
             replace(
                 inner,
+                siblings=members_of(visit.target),
                 is_declared=found is not None or is_unspecified(visit.target),
                 is_required=name in required,
                 is_in_whole=value.presence.is_omitted_if_absent,

@@ -9,6 +9,7 @@ from gateway.codegen.lint import (
     bindings,
     constraints,
     examples,
+    handlers,
     index,
     patterns,
     policies,
@@ -44,6 +45,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     profile.check_formats,
     patterns.check_patterns,
     constraints.check_validity,
+    constraints.check_required,
     constraints.check_satisfiability,
     constraints.check_values,
     constraints.check_numbers,
@@ -60,12 +62,14 @@ CHECKS: Final[tuple[Check, ...]] = (
     tools.check_annotations,
     examples.check_examples,
     policies.check_grants,
+    policies.check_declared_errors,
     upstreams.check_names,
     upstreams.check_operations,
     upstreams.check_parameters,
     upstreams.check_replies,
     upstreams.check_shared_bodies,
     bindings.check_upstreams,
+    handlers.check_handlers,
 )
 """Each yields the breaks of the rules that its docstring names."""
 

@@ -8,6 +8,7 @@ from jsonschema_rs import canonical
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.refs import origin
 from gateway.contract.pointers import child
 from gateway.contract.schema import Gate
@@ -36,12 +37,40 @@ def _reason(violation: Violation) -> str:
     return "the value is none of those allowed here" if is_inside else violation.detail
 
 
+def check_required(workspace: Workspace) -> Iterator[Finding]:
+    """schema/required-undeclared"""
+    for place in workspace.schemas:
+        known = place.schema.get("properties")
+        names = list(known) if isinstance(known, dict) else []
+        for index, name in _undeclared(place.schema):
+            pointer = child(child(place.pointer, "required"), index)
+            message = f"{name} is required, and no property of this closed object"
+            fix = did_you_mean(name, names)
+            yield workspace.finding(
+                "schema/required-undeclared", place.document, pointer, message, fix
+            )
+
+
+def _undeclared(schema: Any) -> Iterator[tuple[int, str]]:
+    """Each name that a closed object requires and does not admit, with its place in the list."""
+    if not isinstance(schema, dict) or schema.get("additionalProperties") is not False:
+        return
+    required, known = schema.get("required"), schema.get("properties", {})
+    if not isinstance(required, list) or not isinstance(known, dict):
+        return
+    for index, name in enumerate(required):
+        if isinstance(name, str) and name not in known and "patternProperties" not in schema:
+            yield index, name
+
+
 def check_satisfiability(workspace: Workspace) -> Iterator[Finding]:
     """schema/unsatisfiable"""
     for entry in workspace.entries:
         schema = workspace.expanded(entry.document.path, entry.pointer)
         for pointer in _innermost(_contradictions(schema)):
             place = origin(workspace.tree, entry.document, entry.pointer, pointer)
+            if any(_undeclared(place.value)):
+                continue
             message = "no value can keep all of these constraints"
             yield workspace.finding("schema/unsatisfiable", place.document, place.pointer, message)
 

@@ -1,11 +1,12 @@
 """Grants: every one of them names a tool that exists."""
 
 from collections.abc import Iterator
-from typing import Final
+from pathlib import PurePosixPath
+from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
-from gateway.codegen.sources.tree import POLICIES
+from gateway.codegen.sources.tree import POLICIES, TOOLS
 from gateway.contract.pointers import child
 
 _EVERY_TOOL: Final = "*"
@@ -24,7 +25,32 @@ def check_grants(workspace: Workspace) -> Iterator[Finding]:
             message = f"{agent} is granted every tool and some by name"
             yield workspace.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):
-            if grant not in known:
+            if grant not in known and not workspace.tree.is_unread(_file_of(grant)):
                 message = f"there is no tool {grant}"
                 where = child(pointer, index)
                 yield workspace.finding("policy/unknown-tool", document, where, message)
+
+
+def _file_of(tool_id: str) -> PurePosixPath:
+    return PurePosixPath(TOOLS, *f"{tool_id}.yaml".split(".", 1))
+
+
+def check_declared_errors(workspace: Workspace) -> Iterator[Finding]:
+    """policy/unused-error"""
+    for tool in workspace.tools:
+        binding = tool.operation["x-binding"]
+        if "python" in binding:
+            continue
+        used = {*_reasons(binding), *_reasons(binding.get("fallback", {}))}
+        for name in tool.operation["x-policy"].get("errors", {}):
+            if name not in used:
+                pointer = child("/post/x-policy/errors", name)
+                message = f"no status of the upstream stands for {name}"
+                yield workspace.finding("policy/unused-error", tool.document, pointer, message)
+
+
+def _reasons(rules: dict[str, Any]) -> Iterator[str]:
+    """The declared errors that a binding, or its fallback, gives to statuses."""
+    for meaning in rules.get("errors", {}).values():
+        if "reason" in meaning:
+            yield meaning["reason"]

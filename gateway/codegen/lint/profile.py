@@ -6,11 +6,11 @@ them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.keywords import ANNOTATIONS
 from gateway.contract.pointers import child
 
@@ -128,8 +128,7 @@ def _keyword(workspace: Workspace, place: Place, keyword: str) -> Iterator[Findi
 
 
 def _meant(keyword: str) -> str | None:
-    near = get_close_matches(keyword, [*GREEN, *AMBER], n=1)
-    return f"Did you mean {near[0]}?" if near else None
+    return did_you_mean(keyword, [*GREEN, *AMBER])
 
 
 def check_amber_forms(workspace: Workspace) -> Iterator[Finding]:

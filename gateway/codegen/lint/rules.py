@@ -87,6 +87,11 @@ SCHEMAS: Final = (
         "Every pattern means the same in Python, Rust and ECMAScript.",
         "Write the characters out as a class such as [0-9].",
     ),
+    Rule(
+        "schema/required-undeclared",
+        "What a closed object requires is among its properties.",
+        "Declare the property, or correct the name.",
+    ),
     Rule("schema/unsatisfiable", "Every schema admits some value.", "Mend the contradiction."),
     Rule("schema/default-refused", "A default keeps its own schema.", "Correct the default."),
     Rule("schema/example-refused", "Examples keep their own schema.", "Correct the example."),
@@ -183,6 +188,12 @@ TOOLS: Final = (
 POLICIES: Final = (
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
     Rule("policy/redundant", "`*` stands alone.", "Keep `*`, or the tools.", _NOTE),
+    Rule(
+        "policy/unused-error",
+        "Every declared error of an HTTP binding is a reason of the binding.",
+        "Give it to a status under x-binding.errors, or remove it.",
+        _NOTE,
+    ),
 )
 
 UPSTREAMS: Final = (
@@ -208,6 +219,11 @@ UPSTREAMS: Final = (
 BINDINGS: Final = (
     Rule("binding/unknown-upstream", "Bindings name an upstream that exists.", "Correct it."),
     Rule("binding/unknown-operation", "Bindings name its operations.", "Correct the id."),
+    Rule(
+        "binding/unknown-handler",
+        "The Python functions that bindings name exist, beside the schemas folder or installed.",
+        "Correct the name, or write the function.",
+    ),
     Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
     Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),

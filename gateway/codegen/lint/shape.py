@@ -5,8 +5,13 @@ from typing import Final
 
 from gateway.codegen import meta
 from gateway.codegen.finding import Finding
+from gateway.codegen.lint.expected import names_at, types_at, values_at
 from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.lint.workspace import Workspace, meta_schema_of
+from gateway.codegen.nearest import did_you_mean
+from gateway.codegen.sources.document import Document
+from gateway.contract.pointers import follow, parent, steps
+from gateway.contract.violation import Violation
 
 _RULES: Final = {
     "index.schema.json": "shape/index",
@@ -27,14 +32,46 @@ _FORMS: Final = {
 """Said instead of the validator's own words, where those speak of the meta-schema's inside."""
 
 
+_MAX_LISTED: Final = 12
+"""Values beyond which a list of them is no help."""
+_TYPES: Final = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+
+
 def check_shapes(workspace: Workspace) -> Iterator[Finding]:
     """shape/*"""
     for path, violations in workspace.misshapen.items():
         document = workspace.tree.documents[path]
         for violation in violations:
             rule = _rule(meta_schema_of(path) or "", violation.pointer)
-            message = _FORMS.get((rule, violation.keyword), violation.detail)
-            yield workspace.finding(rule, document, violation.pointer, message)
+            message, fix = _words(rule, document, violation)
+            yield workspace.finding(rule, document, violation.pointer, message, fix)
+
+
+def _words(rule: str, document: Document, violation: Violation) -> tuple[str, str | None]:
+    """What is wrong and, when a name or a value was misspelt, what it may have been meant to be."""
+    file, pointer = meta_schema_of(document.path) or "", violation.pointer
+    message = _FORMS.get((rule, violation.keyword), violation.detail)
+    match violation.keyword:
+        case "additionalProperties":
+            names = names_at(file, document.value, parent(pointer))
+            name = steps(pointer)[-1]
+            return message, did_you_mean(name, [each for each in names if each != name])
+        case "enum" if 0 < len(values := values_at(file, document.value, pointer)) <= _MAX_LISTED:
+            known = [str(each) for each in values]
+            value = str(follow(document.value, pointer))
+            return f"must be one of {', '.join(known)}", did_you_mean(value, known)
+        case "type" if types := types_at(file, document.value, pointer):
+            return f"must be {' or '.join(_TYPES[each] for each in types)}", None
+        case _:
+            return message, None
 
 
 def _rule(name: str, pointer: str) -> str:

@@ -46,7 +46,8 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
     """What `ref`, written in the file `base_path` at the pointer `at`, leads to.
 
     Raises `ContractRefused`: `ref/remote`, `ref/absolute`, `ref/escapes`, `ref/dangling`,
-    `ref/malformed`.
+    `ref/malformed`; without findings
+    when the target could not be read, which the tree tells already.
     """
     if not isinstance(ref, str):
         raise _refused(tree, base_path, at, "ref/malformed", "a reference is text")
@@ -55,6 +56,8 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
     except _Unusable as error:
         raise _refused(tree, base_path, at, error.rule, error.message) from None
     document = tree.documents.get(path)
+    if document is None and tree.is_unread(path):
+        raise ContractRefused([])
     if document is None:
         raise _refused(tree, base_path, at, "ref/dangling", f"there is no {path}")
     try:
@@ -63,6 +66,16 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
         raise _refused(
             tree, base_path, at, "ref/dangling", f"{path} has nothing at {fragment}"
         ) from None
+
+
+def _at_reference(document: Document, at: str) -> str:
+    """Where the text of the reference stands that the object at `at` holds."""
+    place = child(at, "$ref")
+    try:
+        follow(document.value, place)
+    except NoSuchPlace:
+        return at
+    return place
 
 
 def dereference(
@@ -241,6 +254,8 @@ _FIXES: Final = {
 def _refused(
     tree: SourceTree, path: PurePosixPath, at: str, rule: str, message: str
 ) -> ContractRefused:
+    if rule.startswith("ref/"):
+        at = _at_reference(tree.documents[path], at)
     return ContractRefused(
         [
             Finding(

@@ -61,6 +61,7 @@ class SourceTree:
         )
         self.findings = findings
         """Files that could not be read, and why."""
+        self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
         self._references: dict[PurePosixPath, tuple[tuple[str, dict[str, Any]], ...]] = {}
 
     @property
@@ -92,6 +93,10 @@ class SourceTree:
                 and path.name == "openapi.yaml"
             }
         )
+
+    def is_unread(self, path: PurePosixPath) -> bool:
+        """Whether `path`, or a folder around it, is there and could not be read."""
+        return not self._unread.isdisjoint((path, *path.parents))
 
     def references(self, path: PurePosixPath) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Every object with a `$ref` in the file `path`, with its pointer, in file order."""

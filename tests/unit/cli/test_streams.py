@@ -1,6 +1,7 @@
 """Standard streams that are missing, closed or full, each with a process of its own."""
 
 import os
+import socket
 import subprocess
 
 import httpx
@@ -93,9 +94,14 @@ def test_stdio_says_that_its_output_cannot_be_written(shell):
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "<&- >&-"])
 def test_serve_serves_when_nobody_can_be_told_that_it_is_ready(tmp_path, redirection):
-    with started_by_shell(f"serve --port 0 --data {tmp_path} {redirection}") as process:
-        while "startup complete" not in process.stderr.readline():
-            pass
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    transport = httpx.HTTPTransport(retries=8)
+    with (
+        started_by_shell(f"serve --port {port} --data {tmp_path} {redirection}") as process,
+        httpx.Client(transport=transport) as client,
+    ):
+        assert client.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
         _, err = stop(process)
     assert "Traceback" not in err
 

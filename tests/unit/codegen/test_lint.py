@@ -162,6 +162,7 @@ def test_a_reference_to_elsewhere_opens_no_socket_and_no_file(
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr("builtins.open", refuse)
     monkeypatch.setattr("gateway.codegen.meta.stale_copies", lambda _: ())
+    monkeypatch.setattr("gateway.codegen.lint.handlers.Handlers.lost", lambda *_: ())
 
     assert [finding.rule for finding in errors(lint(tree))] == ["ref/remote"]
 
@@ -200,6 +201,46 @@ def test_a_folder_with_only_rubbish_is_reported_and_not_crashed_on(schemas: Path
             (spoilt / name).write_text(rubbish)
             assert errors(lint(read_tree(spoilt))), f"{name} holding {rubbish} passed"
             shutil.rmtree(spoilt)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openapi.yaml",
+        "policies/agents.yaml",
+        "common/library.json",
+        "tools/hello/greet.yaml",
+        "tools/hello/greet.input.json",
+        "upstreams/books/openapi.yaml",
+    ],
+)
+def test_a_file_that_cannot_be_read_is_not_said_to_be_missing(schemas: Path, name: str) -> None:
+    (schemas / name).write_bytes(b"\xff")
+    assert [each.rule for each in errors(lint(read_tree(schemas)))] == ["file/encoding"]
+
+
+def test_what_lies_in_a_linked_folder_is_not_said_to_be_missing(schemas: Path) -> None:
+    (schemas / "tools/hello").rename(schemas.with_name("elsewhere"))
+    (schemas / "tools/hello").symlink_to(schemas.with_name("elsewhere"))
+    assert [each.rule for each in lint(read_tree(schemas))] == ["file/unknown-kind"]
+
+
+def test_declared_errors_that_python_may_raise_or_a_fallback_gives_are_used(schemas: Path) -> None:
+    greet, find = schemas / "tools/hello/greet.yaml", schemas / "tools/books/find_books.yaml"
+    declared = "timeoutSeconds: 1\n    errors: {rude: {status: 422, title: How rude.}}"
+    greet.write_text(greet.read_text().replace("timeoutSeconds: 1", declared))
+    meaning = '      "409": {reason: shelf_closed}\n'
+    text = find.read_text()
+    response = text[text.index("    response:\n") : text.index('    errors:\n      "409"')]
+    request = text[text.index("    request:\n") : text.index("    response:\n")]
+    nested = "".join(f"  {line}\n" for line in (request + response).splitlines())
+    fallback = (
+        '    fallback:\n      on: ["403"]\n      operationId: searchBooks\n'
+        f"{nested}      errors:\n  {meaning}"
+    )
+    find.write_text(text.replace(f"    errors:\n{meaning}", fallback))
+    assert fallback in find.read_text()
+    assert [each.rule for each in lint(read_tree(schemas))] == []
 
 
 def test_verdicts_on_bindings_can_be_remembered(schemas: Path) -> None:

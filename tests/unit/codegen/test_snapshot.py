@@ -140,3 +140,18 @@ def test_a_snapshot_of_another_version_is_not_used(schemas: Path) -> None:
     found = snapshot.load(folder, "other")
 
     assert found is None
+
+
+def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(tmp_path: Path) -> None:
+    """The digests are of contracts; the functions that they name lie elsewhere."""
+    schemas = tmp_path / "schemas"
+    shutil.copytree(GOLDEN / "whole" / "in", schemas)
+    meta.install(schemas)
+    edited(GREET, "gateway.handlers.example:greet", "own_handlers:greet")(schemas)
+    handlers = tmp_path / "own_handlers.py"
+    handlers.write_text("def greet(): ...", "utf-8")
+    generate(schemas, tmp_path / "generated", tmp_path / "docs")
+    handlers.write_text("def salute(): ...", "utf-8")
+
+    with pytest.raises(ContractRefused, match="binding/unknown-handler"):
+        generate(schemas, tmp_path / "generated", tmp_path / "docs")
