@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import os
+import signal
 from collections.abc import Generator
 from typing import Any
 
@@ -10,6 +11,9 @@ import pytest
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("default")
+
+# Under nohup a hangup is ignored, and every process that a test starts would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 FORBIDDEN = "skipped, and GATEWAY_TESTS_NO_SKIP forbids that: "
 

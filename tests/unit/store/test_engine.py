@@ -49,8 +49,8 @@ async def refusal(path: Path) -> str:
     return message
 
 
-def database_threads() -> list[str]:
-    return [each.name for each in threading.enumerate() if "_connection_worker" in each.name]
+def database_threads() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if "_connection_worker" in each.name}
 
 
 async def test_what_was_stored_is_there_after_a_restart(path) -> None:
@@ -187,6 +187,7 @@ async def test_a_folder_that_cannot_be_made_is_refused(tmp_path) -> None:
 
 async def test_a_file_that_cannot_be_opened_is_refused_before_any_thread_starts(path) -> None:
     """A socket in its place: permissions would not keep root out."""
+    before = database_threads()
     path.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as taken:
         taken.bind(str(path))
@@ -194,17 +195,18 @@ async def test_a_file_that_cannot_be_opened_is_refused_before_any_thread_starts(
         message = await refusal(path)
 
     assert "cannot be opened; make the file and its folder writable" in message
-    assert database_threads() == []
+    assert database_threads() - before == set()
 
 
 async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
     """The thread answers to the event loop: one that outlived it would complain on the way out."""
+    before = database_threads()
     engine = _engine(path, "BEGIN")
 
     with pytest.raises(OperationalError):
         await engine.connect()
 
-    assert database_threads() == []
+    assert database_threads() - before == set()
     await engine.dispose()
 
 
