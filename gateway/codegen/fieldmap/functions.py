@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 
 from gateway.codegen.fieldmap.nodes import (
-    Each,
     FieldFunction,
     HandlerMap,
     HttpMap,
-    Items,
     Members,
-    Value,
 )
+from gateway.codegen.fieldmap.sources import leaves_of
 from gateway.codegen.fieldmap.targets import maps
 
 
@@ -21,8 +19,9 @@ def functions(written: HttpMap | HandlerMap) -> Iterator[tuple[str, str, str]]:
         return
     for part in maps(written):
         for members in _groups(part):
-            for found in _inside(members):
-                yield f"{found.pointer}/python", found.module, found.function
+            for leaf in leaves_of(members):
+                if isinstance(leaf, FieldFunction):
+                    yield f"{leaf.pointer}/python", leaf.module, leaf.function
 
 
 def _groups(written: HttpMap) -> Iterator[Members]:
@@ -33,19 +32,3 @@ def _groups(written: HttpMap) -> Iterator[Members]:
     for meaning in written.errors.values():
         if meaning.result is not None:
             yield meaning.result
-
-
-def _inside(value: Value) -> Iterator[FieldFunction]:
-    match value:
-        case FieldFunction():
-            yield value
-        case Members(values=values):
-            for part in values.values():
-                yield from _inside(part)
-        case Items(values=parts):
-            for part in parts:
-                yield from _inside(part)
-        case Each(item=item):
-            yield from _inside(item)
-        case _:
-            return

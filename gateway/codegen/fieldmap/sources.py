@@ -40,19 +40,22 @@ def _all(values: Iterator[Value]) -> Iterator[Source]:
 
 def reads_of(value: Value) -> Iterator[Read]:
     """The reads in `value`, however deep."""
+    return (leaf for leaf in leaves_of(value) if isinstance(leaf, Read))
+
+
+def leaves_of(value: Value) -> Iterator[Value]:
+    """What `value` is made of, however deep: everything that holds no further values."""
     match value:
-        case Read():
-            yield value
         case Members(values=members):
             for member in members.values():
-                yield from reads_of(member)
+                yield from leaves_of(member)
         case Items(values=values):
             for part in values:
-                yield from reads_of(part)
+                yield from leaves_of(part)
         case Each(item=item):
-            yield from reads_of(item)
+            yield from leaves_of(item)
         case _:
-            return
+            yield value
 
 
 def may_skip(value: Value) -> bool:
