@@ -16,6 +16,8 @@ from gateway.backends.live import LiveBackend
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.calls.admission import Admission
+from gateway.calls.cache import ReadCache
+from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.replies import ReplyReader
@@ -67,7 +69,10 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
     new_key = await keys.bootstrap(configured, settings.data)
     policy = Policy(catalogue.grants)
-    replies = {name: ReplyReader(upstream) for name, upstream in catalogue.upstreams.items()}
+    lines = {
+        name: Line(upstream, backends[name], ReplyReader(upstream))
+        for name, upstream in catalogue.upstreams.items()
+    }
     return Parts(
         catalogue=catalogue,
         upstreams=upstreams,
@@ -81,7 +86,8 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
             catalogue=catalogue,
             policy=policy,
             admission=Admission(settings.max_concurrent_calls),
-            dispatcher=Dispatcher(backends, replies, clock),
+            cache=ReadCache(clock),
+            dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
         new_key=new_key,

@@ -4,7 +4,7 @@
       CallerError        the caller can mend it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
-        Unauthenticated · UnknownOperation · InvalidArguments · LimitExceeded
+        Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -98,6 +98,12 @@ class Unauthenticated(CallerError):
 
 class UnknownOperation(CallerError):
     """There is no such tool, or this key may not call it."""
+
+    stage = "authorize"
+
+
+class NotPermitted(CallerError):
+    """This key may call the tool, but not with these arguments."""
 
     stage = "authorize"
 

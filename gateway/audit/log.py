@@ -49,6 +49,8 @@ class AuditedArguments(Protocol):
 
     @property
     def values(self) -> dict[str, Any]: ...
+    @property
+    def effect(self) -> Effect: ...
 
 
 class AuditLog:
@@ -131,7 +133,9 @@ class OpenRecord:
         trace: TracebackType | None,
     ) -> None:
         ticket = self._behind.put(self._record(error))
-        if _must_be_durable(self.entry) and (error is None or isinstance(error, Exception)):
+        if _must_be_durable(self.entry, self.arguments) and (
+            error is None or isinstance(error, Exception)
+        ):
             await self._durable(ticket, error)
 
     async def _room(self) -> None:
@@ -187,5 +191,7 @@ class OpenRecord:
         return cut(redact(values, sensitive) if sensitive else values)
 
 
-def _must_be_durable(entry: Entry | None) -> bool:
-    return entry is not None and entry.operation.effect is not Effect.READ
+def _must_be_durable(entry: Entry | None, arguments: AuditedArguments | None) -> bool:
+    """Whether the call was, or was to be, more than a read: arguments may make it one."""
+    effect = arguments.effect if arguments else entry.operation.effect if entry else Effect.READ
+    return effect is not Effect.READ

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from gateway.auth.principal import Grant, Principal
+from gateway.auth.principal import Grant, Permit, Principal
 from gateway.catalogue import Catalogue, Entry
-from gateway.errors import UnknownOperation
+from gateway.contract.operation import Effect
+from gateway.errors import NotPermitted, UnknownOperation
 
 
 class Policy:
@@ -18,6 +19,19 @@ class Policy:
         if not self.allows(principal.agent, entry.id):
             raise UnknownOperation
         return Grant(principal, entry)
+
+    def authorize_effect(self, permit: Permit, effect: Effect) -> None:
+        """Admit what the call does with its arguments, which may turn a read into a write.
+
+        Raises `NotPermitted` when the caller lacks the grant that the contract then asks for.
+        """
+        escalation = permit.entry.operation.escalation
+        if escalation is None or effect is permit.entry.operation.effect:
+            return
+        if not self.allows(permit.grant.principal.agent, escalation.grant):
+            raise NotPermitted(
+                f"With {escalation.when} this tool writes, and this key may only read with it."
+            )
 
     def allows(self, agent: str, operation_id: str) -> bool:
         """Whether this agent holds a grant for this operation."""

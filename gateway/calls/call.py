@@ -5,8 +5,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials
+from gateway.contract.operation import Effect
 
-BackendName = Literal["live", "mock", "python"]
+BackendName = Literal["live", "mock", "python", "workspace"]
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -24,6 +25,8 @@ class Arguments(Struct, frozen=True):
     """Arguments that the input schema has admitted."""
 
     values: dict[str, Any]
+    effect: Effect
+    """What the call does with these arguments."""
 
 
 class Outcome(Struct, frozen=True):

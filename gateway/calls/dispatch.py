@@ -1,18 +1,18 @@
 """From a permit to an outcome: the Python handler, or the upstream through its backend."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Final
-
-from msgspec import Struct
+from collections.abc import Mapping, MutableMapping
+from typing import Final
+from weakref import WeakValueDictionary
 
 from gateway.auth.principal import Permit
-from gateway.backends.base import Backend
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
-from gateway.calls.replies import ReplyReader
+from gateway.calls.delivery import Delivery, Line
+from gateway.calls.upstreams import CallUpstreams
 from gateway.clock import Clock, rfc3339
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import Unmappable
-from gateway.contract.operation import CallFacts, Effect, HttpBinding, Operation, PythonBinding
+from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.violation import Violation
 from gateway.errors import (
@@ -26,83 +26,87 @@ from gateway.errors import (
 _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look before repeating it."
 
 
-class _Exchange(Struct, frozen=True):
-    arguments: dict[str, Any]
-    call: CallFacts
-    timeout_seconds: float
-
-
 class Dispatcher:
-    """Knows every upstream's backend and how to read its replies."""
+    """Knows the line to every upstream."""
 
-    def __init__(
-        self, backends: Mapping[str, Backend], replies: Mapping[str, ReplyReader], clock: Clock
-    ) -> None:
-        self._backends = backends
-        self._replies = replies
+    def __init__(self, lines: Mapping[str, Line], clock: Clock) -> None:
+        self._lines = lines
         self._clock = clock
+        self._locks: MutableMapping[str, asyncio.Lock] = WeakValueDictionary()
 
     def backend_of(self, operation: Operation) -> BackendName:
         """Who answers the calls of `operation`."""
         match operation.binding:
+            case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
+                return self._lines[upstream].backend_name
             case PythonBinding():
                 return "python"
-            case HttpBinding(upstream=upstream):
-                return self._backends[upstream].name
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.
 
-        Raises what the contract declares. The error of a call that is no read and may have happened
-        says so and is not retryable.
+        Raises what the contract declares. The error of a call that may have changed something says
+        so and is not retryable.
         """
         operation = permit.entry.operation
+        delivery = Delivery(self._clock, operation, arguments.effect)
         try:
-            return await self._timed(operation, arguments, call)
+            return await self._timed(operation, arguments, call, delivery)
         except ToolFailed as error:
             raise _declared(operation, error) from error
         except (UpstreamTimeout, UpstreamUnavailable) as error:
-            if operation.effect is Effect.READ or not error.is_sent:
+            if not delivery.may_have_acted:
                 raise
             raise _doubtful(error) from error
 
-    async def _timed(self, operation: Operation, arguments: Arguments, call: Call) -> Outcome:
+    async def _timed(
+        self, operation: Operation, arguments: Arguments, call: Call, delivery: Delivery
+    ) -> Outcome:
         limit = asyncio.timeout(operation.timeout_seconds)
         try:
             async with limit:
-                return await self._run(operation, arguments, call)
+                return await self._run(operation, arguments, call, delivery)
         except TimeoutError:
             if not limit.expired():
                 # A handler's own, and so its defect: the tool's time was not up.
                 raise
             raise UpstreamTimeout(f"No answer in {operation.timeout_seconds:g} seconds.") from None
 
-    async def _run(self, operation: Operation, arguments: Arguments, call: Call) -> Outcome:
+    async def _run(
+        self, operation: Operation, arguments: Arguments, call: Call, delivery: Delivery
+    ) -> Outcome:
+        backend = self.backend_of(operation)
         match operation.binding:
-            case PythonBinding(run=run):
-                return Outcome(await run(arguments.values), "python")
+            case PythonBinding(run=run, upstreams=upstreams):
+                lines = {name: self._lines[name] for name in upstreams}
+                # What a handler does by itself or in the workspace, nobody else keeps account of.
+                delivery.may_have_acted = arguments.effect is not Effect.READ and all(
+                    line.tables is not None for line in lines.values()
+                )
+                context = CallUpstreams(self._facts(call), lines, delivery, self._locks)
+                return Outcome(await run(arguments.values, context), backend)
             case HttpBinding() as binding:
-                facts = CallFacts(id=call.request_id, now=rfc3339(self._clock.now()))
-                exchange = _Exchange(arguments.values, facts, operation.timeout_seconds)
-                return await self._exchange(binding, exchange)
+                facts = self._facts(call, self._lines[binding.upstream].settings)
+                return Outcome(await self._exchange(binding, arguments, facts, delivery), backend)
 
-    async def _exchange(self, binding: HttpBinding, exchange: _Exchange) -> Outcome:
-        backend = self._backends[binding.upstream]
+    async def _exchange(
+        self, binding: HttpBinding, arguments: Arguments, facts: CallFacts, delivery: Delivery
+    ) -> object:
+        line = self._lines[binding.upstream]
         started = self._clock.monotonic()
-        reply = await backend.send(
-            _request(binding, exchange), timeout_seconds=exchange.timeout_seconds
-        )
+        reply = await delivery.deliver(line, _request(binding, arguments, facts))
         if binding.fallback is not None and str(reply.status) in binding.fallback_on:
-            return await self._exchange(binding.fallback, exchange)
+            return await self._exchange(binding.fallback, arguments, facts, delivery)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
-        reader = self._replies[binding.upstream]
-        values = reader.read(binding, reply, exchange.arguments, exchange.call, elapsed_ms)
-        return Outcome(values, backend.name)
+        return line.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
+
+    def _facts(self, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
+        return CallFacts(id=call.request_id, now=rfc3339(self._clock.now()), settings=settings)
 
 
-def _request(binding: HttpBinding, exchange: _Exchange) -> UpstreamRequest:
+def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> UpstreamRequest:
     try:
-        return binding.request(exchange.arguments, exchange.call)
+        return binding.request(arguments.values, facts)
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error

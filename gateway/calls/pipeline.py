@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
-from gateway.auth.principal import Identification
+from gateway.auth.principal import Identification, Permit
 from gateway.calls.admission import Admission
-from gateway.calls.call import Call, Result
+from gateway.calls.cache import ReadCache
+from gateway.calls.call import Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Catalogue
@@ -20,6 +21,7 @@ class Pipeline:
     catalogue: Catalogue
     policy: Policy
     admission: Admission
+    cache: ReadCache
     dispatcher: Dispatcher
     audit: AuditLog
 
@@ -38,6 +40,12 @@ class Pipeline:
             record.entry = entry
             with self.admission.admit(grant) as permit:
                 arguments = record.arguments = decode_arguments(permit, call.arguments)
+                self.policy.authorize_effect(permit, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
-                outcome = await self.dispatcher.dispatch(permit, arguments, call)
-                return check_result(permit, outcome)
+                return await self.cache.answer(
+                    permit, arguments, lambda: self._run(permit, arguments, call)
+                )
+
+    async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
+        outcome = await self.dispatcher.dispatch(permit, arguments, call)
+        return check_result(permit, outcome)

@@ -1,12 +1,13 @@
 """From an upstream's reply to a result, or to the error that it stands for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from gateway.calls.waiting import retry_after_seconds
 from gateway.contract import jsontext
+from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fieldmap import Unmappable
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream
 from gateway.contract.violation import Violation
@@ -57,6 +58,23 @@ class ReplyReader:
         facts = _facts(reply, body, elapsed_ms)
         return _mapped(mapped, arguments, call, facts)
 
+    def admit(self, operation: str, reply: Reply, expect: Collection[int]) -> UpstreamReply:
+        """`reply` as a handler reads it, if it is a success or of a status in `expect`.
+
+        The body of an expected failure is read only if the contract describes it. Raises like
+        `read`.
+        """
+        if not (200 <= reply.status < 300 or reply.status in expect):
+            raise self.failure(reply)
+        gate = self._gate(operation, reply.status)
+        body = None if gate is None else self._body(reply, gate)
+        return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
+
+    def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
+        """The failure that `reply` tells of, if it may have passed by the next attempt."""
+        failure = self.failure(reply)
+        return failure if failure.is_retryable and reply.status in statuses else None
+
     def _gate(self, operation: str, status: int) -> Gate | None:
         """The gate for this status; None where the contract says that there is no JSON body."""
         for key in ((operation, str(status)), (operation, _class_of(status))):
@@ -89,10 +107,11 @@ class ReplyReader:
     ) -> dict[str, Any]:
         rule = _by_status(binding.errors, reply.status)
         if rule is None:
-            raise self._undeclared(reply)
+            raise self.failure(reply)
         return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
 
-    def _undeclared(self, reply: Reply) -> GatewayError:
+    def failure(self, reply: Reply) -> GatewayError:
+        """What an error of the upstream means where the binding does not say it."""
         status = reply.status
         if status in {401, 403}:
             return UpstreamRefusedCredentials()

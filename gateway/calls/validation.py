@@ -1,8 +1,13 @@
 """Arguments in and results out, each against its schema."""
 
+from typing import Any
+
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Outcome, Result
 from gateway.contract import jsontext
+from gateway.contract.operation import Effect, Operation
+from gateway.contract.pointers import child
+from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 
 
@@ -15,7 +20,24 @@ def decode_arguments(permit: Permit, text: bytes) -> Arguments:
     gate = permit.entry.input
     if not gate.admits(values):
         raise InvalidArguments(gate.violations(values))
-    return Arguments(values)
+    return Arguments(values, _effect(permit.entry.operation, values))
+
+
+def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
+    """What the call does. Raises `InvalidArguments` when an escalation lacks what it requires."""
+    escalation = operation.escalation
+    if escalation is None or values.get(escalation.when) is not True:
+        return operation.effect
+    lacking = [name for name in escalation.requires if values.get(name) is None]
+    if lacking:
+        detail = f"is required when {escalation.when} is true"
+        raise InvalidArguments(
+            [
+                Violation(pointer=child("", name), keyword="required", detail=detail)
+                for name in lacking
+            ]
+        )
+    return Effect.WRITE
 
 
 def check_result(permit: Permit, outcome: Outcome) -> Result:

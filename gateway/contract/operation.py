@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
@@ -15,14 +16,6 @@ class Effect(StrEnum):
     READ = "read"
     WRITE = "write"
     DESTROY = "destroy"
-
-
-class CallFacts(Struct, frozen=True, kw_only=True):
-    """What a field map may know of the call besides its arguments (`$call.…`)."""
-
-    id: str
-    now: str
-    """When the call arrived, RFC 3339 in UTC."""
 
 
 class DeclaredError(Struct, frozen=True, kw_only=True):
@@ -59,10 +52,35 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
 class PythonBinding(Struct, frozen=True, kw_only=True):
     """An operation that a Python handler answers."""
 
-    run: Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+    run: Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
+    upstreams: tuple[str, ...] = ()
+    """The upstreams that the handler may use; the first one's backend is the operation's."""
 
 
 Binding = HttpBinding | PythonBinding
+
+
+class Attempts(Struct, frozen=True, kw_only=True):
+    """How often a request that is safe to repeat is sent when it fails for a while."""
+
+    max: int = 1
+    backoff_seconds: tuple[float, ...] = (1.0,)
+    """Waits before the second attempt, the third, …; the last one is used again."""
+    timeout_seconds: float | None = None
+    """Time for one attempt; None for what is left of the whole call's."""
+    on: tuple[int, ...] = (429, 502, 503, 504)
+    """Statuses to try again after, besides timeouts and connections that fail."""
+
+
+class Escalation(Struct, frozen=True, kw_only=True):
+    """A read that an argument turns into a write."""
+
+    when: str
+    """The boolean argument, a member of the input's root, that does so when it is true."""
+    grant: str
+    """Operation that the caller must be granted as well."""
+    requires: tuple[str, ...] = ()
+    """Arguments, members of the input's root, that are then required."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -76,6 +94,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     timeout_seconds: float
     errors: tuple[DeclaredError, ...]
     binding: Binding
+    attempts: Attempts = Attempts()
+    cache_seconds: float = 0.0
+    """How long a result may be used again for the same arguments; never that of a write."""
+    escalation: Escalation | None = None
     sensitive: tuple[str, ...] = ()
     """JSON Pointers of arguments that no log, audit record or trace may hold; `*` is any index."""
     route: str

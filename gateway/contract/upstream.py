@@ -1,7 +1,7 @@
 """An upstream as its contract declares it, and the two messages exchanged with it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -46,14 +46,69 @@ class CredentialRule(Struct, frozen=True, kw_only=True):
     is_required: bool = True
 
 
+class SettingRule(Struct, frozen=True, kw_only=True):
+    """What the operator says of the upstream and is no secret: `GATEWAY_<UPSTREAM>_<NAME>`."""
+
+    name: str
+    description: str
+    default: str | None = None
+    """None when the live upstream cannot be used without it."""
+    mock: str
+    """Its value for a mock where the operator gives none and there is no default."""
+    pattern: str
+    """Regular expression that a value must match as a whole."""
+
+
 class HeaderRule(Struct, frozen=True, kw_only=True):
-    """A header on every request. `{credential.x}` and `{now}` in the template are filled in.
+    """A header on every request. `{credential.x}`, `{token}` and `{now}` are filled in.
 
     A rule that names an absent optional credential is left out.
     """
 
     name: str
     template: str
+
+
+class QueryRule(Struct, frozen=True, kw_only=True):
+    """A query parameter on every request: `{credential.x}` is filled in. No log ever shows it."""
+
+    name: str
+    template: str
+
+
+TokenGrant = Literal["refresh_token", "client_credentials", "jwt_bearer"]
+"""RFC 6749 §6, RFC 6749 §4.4 and RFC 7523 §2.1."""
+
+
+class TokenRule(Struct, frozen=True, kw_only=True):
+    """One way to get the access token that `{token}` stands for.
+
+    It needs the credentials `client_id` and `client_secret` (and `refresh_token`), or, for
+    `jwt_bearer`, `service_account_key`: the JSON key file of a Google service account. Of several
+    rules the first is used whose credentials are all given.
+    """
+
+    grant: TokenGrant
+    url: str
+    """Absolute, or a path below the base URL. `GATEWAY_<UPSTREAM>_TOKEN_URL` overrules it."""
+    operation: str
+    """The operation of the contract that says how the token endpoint answers."""
+    scopes: tuple[str, ...] = ()
+
+
+class RefusalRule(Struct, frozen=True, kw_only=True):
+    """What an error of the upstream means when its status alone does not say it.
+
+    Holds when the status is `status` (or of its class, `5XX`) and the text of the value at
+    `pointer` in the JSON body is one of `values`. The first rule that holds decides.
+    """
+
+    status: str
+    pointer: str
+    values: tuple[str, ...]
+    means: Literal[
+        "rate_limited", "quota_used_up", "unavailable", "credentials", "token_expired", "rejected"
+    ]
 
 
 class RateHeaders(Struct, frozen=True, kw_only=True):
@@ -78,6 +133,12 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """JSON Schema by status or class of statuses; None where the body is not JSON or is empty."""
     examples: Mapping[str, Any] = {}
     """One example reply body by status."""
+    takes_form: bool = False
+    """Whether the request body travels as `application/x-www-form-urlencoded` instead of JSON."""
+    idempotency_header: str | None = None
+    """A request that bears this header may be sent again: the upstream acts on it once."""
+    cache_seconds: float = 0.0
+    """How long a reply with status 200 may be used again for the same request."""
 
 
 class Upstream(Struct, frozen=True, kw_only=True):
@@ -88,10 +149,18 @@ class Upstream(Struct, frozen=True, kw_only=True):
     base_url: str | None
     """Default base URL; None when the operator must set `GATEWAY_<UPSTREAM>_BASE_URL`."""
     credentials: tuple[CredentialRule, ...] = ()
+    settings: tuple[SettingRule, ...] = ()
     headers: tuple[HeaderRule, ...] = ()
+    query: tuple[QueryRule, ...] = ()
+    tokens: tuple[TokenRule, ...] = ()
+    refusals: tuple[RefusalRule, ...] = ()
     soft_errors: str | None = None
     """JSON Pointer to a list in a 2xx body that, when not empty, makes the reply an error."""
     rate: RateHeaders | None = None
     mock: str | None = None
     """Module with the mock's behaviour, `gateway.handlers.<connector>_mock`."""
+    has_workspace: bool = False
+    """Whether the workspace database takes its place instead of a mock."""
+    tables: Mapping[str, dict[str, Any]] = {}
+    """JSON Schema of a row, self-contained, by the name of its table."""
     operations: tuple[UpstreamOperation, ...] = ()

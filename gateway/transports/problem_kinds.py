@@ -106,6 +106,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "There is no such tool",
         "List the tools that this key may call, over MCP or with `gateway access`.",
     ),
+    errors.NotPermitted: ProblemKind(
+        403,
+        "PERMISSION_ERROR",
+        "not-permitted",
+        "This key may not call the tool with these arguments",
+        "Leave out the argument that `detail` names, or use a key of an agent that may write.",
+    ),
     errors.InvalidArguments: ProblemKind(
         422,
         "VALIDATION_ERROR",

@@ -12,7 +12,8 @@ from litestar.handlers import ASGIRouteHandler
 from gateway.catalogue import open_catalogue
 from gateway.codegen import meta
 from gateway.codegen.generate import generate
-from gateway.contract.operation import CallFacts, HttpBinding, PythonBinding
+from gateway.contract.context import CallFacts
+from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.upstream import ReplyFacts
 
 PACKAGE = "made_by_the_functional_test"

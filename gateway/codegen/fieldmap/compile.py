@@ -48,12 +48,15 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     run = module.use(handler.module, handler.function)
     dump = module.use("gateway.contract.handler", "dump")
     python_binding = module.use("gateway.contract.operation", "PythonBinding")
-    text = f"{dump}(await {run}({arguments}.model_validate(arguments)))"
-    module.define("run", ("arguments",), "dict[str, Any]", [text], is_async=True)
+    model = f"{arguments}.model_validate(arguments)"
+    given = f"{model}, context" if handler.upstreams else model
+    text = f"{dump}(await {run}({given}))"
+    module.define("run", ("arguments", "context"), "dict[str, Any]", [text], is_async=True)
+    used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""
     return module.text(
         f"The binding of {binding.tool_id}.",
         f"Calls are answered by `{handler.module}:{handler.function}`.",
-        f"{python_binding}(run=run)",
+        f"{python_binding}(run=run{used})",
     )
 
 

@@ -205,3 +205,5 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     pointer: str
     module: str
     function: str
+    upstreams: tuple[str, ...] = ()
+    """The upstreams that it may use."""

@@ -26,9 +26,14 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
     if reader.problems:
         return None
     if "python" in text:
-        reader.mapping(text, "", {"python"})
+        reader.mapping(text, "", {"python", "upstreams"})
         module, function = read_reference(reader, text["python"], "/python")
-        return HandlerMap(pointer="/python", module=module, function=function)
+        return HandlerMap(
+            pointer="/python",
+            module=module,
+            function=function,
+            upstreams=_upstreams(reader, text.get("upstreams", [])),
+        )
     reader.mapping(text, "", _RULES | {"upstream", "fallback"})
     fallback = _fallback(reader, text["fallback"]) if "fallback" in text else None
     return HttpMap(
@@ -37,6 +42,13 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
         fallback=fallback,
         **_rules(reader, text, ""),
     )
+
+
+def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        reader.refuse("/upstreams", "is no list of upstreams", 'write a list like ["avinode"]')
+        return ()
+    return tuple(names)
 
 
 def _fallback(reader: Reader, value: Any) -> HttpMap:

@@ -10,7 +10,9 @@ from gateway.codegen.names import singular
 _WIDTH: Final = 72
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _STANDARD: Final = frozenset({"collections.abc", "typing"})
-_RESERVED: Final = frozenset({"arguments", "call", "reply", "body", "item", "run", "BINDING"})
+_RESERVED: Final = frozenset(
+    {"arguments", "call", "context", "reply", "body", "item", "run", "BINDING"}
+)
 
 
 def literal(value: Any) -> str:
@@ -48,7 +50,8 @@ def snake(name: str) -> str:
 _PARAMETERS: Final[Mapping[str, tuple[str, tuple[tuple[str, str], ...]]]] = {
     "item": ("Any", ()),
     "arguments": ("Mapping[str, Any]", (("collections.abc", "Mapping"),)),
-    "call": ("CallFacts", (("gateway.contract.operation", "CallFacts"),)),
+    "call": ("CallFacts", (("gateway.contract.context", "CallFacts"),)),
+    "context": ("CallContext", (("gateway.contract.context", "CallContext"),)),
     "body": ("Any", ()),
     "reply": ("ReplyFacts", (("gateway.contract.upstream", "ReplyFacts"),)),
 }

@@ -10,8 +10,9 @@ Requests go to `POST /emptylegs/watches` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present, text
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 _STATUS: Final[Mapping[str, Any]] = {"ACTIVE": "active", "PAUSED": "paused"}

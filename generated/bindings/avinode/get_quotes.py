@@ -10,8 +10,9 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, dig, each, present
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.handlers.avinode import minutes_between
 

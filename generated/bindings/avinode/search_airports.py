@@ -10,6 +10,7 @@ Requests go to `GET /airports/search` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
     SKIP,
@@ -21,7 +22,7 @@ from gateway.contract.fieldmap import (
     present,
     text,
 )
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.operation import HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

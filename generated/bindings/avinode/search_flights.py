@@ -10,8 +10,9 @@ Requests go to `POST /searches` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, SKIP, each, listed, mapped, present, text
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 _AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {

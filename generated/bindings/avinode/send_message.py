@@ -10,8 +10,9 @@ Requests go to `POST /tripmsgs/{requestId}/chat` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import as_date_time, converted
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 

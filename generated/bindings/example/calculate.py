@@ -10,13 +10,14 @@ Calls are answered by `gateway.handlers.example:calculate`.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
 from gateway.handlers.example import calculate
 from generated.models.example.calculate import CalculateInput
 
 
-async def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
     return dump(await calculate(CalculateInput.model_validate(arguments)))
 
 

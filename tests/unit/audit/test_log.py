@@ -116,7 +116,11 @@ async def test_a_call_that_succeeds_leaves_its_whole_account() -> None:
     log = audit_log(store)
 
     await run(
-        log, principal=PRINCIPAL, entry=entry(), arguments=Arguments({"q": 1}), backend="mock"
+        log,
+        principal=PRINCIPAL,
+        entry=entry(),
+        arguments=Arguments({"q": 1}, Effect.READ),
+        backend="mock",
     )
     await log.close()
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from gateway.calls.replies import ReplyReader
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import Unmappable
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import (
     RateHeaders,
     Reply,

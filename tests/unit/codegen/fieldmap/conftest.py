@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.codegen.fieldmap import BindingSource, compile_binding
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.context import CallFacts
+from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import (
     HeaderRule,
     ReplyFacts,

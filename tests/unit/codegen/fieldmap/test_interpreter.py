@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.codegen.fieldmap import BindingSource, check, compile_binding
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.context import CallFacts
+from gateway.contract.operation import HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import ReplyFacts, Upstream, UpstreamOperation
 

@@ -1,0 +1,131 @@
+"""Sends one call's requests, as often as its contract promises and is safe."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from gateway.backends.base import Backend
+from gateway.calls.replies import ReplyReader
+from gateway.clock import Clock
+from gateway.contract.operation import Effect, Operation
+from gateway.contract.tables import Tables
+from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.errors import (
+    GatewayError,
+    InternalError,
+    UpstreamRateLimited,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+_JITTER: Final = 0.25
+"""Waits are up to this much longer, so that callers who failed together do not return together."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Line(Struct, frozen=True):
+    """Everything that leads to one upstream."""
+
+    upstream: Upstream
+    backend: Backend
+    reader: ReplyReader
+    settings: Mapping[str, str] = {}
+    tables: Tables | None = None
+    """The workspace database, where that takes the upstream's place."""
+
+    @property
+    def backend_name(self) -> Literal["live", "mock", "workspace"]:
+        return self.backend.name if self.tables is None else "workspace"
+
+    def operation(self, operation_id: str) -> UpstreamOperation:
+        """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""
+        for operation in self.upstream.operations:
+            if operation.id == operation_id:
+                return operation
+        raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
+
+
+class Delivery:
+    """The requests of one call to one or more upstreams, under one deadline."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        operation: Operation,
+        effect: Effect,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._clock = clock
+        self._attempts = operation.attempts
+        self._is_read = effect is Effect.READ
+        self._deadline = clock.monotonic() + operation.timeout_seconds
+        self._sleep = sleep
+        self.may_have_acted = False
+        """Whether a request was sent that changes something and must not be sent again."""
+
+    async def deliver(self, line: Line, request: UpstreamRequest) -> Reply:
+        """The upstream's reply, whatever its status: the first that is no passing failure.
+
+        Raises what the backend raises, once attempts or time have run out.
+        """
+        operation = line.operation(request.operation)
+        is_repeatable = self._is_read or _is_repeatable(operation, request)
+        for attempt in count(1):
+            is_last = not is_repeatable or attempt >= self._attempts.max
+            outcome = await self._try(line, request, is_repeatable)
+            failure = self._passing(line.reader, outcome)
+            wait = 0.0 if failure is None else self._wait(attempt, failure)
+            if failure is None or is_last or wait >= self._left():
+                if isinstance(outcome, GatewayError):
+                    raise outcome
+                return outcome
+            await self._sleep(wait)
+        raise AssertionError("unreachable")
+
+    async def _try(
+        self, line: Line, request: UpstreamRequest, is_repeatable: bool
+    ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
+        acted_before = self.may_have_acted
+        self.may_have_acted = acted_before or not is_repeatable
+        limit = min(self._left(), self._attempts.timeout_seconds or self._left())
+        try:
+            return await line.backend.send(request, timeout_seconds=limit)
+        except (UpstreamTimeout, UpstreamUnavailable) as error:
+            if is_repeatable or not error.is_sent:
+                self.may_have_acted = acted_before
+                error.is_sent = acted_before
+            return error
+
+    def _passing(
+        self, reader: ReplyReader, outcome: Reply | UpstreamTimeout | UpstreamUnavailable
+    ) -> GatewayError | None:
+        """The failure that may have passed by the next attempt, or None."""
+        if isinstance(outcome, GatewayError):
+            return outcome
+        if outcome.status < 400:
+            return None
+        return reader.passing(outcome, self._attempts.on)
+
+    def _wait(self, attempt: int, failure: GatewayError) -> float:
+        backoff = self._attempts.backoff_seconds
+        wait = backoff[min(attempt, len(backoff)) - 1] if backoff else 0.0
+        asked = failure.retry_after_seconds if isinstance(failure, UpstreamRateLimited) else None
+        # Chance only spreads the load, it guards nothing.
+        return max(wait, asked or 0.0) * random.uniform(1, 1 + _JITTER)  # noqa: S311
+
+    def _left(self) -> float:
+        return max(self._deadline - self._clock.monotonic(), 0.0)
+
+
+def _is_repeatable(operation: UpstreamOperation, request: UpstreamRequest) -> bool:
+    """Whether sending it twice does no more than sending it once."""
+    if request.method in _SAFE_METHODS:
+        return True
+    header = operation.idempotency_header
+    return header is not None and any(name.lower() == header.lower() for name, _ in request.headers)
