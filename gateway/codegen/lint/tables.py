@@ -1,0 +1,57 @@
+"""Tables of upstreams: files of their own, closed rows, and a key."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.sources.refs import Target
+from gateway.contract.pointers import child
+
+_KEY: Final = "x-primary-key"
+
+
+def check_tables(workspace: Workspace) -> Iterator[Finding]:
+    """upstream/table-file, upstream/table-shape, upstream/workspace"""
+    for name, document in workspace.upstreams.items():
+        facts = document.value["x-upstream"]
+        if facts.get("workspace") and "tables" not in facts:
+            where = "/x-upstream/workspace"
+            message = "the workspace database would have no tables"
+            yield workspace.finding("upstream/workspace", document, where, message)
+        for table, holder in facts.get("tables", {}).items():
+            pointer = child("/x-upstream/tables", table)
+            target = workspace.target(document, pointer, holder)
+            if target is None:
+                continue
+            wanted = document.path.with_name("tables") / f"{table}.json"
+            if (target.document.path, target.pointer) != (wanted, ""):
+                message = (
+                    f"the rows of {table} are described in upstreams/{name}/tables/{table}.json"
+                )
+                fix = f"Write {{$ref: ./tables/{table}.json}}."
+                yield workspace.finding("upstream/table-file", document, pointer, message, fix)
+                continue
+            for message in _problems(workspace.expanded(document.path, pointer)):
+                yield _shape(workspace, target, message)
+
+
+def _problems(schema: Any) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        yield "the row of a table is a closed object"
+        return
+    properties = schema.get("properties")
+    columns = properties if isinstance(properties, dict) else {}
+    keys = [name for name, each in columns.items() if isinstance(each, dict) and each.get(_KEY)]
+    if not keys:
+        yield f"no column says `{_KEY}: true`"
+    required = schema.get("required", ())
+    for name in keys:
+        if name not in required:
+            yield f"the key column {name} is not required"
+
+
+def _shape(workspace: Workspace, target: Target, message: str) -> Finding:
+    return workspace.finding("upstream/table-shape", target.document, target.pointer, message)
