@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.codegen.fieldmap.shapes import child as part
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.patterns import compiles, unportable
 from gateway.codegen.lint.upstreams import declared_parameters, operations
@@ -163,14 +162,15 @@ def check_refusals(workspace: Workspace) -> Iterator[Finding]:
                         "upstream/refusal-unreachable", document, where, message
                     )
                 seen.add(key)
-            if not any(_holds(schema, rule["pointer"]) for schema in _bodies(workspace, document)):
+            place = steps(rule["pointer"])
+            if not any(_holds(schema, place) for schema in _bodies(workspace, document)):
                 message = "no error reply of an operation declares this place"
                 yield workspace.finding(
                     "upstream/refusal-pointer", document, f"{pointer}/pointer", message
                 )
 
 
-def _bodies(workspace: Workspace, document: Document) -> Iterator[dict[str, Any]]:
+def _bodies(workspace: Workspace, document: Document) -> Iterator[Any]:
     """The schemas of all error replies."""
     for operation in operations(document):
         for status in operation.value["responses"]:
@@ -178,18 +178,20 @@ def _bodies(workspace: Workspace, document: Document) -> Iterator[dict[str, Any]
                 where = child(child(operation.pointer, "responses"), status)
                 reply = workspace.expanded(document.path, where) or {}
                 for media in reply.get("content", {}).values():
-                    if isinstance(media.get("schema"), dict):
-                        yield media["schema"]
+                    yield media.get("schema")
 
 
-def _holds(schema: dict[str, Any], pointer: str) -> bool:
-    """Whether `schema` declares a place at `pointer`."""
-    for step in steps(pointer):
-        _, found = part(schema, step)
-        if found is None:
-            return False
-        schema = found.schema
-    return True
+def _holds(schema: Any, place: list[str]) -> bool:
+    """Whether `schema`, which may be no valid one, declares something at `place`."""
+    if not isinstance(schema, dict) or not place:
+        return isinstance(schema, dict)
+    step, *rest = place
+    found = [] if not step.isdecimal() else [schema.get("items")]
+    properties = schema.get("properties")
+    found += [properties.get(step)] if isinstance(properties, dict) else []
+    branches = [schema.get(keyword) for keyword in ("allOf", "anyOf", "oneOf")]
+    inside = [each for listed in branches if isinstance(listed, list) for each in listed]
+    return any(_holds(each, rest) for each in found) or any(_holds(each, place) for each in inside)
 
 
 def check_operations(workspace: Workspace) -> Iterator[Finding]:

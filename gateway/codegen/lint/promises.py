@@ -40,6 +40,9 @@ def _may_repeat(workspace: Workspace, binding: dict[str, Any]) -> bool:
     if "python" in binding:
         return any(each.method in _SAFE_METHODS or _HEADER in each.value for each in places)
     maps = (binding, binding.get("fallback", {}))
+    known = {each.value["operationId"] for each in places}
+    if not all(rules["operationId"] in known for rules in maps if rules):
+        return True
     return any(_is_repeatable(each, rules) for rules in maps for each in places)
 
 
