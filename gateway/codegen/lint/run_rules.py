@@ -104,8 +104,8 @@ UPSTREAMS: Final = (
     Rule("upstream/table-file", "A table has a file of its own.", "Refer to ./tables/<name>.json."),
     Rule(
         "upstream/table-shape",
-        "A row is a closed object with required columns that are its key.",
-        "Say additionalProperties: false, and x-primary-key: true at a required column.",
+        "A row is a closed object of typed columns, one of which is `id`, its key.",
+        "Say `additionalProperties: false`, a type for each column, and a required text `id`.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Tables of upstreams: files of their own, closed rows, and a key."""
+"""Tables of upstreams: files of their own, and rows of typed columns with a key."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -8,7 +8,8 @@ from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.sources.refs import Target
 from gateway.contract.pointers import child
 
-_KEY: Final = "x-primary-key"
+_KEY: Final = "id"
+"""The primary key of every table."""
 
 
 def check_tables(workspace: Workspace) -> Iterator[Finding]:
@@ -41,16 +42,16 @@ def _problems(schema: Any) -> Iterator[str]:
         return
     if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
         yield "the row of a table is a closed object"
-        return
     properties = schema.get("properties")
     columns = properties if isinstance(properties, dict) else {}
-    keys = [name for name, each in columns.items() if isinstance(each, dict) and each.get(_KEY)]
-    if not keys:
-        yield f"no column says `{_KEY}: true`"
-    required = schema.get("required", ())
-    for name in keys:
-        if name not in required:
-            yield f"the key column {name} is not required"
+    key = columns.get(_KEY)
+    if not isinstance(key, dict) or key.get("type") != "string":
+        yield f"there is no column {_KEY} of type string"
+    elif _KEY not in schema.get("required", ()):
+        yield f"the column {_KEY} is not required"
+    for name, column in columns.items():
+        if isinstance(column, dict) and "type" not in column:
+            yield f"the column {name} has no type"
 
 
 def _shape(workspace: Workspace, target: Target, message: str) -> Finding:
