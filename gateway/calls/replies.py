@@ -113,6 +113,8 @@ class ReplyReader:
     def failure(self, reply: Reply) -> GatewayError:
         """What an error of the upstream means where the binding does not say it."""
         status = reply.status
+        if status < 300:
+            return InvalidReply(f"The upstream's contract does not know the status {status}.")
         if status in {401, 403}:
             return UpstreamRefusedCredentials()
         if status in {408, 504}:
