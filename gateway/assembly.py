@@ -35,7 +35,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     """What a running gateway is made of."""
 
     catalogue: Catalogue
-    upstreams: Mapping[str, UpstreamSettings]
+    lines: Mapping[str, Line]
+    """By upstream."""
     store: Store
     keys: Keys
     identification: Identification
@@ -70,12 +71,12 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     new_key = await keys.bootstrap(configured, settings.data)
     policy = Policy(catalogue.grants)
     lines = {
-        name: Line(upstream, backends[name], ReplyReader(upstream))
+        name: Line(upstream, backends[name], ReplyReader(upstream), upstreams[name].settings)
         for name, upstream in catalogue.upstreams.items()
     }
     return Parts(
         catalogue=catalogue,
-        upstreams=upstreams,
+        lines=lines,
         store=store,
         keys=keys,
         identification=authenticator,
@@ -104,7 +105,7 @@ def _backend(
     upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
-    if found.backend == "mock":
+    if found.backend != "live":
         mock_clock = FastClock(clock, settings.mock_speed)
         application = UpstreamApplication(
             upstream,
@@ -117,9 +118,9 @@ def _backend(
         upstream,
         clock,
         base_url=found.base_url or "",
+        token_url=found.token_url,
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
-        allows_plain_http=settings.allow_plain_http,
     )
 
 
