@@ -55,12 +55,12 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     catalogue = open_catalogue(settings.package)
     upstreams = settings.for_upstreams(catalogue.upstreams.values())
     _refuse_misconfigured(upstreams)
-    backends = {
-        name: _backend(catalogue.upstreams[name], found, settings, clock)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock)
         for name, found in upstreams.items()
     }
-    for backend in backends.values():
-        stack.push_async_callback(backend.close)
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
@@ -70,10 +70,6 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
     new_key = await keys.bootstrap(configured, settings.data)
     policy = Policy(catalogue.grants)
-    lines = {
-        name: Line(upstream, backends[name], ReplyReader(upstream), upstreams[name].settings)
-        for name, upstream in catalogue.upstreams.items()
-    }
     return Parts(
         catalogue=catalogue,
         lines=lines,
@@ -101,12 +97,17 @@ def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
 
 
+def _line(upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock) -> Line:
+    backend = _backend(upstream, found, settings, clock)
+    return Line(upstream, backend, ReplyReader(upstream), found.settings)
+
+
 def _backend(
     upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend != "live":
-        mock_clock = FastClock(clock, settings.mock_speed)
+        mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
         application = UpstreamApplication(
             upstream,
             mock_clock,
