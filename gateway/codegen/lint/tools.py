@@ -121,7 +121,7 @@ def _is_third_person(word: str) -> bool:
 def check_annotations(workspace: Workspace) -> Iterator[Finding]:
     """tool/annotations"""
     for tool in workspace.tools:
-        effect = tool.operation["x-policy"]["effect"]
+        effect = _worst_effect(tool.operation["x-policy"])
         hints: dict[str, Any] = tool.operation["x-mcp"]["annotations"]
         for hint, wanted in _HINTS[effect].items():
             if hints[hint] is not wanted:
@@ -129,3 +129,9 @@ def check_annotations(workspace: Workspace) -> Iterator[Finding]:
                 message = f"{hint} contradicts the effect {effect}"
                 fix = f"Write {hint}: {str(wanted).lower()}, or correct x-policy.effect."
                 yield workspace.finding("tool/annotations", tool.document, pointer, message, fix)
+
+
+def _worst_effect(policy: dict[str, Any]) -> str:
+    """A read that an argument can make a write must not pass for a tool that only reads."""
+    effect: str = policy["effect"]
+    return "write" if effect == "read" and "escalation" in policy else effect
