@@ -106,7 +106,7 @@ async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
 
 
 def _segments(template: str, values: Mapping[str, str]) -> Iterator[str]:
-    for part in template.split("/")[1:]:
+    for part in template.split("/")[1:] if template != "/" else ():
         yield _PLACEHOLDER.sub(lambda found: values[found[1]], part)
 
 

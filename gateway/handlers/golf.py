@@ -140,7 +140,9 @@ async def _check_time(arguments: BookTeeTimeInput, context: CallContext) -> None
         raise ToolFailed("tee_time_mismatch")
 
 
-async def _book_earliest(wanted: Wanted, key: str, context: CallContext) -> Mapping[str, Any] | None:
+async def _book_earliest(
+    wanted: Wanted, key: str, context: CallContext
+) -> Mapping[str, Any] | None:
     """The reservation of the earliest tee time that can be had; None when there is none."""
     free = await _free(wanted, context)
     for tee_time in free[:MAX_TRIED]:
@@ -159,7 +161,9 @@ async def _book_earliest(wanted: Wanted, key: str, context: CallContext) -> Mapp
     return None
 
 
-async def _booked_before(wanted: Wanted, key: str, context: CallContext) -> Mapping[str, Any] | None:
+async def _booked_before(
+    wanted: Wanted, key: str, context: CallContext
+) -> Mapping[str, Any] | None:
     """What was booked with this key. Fails with `idempotency_key_reused` if it does not fit."""
     query = {"user_id": context.setting(_GOLF, "user_id"), "reference": key}
     reply = await context.send(UpstreamCall(_GOLF, "listReservations", query=query))

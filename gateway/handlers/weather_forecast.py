@@ -9,7 +9,7 @@ from typing import Any, Final
 from gateway.clock import rfc3339
 
 MAX_DAYS: Final = 6
-"""Forty steps of three hours are five days, which lie on six dates unless they begin at midnight."""
+"""Forty steps of three hours are five days: six dates, unless they begin at midnight."""
 _UNITS: Final[Mapping[str, tuple[str, str]]] = {"metric": ("°C", "m/s"), "imperial": ("°F", "mph")}
 
 Step = Mapping[str, Any]
