@@ -80,8 +80,9 @@ def slot_by_id(tee_time_id: str) -> Slot | None:
 
 def free_spots(slot: Slot, request: MockRequest, state: MockState) -> int:
     """Places that neither the other players, whom the seed makes up, nor bookings have."""
-    booked = state.find(_TAKEN, slot.id) or {"spots": 0}
-    return max(SPOTS - _others(slot, request) - booked["spots"], 0)
+    row = state.find(_TAKEN, slot.id)
+    booked: int = 0 if row is None else row["spots"]
+    return max(SPOTS - _others(slot, request) - booked, 0)
 
 
 def take(slot: Slot, players: int, state: MockState) -> None:

@@ -60,7 +60,8 @@ def days_of(steps: Sequence[Step], offset_seconds: int) -> list[dict[str, Any]]:
 
 def precipitation(step: Step, hours: str) -> float:
     """Rain and snow of the last `hours`, `1h` or `3h`, in millimetres of water."""
-    return round(sum(step.get(kind, {}).get(hours, 0.0) for kind in ("rain", "snow")), 2)
+    fallen: float = sum(step.get(kind, {}).get(hours, 0.0) for kind in ("rain", "snow"))
+    return round(fallen, 2)
 
 
 def _date(step: Step, offset_seconds: int) -> str:

@@ -61,21 +61,13 @@ def read_weather(request: MockRequest, _state: MockState) -> MockReply:
     latitude, longitude = request.query["lat"], request.query["lon"]
     city = city_at(latitude, longitude)
     entry = _entry(request, request.now)
-    wet = {
-        name: {"1h": round(entry[name]["3h"] / 3, 2)} for name in ("rain", "snow") if name in entry
-    }
-    kept = {name: entry[name] for name in ("weather", "main", "visibility", "wind", "clouds", "dt")}
-    main = {name: value for name, value in kept["main"].items() if name != "temp_kf"}
-    midnight = request.now.replace(hour=0, minute=0, second=0, microsecond=0)
-    noon = int(midnight.timestamp()) + 43200 - _offset(longitude)
-    country = {} if city is None else {"country": city.country}
     body = {
         "coord": {"lon": longitude, "lat": latitude},
         "base": "stations",
-        **kept,
-        "main": main,
-        **wet,
-        "sys": {**country, "sunrise": noon - 21600, "sunset": noon + 21600},
+        **{name: entry[name] for name in ("weather", "visibility", "wind", "clouds", "dt")},
+        **_of_one_hour(entry),
+        "main": {name: value for name, value in entry["main"].items() if name != "temp_kf"},
+        "sys": {**_country(city), **_sun(request.now, longitude)},
         "timezone": _offset(longitude),
         "id": _number(city),
         "name": "" if city is None else city.name,
@@ -90,12 +82,11 @@ def read_forecast(request: MockRequest, _state: MockState) -> MockReply:
     count = request.query.get("cnt", _STEPS)
     first = _next_step(request.now)
     steps = [_entry(request, first + number * _STEP) for number in range(count)]
-    country = {} if city is None else {"country": city.country}
     place = {
         "id": _number(city),
         "name": "" if city is None else city.name,
         "coord": {"lat": latitude, "lon": longitude},
-        **country,
+        **_country(city),
         "timezone": _offset(longitude),
     }
     return MockReply(body={"cod": "200", "message": 0, "cnt": count, "list": steps, "city": place})
@@ -116,6 +107,24 @@ def _place(city: City) -> dict[str, Any]:
         "country": city.country,
     }
     return place if city.state is None else place | {"state": city.state}
+
+
+def _country(city: City | None) -> dict[str, str]:
+    return {} if city is None else {"country": city.country}
+
+
+def _of_one_hour(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A third of what falls in three hours."""
+    return {
+        name: {"1h": round(entry[name]["3h"] / 3, 2)} for name in ("rain", "snow") if name in entry
+    }
+
+
+def _sun(now: datetime, longitude: float) -> dict[str, int]:
+    """Up at six and down at eighteen, by the sun's own time."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    noon = int(midnight.timestamp()) + 43200 - _offset(longitude)
+    return {"sunrise": noon - 21600, "sunset": noon + 21600}
 
 
 def _next_step(now: datetime) -> datetime:
