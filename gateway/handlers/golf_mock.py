@@ -53,11 +53,13 @@ def refuse(refusal: Refusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """A 401 says how to authenticate."""
-    if reply.status != 401:
-        return reply
-    challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
-    return MockReply(status=401, headers={**reply.headers, **challenge}, body=reply.body)
+    """A problem says that it is one, and a 401 how to authenticate."""
+    headers = dict(reply.headers)
+    if isinstance(reply.body, dict) and "code" in reply.body:
+        headers["content-type"] = "application/problem+json"
+    if reply.status == 401:
+        headers["www-authenticate"] = 'Bearer error="invalid_token"'
+    return MockReply(status=reply.status, headers=headers, body=reply.body)
 
 
 def list_tee_times(request: MockRequest, state: MockState) -> MockReply:

@@ -39,8 +39,9 @@ class Slot(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        clock = f"{self.minute // 60:02}{self.minute % 60:02}"
-        return f"tt-{self.course}-{self.day:%Y%m%d}-{clock}"
+        # Not by strftime, which writes the years before 1000 with three digits or fewer.
+        day = self.day.isoformat().replace("-", "")
+        return f"tt-{self.course}-{day}-{self.time.replace(':', '')}"
 
     @property
     def time(self) -> str:
