@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+# Source closure sha256: 848bf52445300d376ca0674b9ec9cc39; generator 1
 
 """Which agent may call which operations."""
 
@@ -12,6 +12,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "administrator": frozenset(
             (
+                "amadeus.get_airport_code",
+                "amadeus.search_flights",
+                "amadeus.search_hotels",
                 "avinode.create_rfp",
                 "avinode.create_trip",
                 "avinode.create_watch",
@@ -24,6 +27,7 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "frankfurter.convert_currency",
             )
         ),
         "flight_search": frozenset(

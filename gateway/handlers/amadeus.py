@@ -13,8 +13,9 @@ Location = Mapping[str, Any]
 
 _NOT_SUPPORTED: Final = re.compile(r"[^A-Za-z0-9./:()'\" -]+")
 _WITHOUT_ACCENT: Final = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
-    | {"Ø": "O", "Ł": "L", "Đ": "D", "Æ": "AE", "Œ": "OE", "Ð": "D", "Þ": "TH", "\u2019": "'"}
+    {"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "ß": "ss", "æ": "ae", "œ": "oe", "ð": "d"}
+    | {"Ø": "O", "Ł": "L", "Đ": "D", "Æ": "AE", "Œ": "OE", "Ð": "D", "þ": "th", "Þ": "TH"}
+    | {"\u2019": "'"}
 )
 """Letters that Unicode does not take apart into a letter of ASCII and an accent."""
 _CODE: Final = re.compile(r"[A-Z]{3}")

@@ -131,9 +131,7 @@ async def _offers(
     others.
     """
     found: list[Mapping[str, Any]] = []
-    waiting = deque(
-        hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH)
-    )
+    waiting = deque(hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH))
     for _ in range(MAX_REQUESTS):
         if not waiting:
             break

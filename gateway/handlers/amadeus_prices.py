@@ -40,9 +40,7 @@ def price_of(amount: str, currency: str, exchange: Exchange) -> Price:
     rate = exchange.find(currency, _DOLLARS)
     dollars = None if rate is None else rate.convert(Decimal(amount))
     if rate is None or dollars is None or dollars > _MOST_DOLLARS:
-        return Price(
-            original_amount=amount, original_currency=currency, dollars=None, source=None
-        )
+        return Price(original_amount=amount, original_currency=currency, dollars=None, source=None)
     return Price(
         original_amount=amount, original_currency=currency, dollars=dollars, source=rate.source
     )

@@ -92,7 +92,7 @@ def _rates(body: Mapping[str, Any]) -> Rates:
 
 _FALLBACK_DATE: Final = "2026-10-06"
 """The day of the reference rates below. Renew both together."""
-_REFERENCE: Final[Mapping[str, str]] = {
+REFERENCE: Final[Mapping[str, str]] = {
     "AUD": "1.614",
     "BRL": "5.5991",
     "CAD": "1.6058",
@@ -137,7 +137,7 @@ _PER_DOLLAR: Final[Mapping[str, str]] = {
 
 
 def _fallback() -> Rates:
-    quoted = {currency: Decimal(rate) for currency, rate in _REFERENCE.items()}
+    quoted = {currency: Decimal(rate) for currency, rate in REFERENCE.items()}
     fixed = {
         currency: _EXACT.multiply(Decimal(rate), quoted["USD"])
         for currency, rate in _PER_DOLLAR.items()

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a8e601ef4fe73649e6e4c36237ceba5; generator 1
+# Source closure sha256: 913b9a2eea323ed719450a3a932447d3; generator 1
 
 """The routes of every connector."""
 
@@ -8,9 +8,11 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import avinode, example
+from generated.routes import amadeus, avinode, example, frankfurter
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
+    *amadeus.ROUTES,
     *avinode.ROUTES,
     *example.ROUTES,
+    *frankfurter.ROUTES,
 )
