@@ -16,36 +16,42 @@ from gateway.handlers.amadeus_mock_places import (
     distance_km,
 )
 
-PER_DOLLAR: Final[Mapping[str, float]] = {
-    "AED": 3.6725,
-    "AUD": 1.43,
-    "BRL": 4.97,
-    "CAD": 1.42,
-    "CHF": 0.83,
-    "CNY": 6.7,
-    "CZK": 21.7,
-    "DKK": 6.63,
-    "EUR": 0.887,
-    "GBP": 0.753,
-    "HKD": 7.85,
-    "INR": 96.4,
-    "JPY": 158.0,
-    "KES": 129.0,
-    "KRW": 1339.0,
-    "MXN": 17.9,
-    "NOK": 9.56,
-    "PLN": 3.87,
-    "QAR": 3.64,
-    "SEK": 9.98,
-    "SGD": 1.28,
-    "THB": 33.6,
-    "TRY": 49.2,
-    "USD": 1.0,
-    "ZAR": 16.5,
+
+class Currency(Struct, frozen=True):
+    """A currency, and what a US dollar is worth in it where prices are made up."""
+
+    name: str
+    per_dollar: float
+    decimals: int = 2
+
+
+CURRENCIES: Final[Mapping[str, Currency]] = {
+    "AED": Currency("UAE DIRHAM", 3.6725),
+    "AUD": Currency("AUSTRALIAN DOLLAR", 1.43),
+    "BRL": Currency("BRAZILIAN REAL", 4.97),
+    "CAD": Currency("CANADIAN DOLLAR", 1.42),
+    "CHF": Currency("SWISS FRANC", 0.83),
+    "CNY": Currency("CHINESE YUAN RENMINBI", 6.7),
+    "CZK": Currency("CZECH KORUNA", 21.7),
+    "DKK": Currency("DANISH KRONE", 6.63),
+    "EUR": Currency("EURO", 0.887),
+    "GBP": Currency("POUND STERLING", 0.753),
+    "HKD": Currency("HONG KONG DOLLAR", 7.85),
+    "INR": Currency("INDIAN RUPEE", 96.4),
+    "JPY": Currency("JAPANESE YEN", 158.0, decimals=0),
+    "KES": Currency("KENYAN SHILLING", 129.0),
+    "KRW": Currency("SOUTH KOREAN WON", 1339.0, decimals=0),
+    "MXN": Currency("MEXICAN PESO", 17.9),
+    "NOK": Currency("NORWEGIAN KRONE", 9.56),
+    "PLN": Currency("POLISH ZLOTY", 3.87),
+    "QAR": Currency("QATARI RIAL", 3.64),
+    "SEK": Currency("SWEDISH KRONA", 9.98),
+    "SGD": Currency("SINGAPORE DOLLAR", 1.28),
+    "THB": Currency("THAI BAHT", 33.6),
+    "TRY": Currency("TURKISH LIRA", 49.2),
+    "USD": Currency("US DOLLAR", 1.0),
+    "ZAR": Currency("SOUTH AFRICAN RAND", 16.5),
 }
-"""What a dollar is worth where prices are made up."""
-_WHOLE: Final = {"JPY", "KRW"}
-"""Currencies without a smaller unit."""
 _LONGEST_KM: Final = 14_500.0
 """Longer flights land on the way to take fuel."""
 _SHORTEST_KM: Final = 150.0
@@ -127,6 +133,7 @@ def dictionaries(shown: list[dict[str, Any]]) -> dict[str, Any]:
     segments = [each for offer in shown for way in offer["itineraries"] for each in way["segments"]]
     places = {each[end]["iataCode"] for each in segments for end in ("departure", "arrival")}
     carriers = {each["carrierCode"] for each in segments}
+    currencies = {offer["price"]["currency"] for offer in shown}
     return {
         "locations": {
             code: {"cityCode": CITY_OF[code].code, "countryCode": CITY_OF[code].country}
@@ -135,7 +142,7 @@ def dictionaries(shown: list[dict[str, Any]]) -> dict[str, Any]:
         "aircraft": {
             code: AIRCRAFT[code] for code in {each["aircraft"]["code"] for each in segments}
         },
-        "currencies": {offer["price"]["currency"]: "CURRENCY" for offer in shown},
+        "currencies": {code: CURRENCIES[code].name for code in sorted(currencies)},
         "carriers": {each.code: each.name for each in AIRLINES if each.code in carriers},
     }
 
@@ -230,8 +237,9 @@ def _offer(
 
 
 def _price(currency: str, dollars: float, adults: int = 1) -> dict[str, str]:
-    decimals = 0 if currency in _WHOLE else 2
-    one = round(dollars * PER_DOLLAR[currency], decimals)
+    facts = CURRENCIES[currency]
+    decimals = facts.decimals
+    one = round(dollars * facts.per_dollar, decimals)
     return {
         "currency": currency,
         "total": f"{one * adults:.{decimals}f}",

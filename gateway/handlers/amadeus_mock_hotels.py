@@ -8,12 +8,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.mock import MockRequest
-from gateway.handlers.amadeus_mock_flights import PER_DOLLAR
+from gateway.handlers.amadeus_mock_flights import CURRENCIES
 from gateway.handlers.amadeus_mock_places import CITIES, City
 
 _SOLD_OUT: Final = 0.15
 """The share of hotels without a room on any date."""
-_WHOLE: Final = {"JPY", "KRW"}
 _TAX: Final = 0.12
 
 
@@ -141,8 +140,9 @@ def _offer(request: MockRequest, hotel: Hotel, stay: tuple[date, date]) -> dict[
 
 def _price(currency: str, dollars: float, nights: int, days: tuple[str, str]) -> Mapping[str, Any]:
     """For the whole stay, with taxes."""
-    decimals = 0 if currency in _WHOLE else 2
-    night = round(dollars * PER_DOLLAR[currency], decimals)
+    facts = CURRENCIES[currency]
+    decimals = facts.decimals
+    night = round(dollars * facts.per_dollar, decimals)
     base = f"{night * nights:.{decimals}f}"
     total = f"{night * nights * (1 + _TAX):.{decimals}f}"
     return {
