@@ -10,7 +10,14 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
-from gateway.handlers.amadeus_mock_envelope import finish, meta, page, refuse, refused
+from gateway.handlers.amadeus_mock_envelope import (
+    finish,
+    meta,
+    page,
+    refuse,
+    refuse_token,
+    refused,
+)
 from gateway.handlers.amadeus_mock_flights import dictionaries, offers
 from gateway.handlers.amadeus_mock_hotels import (
     Hotel,
@@ -23,7 +30,7 @@ from gateway.handlers.amadeus_mock_hotels import (
 from gateway.handlers.amadeus_mock_locations import locations
 from gateway.handlers.amadeus_mock_places import city_at
 
-__all__ = ["BEHAVIOURS", "finish", "refuse"]
+__all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
 _FIRST_DAY: Final = "2024-01-01"
 _FLIGHTS: Final = "/v2/shopping/flight-offers"

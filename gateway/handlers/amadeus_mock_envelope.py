@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from gateway.contract.mock import MockReply, MockRequest, Refusal
+from gateway.contract.mock import MockReply, MockRequest, Refusal, TokenRefusal
 
 SITE: Final = "https://test.api.amadeus.com"
 _MEDIA_TYPE: Final = "application/vnd.amadeus+json"
@@ -18,17 +18,33 @@ _BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {
     500: (38189, "Internal error"),
 }
 
+_BY_REASON: Final[Mapping[str, tuple[int | str, str]]] = {
+    # Amadeus writes this one code as text.
+    "missing_credentials": ("38191", "Invalid HTTP header"),
+    "invalid_token": (38190, "Invalid access token"),
+    "expired_token": (38192, "Access token expired"),
+}
+
 
 def refuse(refusal: Refusal) -> Any:
     """Amadeus' list of errors, with one."""
     status = refusal.status
     if status == 400 and "missing" in refusal.title:
         return errors(400, 32171, "MANDATORY DATA MISSING", refusal.title, refusal.path)
-    if status == 401 and refusal.path:
-        # Amadeus writes this one code as text.
-        return errors(401, "38191", "Invalid HTTP header", refusal.title)
+    if refusal.reason in _BY_REASON:
+        return errors(status, *_BY_REASON[refusal.reason], refusal.title)
     code, title = _BY_STATUS.get(status, (141, "SYSTEM ERROR HAS OCCURRED"))
     return errors(status, code, title, refusal.title, refusal.path)
+
+
+def refuse_token(refusal: TokenRefusal) -> Any:
+    """How the token endpoint refuses: another shape, and always the same code."""
+    return {
+        "error": refusal.error,
+        "error_description": refusal.description,
+        "code": 38187,
+        "title": "Invalid parameters",
+    }
 
 
 def refused(code: int, title: str, detail: str, parameter: str = "") -> MockReply:
