@@ -145,6 +145,8 @@ class ReplyReader:
 
     def _by_status(self, reply: Reply) -> GatewayError:
         status = reply.status
+        if status < 300:
+            return InvalidReply(f"The upstream's contract does not know the status {status}.")
         if status in {401, 403}:
             return UpstreamRefusedCredentials()
         if status in {408, 504}:
