@@ -196,9 +196,7 @@ def _offer(
     back: list[Leg],
 ) -> dict[str, Any]:
     adults = request.query["adults"]
-    start = city_at(request.query["originLocationCode"])
-    currency = "EUR" if start is None else start.currency
-    one = _price(currency, dollars)
+    currency = _currency(request.query["originLocationCode"])
     total = _price(currency, dollars, adults)
     names = (str(each) for each in range(1, 5))
     ways = [_itinerary(airline, legs, names) for legs in (there, back) if legs]
@@ -219,21 +217,32 @@ def _offer(
         },
         "pricingOptions": {"fareType": ["PUBLISHED"], "includedCheckedBagsOnly": True},
         "validatingAirlineCodes": [airline.code],
-        "travelerPricings": [
-            {
-                "travelerId": str(traveller),
-                "fareOption": "STANDARD",
-                "travelerType": "ADULT",
-                "price": one,
-                "fareDetailsBySegment": [
-                    {"segmentId": segment["id"], "cabin": "ECONOMY"}
-                    for way in ways
-                    for segment in way["segments"]
-                ],
-            }
-            for traveller in range(1, adults + 1)
-        ],
+        "travelerPricings": _travellers(ways, _price(currency, dollars), adults),
     }
+
+
+def _travellers(
+    ways: list[dict[str, Any]], price: dict[str, str], adults: int
+) -> list[dict[str, Any]]:
+    segments = [segment["id"] for way in ways for segment in way["segments"]]
+    return [
+        {
+            "travelerId": str(traveller),
+            "fareOption": "STANDARD",
+            "travelerType": "ADULT",
+            "price": price,
+            "fareDetailsBySegment": [
+                {"segmentId": segment, "cabin": "ECONOMY"} for segment in segments
+            ],
+        }
+        for traveller in range(1, adults + 1)
+    ]
+
+
+def _currency(code: str) -> str:
+    """The currency of a place; the euro where that is not known."""
+    city = city_at(code)
+    return "EUR" if city is None else city.currency
 
 
 def _price(currency: str, dollars: float, adults: int = 1) -> dict[str, str]:
