@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e010e73b48a82e93a044f011d68c43b; generator 1
+# Source closure sha256: e3961562cdaf14943d37d1e4c106d2c4; generator 1
 
 """Which agent may call which operations."""
 
@@ -12,6 +12,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "administrator": frozenset(
             (
+                "amadeus.get_airport_code",
+                "amadeus.search_flights",
+                "amadeus.search_hotels",
                 "avinode.create_rfp",
                 "avinode.create_trip",
                 "avinode.create_watch",
@@ -24,6 +27,7 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "frankfurter.convert_currency",
                 "golf.book_tee_time",
                 "golf.get_reservations",
                 "golf.search_tee_times",
