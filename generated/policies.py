@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+# Source closure sha256: acd37becdd9f28659e77c41bd463ddba; generator 1
 
 """Which agent may call which operations."""
 
@@ -24,6 +24,14 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "sheets.add_flight_history",
+                "sheets.get_client",
+                "sheets.get_client_details",
+                "sheets.list_clients",
+                "sheets.read_sheet",
+                "sheets.search_client",
+                "sheets.search_clients",
+                "sheets.update_client",
             )
         ),
         "flight_search": frozenset(

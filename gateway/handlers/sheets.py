@@ -30,7 +30,7 @@ _NAMED: Final = ("name", "email")
 
 def client_id(cells: Cells | None, inputs: Inputs) -> str:
     """The id of the client that the arguments name."""
-    return str(found_one(cells, inputs).text("client_id"))
+    return found_one(cells, inputs).client_id
 
 
 def name(cells: Cells | None, inputs: Inputs) -> str | None:

@@ -47,6 +47,11 @@ class ClientRow(Struct, frozen=True):
     """The row's number in the sheet; the header is row 1."""
     cells: Sequence[Any]
 
+    @property
+    def client_id(self) -> str:
+        """The client's id; an empty text where there is none."""
+        return self.text("client_id") or ""
+
     def cell(self, column: str) -> Any:
         """The cell's value; None where it is empty."""
         index = COLUMNS.index(column)
@@ -74,7 +79,7 @@ def client_rows(cells: Cells | None) -> Iterator[ClientRow]:
         raise ToolFailed("client_sheet_unusable")
     for number, row in enumerate(cells or (), start=1):
         found = ClientRow(number, row)
-        if number > 1 and found.text("client_id") is not None:
+        if number > 1 and found.client_id:
             yield found
 
 

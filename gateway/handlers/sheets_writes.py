@@ -9,13 +9,8 @@ a text that looks like a formula stays a text.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from generated.models.sheets.add_flight_history import (
-    AddFlightHistoryInput,
-    AddFlightHistoryOutput,
-)
-from generated.models.sheets.update_client import UpdateClientInput, UpdateClientOutput
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.errors import ToolFailed, UpstreamError, UpstreamRejected
 from gateway.handlers.sheets_clients import (
@@ -26,6 +21,11 @@ from gateway.handlers.sheets_clients import (
     as_day,
     client_rows,
 )
+from generated.models.sheets.add_flight_history import (
+    AddFlightHistoryInput,
+    AddFlightHistoryOutput,
+)
+from generated.models.sheets.update_client import UpdateClientInput, UpdateClientOutput
 
 _UPSTREAM: Final = "sheets"
 _LAST_COLUMN: Final = "N"
@@ -72,7 +72,7 @@ class _Book(Struct, frozen=True):
         )
         _refuse_missing(reply, "client_sheet_unusable")
         cells = reply.body.get("updatedData", {}).get("values", [[]])[0]
-        if ClientRow(row.number, cells).text("client_id") != row.text("client_id"):
+        if ClientRow(row.number, cells).client_id != row.client_id:
             raise ToolFailed("client_moved", f"{_MOVED} Look at row {row.number} of it.")
 
     async def record(self, cells: list[Any]) -> str:
@@ -90,9 +90,9 @@ class _Book(Struct, frozen=True):
         query: Mapping[str, str],
         cells: list[Any] | None = None,
     ) -> UpstreamReply:
-        body = {} if cells is None else {"body": {"majorDimension": "ROWS", "values": [cells]}}
+        body = UNSET if cells is None else {"majorDimension": "ROWS", "values": [cells]}
         path = {"spreadsheetId": self.spreadsheet, "range": place}
-        asked = UpstreamCall(_UPSTREAM, operation, path=path, query=query, **body)
+        asked = UpstreamCall(_UPSTREAM, operation, path=path, query=query, body=body)
         return await self.context.send(asked, expect={400, 404})
 
 
@@ -104,11 +104,12 @@ async def update_client(arguments: UpdateClientInput, context: CallContext) -> U
     async with context.exclusive(_key(book)):
         row = await book.find(arguments.client_id)
         await book.write(row, {**changes, "updated_at": context.call.now})
-    return UpdateClientOutput(
-        client_id=row.text("client_id"),
-        updated_fields=[column for column in COLUMNS if column in changes],
-        updated_at=context.call.now,
-    )
+    written = {
+        "client_id": row.client_id,
+        "updated_fields": [column for column in COLUMNS if column in changes],
+        "updated_at": context.call.now,
+    }
+    return UpdateClientOutput.model_validate(written)
 
 
 async def add_flight_history(
@@ -124,9 +125,8 @@ async def add_flight_history(
     book = _book(context)
     async with context.exclusive(_key(book)):
         row = await book.find(arguments.client_id)
-        client_id = row.text("client_id")
         facts = context.call
-        place = await book.record([client_id, *details, facts.now, facts.id])
+        place = await book.record([row.client_id, *details, facts.now, facts.id])
         changes = {**_totals(row, flight["date"]), "updated_at": facts.now}
         try:
             await book.write(row, changes)
@@ -134,7 +134,7 @@ async def add_flight_history(
             raise ToolFailed("client_not_counted") from error
     totals = {name: value for name, value in changes.items() if name != "updated_at"}
     return AddFlightHistoryOutput(
-        client_id=client_id, recorded_at=facts.now, recorded_range=place, **totals
+        client_id=row.client_id, recorded_at=facts.now, recorded_range=place, **totals
     )
 
 
