@@ -1,7 +1,7 @@
 """The differences from the vendors' descriptions that are as they should be, and why.
 
-The file holds tables `[[difference]]` with `upstream`, `at`, `what` as the comparison words them,
-`operations` (a list; `["*"]` for any), and `reason`.
+The file holds tables `[[difference]]`: `upstream` and `what` as the comparison words them,
+`operations` and `at` as lists of its words (`["*"]` for every operation), and `reason`.
 """
 
 import tomllib
@@ -24,11 +24,14 @@ required, enumerated values, members of requests, and types of members of replie
 what is optional is no difference. All others stand here with their reason; the comparison fails for
 one that does not.
 
-Google's descriptions come with its Python client and are compared in every test run. The others are
-compared when `scripts/conformance/vendor_specs.py --specs FOLDER` is given a folder that holds them.
-Avinode, ntfy, OpenWeatherMap and PostgREST publish no description that could be compared; tee times
-follow an interface that is our own.
+Google's descriptions come with its Python client and are compared in every test run. The others
+are compared when `scripts/conformance/vendor_specs.py --specs FOLDER` is given a folder that holds
+them. Avinode, ntfy, OpenWeatherMap and PostgREST publish no description that could be compared; tee
+times follow an interface that is our own.
 """
+
+
+_GONE: Final = "accepted, but no longer found:"
 
 
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,14 +39,15 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
     upstream: str
     operations: tuple[str, ...]
-    at: str
+    at: tuple[str, ...]
     what: str
     reason: str
 
     def covers(self, found: Difference) -> bool:
         """Whether `found` is meant."""
-        is_there = (self.upstream, self.at, self.what) == (found.upstream, found.at, found.what)
-        return is_there and bool({"*", found.operation} & set(self.operations))
+        is_meant = (self.upstream, self.what) == (found.upstream, found.what)
+        is_there = found.at in self.at and bool({"*", found.operation} & set(self.operations))
+        return is_meant and is_there
 
 
 def read_accepted(text: str) -> list[Accepted]:
@@ -63,8 +67,13 @@ def vanished(
 ) -> Iterator[str]:
     """What is accepted and was not found, in the upstreams that were compared."""
     for one in accepted:
-        if one.upstream in compared and not any(map(one.covers, found)):
-            yield f"{one.upstream}: {one.at} {one.what}: is accepted, and there is no such difference"
+        if one.upstream not in compared:
+            continue
+        seen = {(each.operation, each.at) for each in found if one.covers(each)}
+        for operation in {*one.operations} - {"*"} - {operation for operation, _ in seen}:
+            yield f"{one.upstream}.{operation}: {_GONE} {one.what}"
+        for at in {*one.at} - {at for _, at in seen}:
+            yield f"{one.upstream}: {_GONE} {at} {one.what}"
 
 
 def page(accepted: Sequence[Accepted]) -> str:
@@ -82,4 +91,5 @@ def _row(one: Accepted) -> str:
     operations = (
         "all" if "*" in one.operations else ", ".join(f"`{name}`" for name in one.operations)
     )
-    return f"| {operations} | {one.at} | {one.what} | {one.reason} |\n"
+    places = "<br>".join(f"`{at}`" for at in one.at)
+    return f"| {operations} | {places} | {one.what} | {one.reason} |\n"

@@ -14,7 +14,6 @@ from vendor_documents import Document, Node, Operation, Parameter, Shape
 
 from gateway.contract.upstream import Upstream, UpstreamOperation
 
-MAX_DEPTH: Final = 24
 _PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 Direction = Literal["sent", "read"]
 
@@ -95,7 +94,7 @@ def _operation(
         yield "request", "has a body here, none there"
     elif operation.request_schema is not None and theirs.request is not None:
         sides = _Sides(_alone(operation.request_schema), document, "sent")
-        yield from _schemas(sides, operation.request_schema, theirs.request, "request", 0)
+        yield from _schemas(sides, operation.request_schema, theirs.request, "request")
     for status, schema in operation.replies.items():
         if not status.startswith("2"):
             continue
@@ -104,7 +103,7 @@ def _operation(
             yield f"reply {status}", "has a body here, none there"
         elif schema is not None and reply is not None:
             sides = _Sides(_alone(schema), document, "read")
-            yield from _schemas(sides, schema, reply, f"reply {status}", 0)
+            yield from _schemas(sides, schema, reply, f"reply {status}")
 
 
 def _parameters(
@@ -122,7 +121,7 @@ def _parameters(
         if parameter.is_required is not there.is_required:
             yield at, _optionality(parameter.is_required)
         sides = _Sides(_alone(parameter.schema), document, "sent")
-        yield from _schemas(sides, parameter.schema, there.schema, at, 0)
+        yield from _schemas(sides, parameter.schema, there.schema, at)
     for (place, name), parameter in theirs.parameters.items():
         if place != "path" and parameter.is_required and (place, name) not in ours:
             yield f"{place} {name}", "is left out here, required there"
@@ -135,22 +134,19 @@ def _our_parameters(operation: UpstreamOperation) -> Mapping[tuple[str, str], Pa
     }
 
 
-def _schemas(
-    sides: _Sides, ours: Node, theirs: Node, at: str, depth: int
-) -> Iterator[tuple[str, str]]:
+def _schemas(sides: _Sides, ours: Node, theirs: Node, at: str) -> Iterator[tuple[str, str]]:
+    # Ours says where to look and never leads back to itself, so this ends though theirs may not.
     here, there = sides.ours.shape(ours), sides.theirs.shape(theirs)
     yield from _types(sides.direction, here, there, at)
     yield from _values(sides.direction, here, there, at)
-    if depth == MAX_DEPTH:
-        return
     for name, node in here.members.items():
         if name in there.members:
-            yield from _schemas(sides, node, there.members[name], _inside(at, name), depth + 1)
+            yield from _schemas(sides, node, there.members[name], _inside(at, name))
         elif there.members:
             yield _inside(at, name), "is a member here, none there"
     yield from _needs(sides.direction, here, there, at)
     if here.items is not None and there.items is not None:
-        yield from _schemas(sides, here.items, there.items, _inside(at, "*"), depth + 1)
+        yield from _schemas(sides, here.items, there.items, _inside(at, "*"))
 
 
 def _needs(direction: Direction, here: Shape, there: Shape, at: str) -> Iterator[tuple[str, str]]:

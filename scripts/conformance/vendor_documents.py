@@ -80,20 +80,23 @@ def open_folder(folder: Path) -> list[Document]:
 
 
 def _own(node: Node) -> Shape:
-    declared = node.get("type")
-    types = None if declared in {None, "any"} else frozenset([declared] * isinstance(declared, str))
-    if isinstance(declared, list):
-        types = frozenset(declared)
-    if types is None and "properties" in node:
-        types = frozenset({"object"})
     values = [node["const"]] if "const" in node else node.get("enum")
     return Shape(
-        types,
+        _types(node),
         None if values is None else tuple(values),
         node.get("properties", {}),
         frozenset(required if isinstance(required := node.get("required"), list) else ()),
         node.get("items"),
     )
+
+
+def _types(node: Node) -> frozenset[str] | None:
+    declared = node.get("type")
+    if isinstance(declared, list):
+        return frozenset(declared)
+    if declared is None and {"properties", "additionalProperties"} & node.keys():
+        return frozenset({"object"})
+    return None if declared in {None, "any"} else frozenset({declared})
 
 
 def _merged(own: Shape, parts: list[Shape], choices: list[Shape]) -> Shape:
@@ -171,7 +174,7 @@ def _operation(
     path: str, method: str, operation: Node, item: Node, target: Callable[[str], Any]
 ) -> Operation:
     def whole(node: Node) -> Node:
-        return target(node["$ref"]) if "$ref" in node else node  # type: ignore[no-any-return] # JSON
+        return target(node["$ref"]) if "$ref" in node else node
 
     written = [
         whole(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))

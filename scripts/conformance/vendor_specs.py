@@ -2,9 +2,9 @@
 """Compare our upstream contracts with what the vendors publish, operation by operation.
 
 Google's discovery documents come with google-api-python-client. Other vendors' descriptions are
-read from the folder `--specs`, one folder per upstream with their JSON files in it; without it, they
-are passed over. Each difference must stand in accepted_differences.toml with its reason, from which
-docs/reference/upstream-differences.md is written; each that stands there must still be found.
+read from the folder `--specs`, one folder per upstream with their JSON files in it; without it,
+they are passed over. Each difference must stand in accepted_differences.toml with its reason, from
+which docs/reference/upstream-differences.md is written; each that stands there must still be found.
 """
 
 import argparse
