@@ -127,8 +127,10 @@ def readable_spreadsheet(asked: str | None, clients: str, readable: str) -> str:
     `readable` are ids separated by commas. Raises `ToolFailed` (`spreadsheet_not_readable`): the
     gateway's account can see more than agents may.
     """
-    if asked is None or asked == clients or asked in readable.split(","):
-        return asked or clients
+    if asked is None:
+        return clients
+    if asked in {clients, *filter(None, readable.split(","))}:
+        return asked
     raise ToolFailed("spreadsheet_not_readable")
 
 
