@@ -1,8 +1,8 @@
 """How the Sheets mock behaves: spreadsheets that remember what is written to them.
 
-Every spreadsheet id is a client database of its own, but ids that begin with `missing`, which do
-not exist, and with `private`, which nobody has shared. Errors are Google's, without the older
-`errors` list.
+Every spreadsheet id is a client database of its own. Ids that begin with `missing` do not exist,
+`private` nobody has shared, `blank` is as Google makes a new spreadsheet, and `bare` has no tab for
+flights. Errors are Google's, without the older `errors` list.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from gateway.handlers.sheets_mock_seed import seeded
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
 _BOOKS: Final = "spreadsheets"
+_FLIGHTS: Final = "Flight History"
 _STATUSES: Final[Mapping[int, str]] = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -120,9 +121,15 @@ def _area(request: MockRequest, state: MockState) -> Area | MockReply:
 def _tabs(book: str, state: MockState) -> Mapping[str, Tab]:
     found = state.find(_BOOKS, book)
     if found is None:
-        found = {tab.title: tab for tab in seeded()}
+        found = {tab.title: tab for tab in _tabs_of(book)}
         state.add(_BOOKS, book, found)
     return found
+
+
+def _tabs_of(book: str) -> list[Tab]:
+    if book.startswith("blank"):
+        return [Tab("Sheet1")]
+    return [tab for tab in seeded() if tab.title != _FLIGHTS or not book.startswith("bare")]
 
 
 def _values(area: Area, render: str, render_dates: str) -> Values:
