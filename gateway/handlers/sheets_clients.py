@@ -64,8 +64,8 @@ class ClientRow(Struct, frozen=True):
 
     def holds(self, column: str, wanted: str) -> bool:
         """Whether the cell says `wanted`, whatever the case of its letters."""
-        text = self.text(column)
-        return text is not None and text.casefold() == wanted.strip().casefold()
+        folded = wanted.strip().casefold()
+        return bool(folded) and _folded(self.cell(column)) == folded
 
 
 def client_rows(cells: Cells | None) -> Iterator[ClientRow]:
@@ -74,10 +74,7 @@ def client_rows(cells: Cells | None) -> Iterator[ClientRow]:
     Raises `ToolFailed` (`client_sheet_unusable`) when the header does not name the columns in
     their order: a column that was moved would be read, and written, as another.
     """
-    header = [(as_text(cell) or "").casefold().replace(" ", "_") for cell in (cells or [()])[0]]
-    if tuple(header[: len(COLUMNS)]) != COLUMNS:
-        raise ToolFailed("client_sheet_unusable")
-    for number, row in enumerate(cells or (), start=1):
+    for number, row in enumerate(_checked(cells), start=1):
         found = ClientRow(number, row)
         if number > 1 and found.client_id:
             yield found
@@ -148,10 +145,14 @@ def found_one(cells: Cells | None, inputs: Mapping[str, Any]) -> ClientRow:
     Raises `ToolFailed` (`client_not_found`, or as `client_rows` does).
     """
     column = inputs.get("search_field", "email") if "identifier" in inputs else "client_id"
-    wanted = inputs.get("identifier") or inputs["client_id"]
-    for row in client_rows(cells):
-        if row.holds(column, wanted):
-            return row
+    wanted = str(inputs.get("identifier") or inputs["client_id"]).strip().casefold()
+    index = COLUMNS.index(column)
+    # Asked for every member of a profile, so it looks at one cell of each row and no more.
+    for number, row in enumerate(_checked(cells), start=1):
+        if wanted and len(row) > index and _folded(row[index]) == wanted:
+            found = ClientRow(number, row)
+            if number > 1 and found.client_id:
+                return found
     raise ToolFailed("client_not_found")
 
 
@@ -173,6 +174,19 @@ def passes(row: ClientRow, filters: Mapping[str, Any]) -> bool:
 def where(cells: Cells | None, keep: Callable[[ClientRow], bool]) -> list[ClientRow]:
     """The clients that `keep` holds for."""
     return [row for row in client_rows(cells) if keep(row)]
+
+
+def _checked(cells: Cells | None) -> Cells:
+    header = [_folded(cell).replace(" ", "_") for cell in cells[0]] if cells else []
+    if cells is None or tuple(header[: len(COLUMNS)]) != COLUMNS:
+        raise ToolFailed("client_sheet_unusable")
+    return cells
+
+
+def _folded(value: Any) -> str:
+    """What is compared of a cell: its text without case."""
+    text = value.strip() if isinstance(value, str) else as_text(value) or ""
+    return text.casefold()
 
 
 def _said(**members: Any) -> dict[str, Any]:

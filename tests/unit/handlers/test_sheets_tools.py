@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.calls.replies import ReplyReader
+from gateway.contract import jsontext
+from gateway.contract.upstream import Reply
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
@@ -360,3 +363,19 @@ def test_ids_of_spreadsheets_that_cannot_be_are_refused(book):
 def test_only_what_may_be_edited_can_be_updated(updates):
     arguments = {"client_id": "CL-001", "updates": updates}
     assert CATALOGUE.find("sheets.update_client").input.violations(arguments)
+
+
+@pytest.mark.parametrize(
+    ("facts", "error"),
+    [
+        ({"status": "PERMISSION_DENIED"}, UpstreamRefusedCredentials),
+        ({"status": "RESOURCE_EXHAUSTED"}, UpstreamRateLimited),
+        ({"errors": [{"reason": "userRateLimitExceeded"}]}, UpstreamRateLimited),
+        ({"errors": [{"reason": "forbidden"}]}, UpstreamRefusedCredentials),
+        ({"errors": []}, UpstreamRefusedCredentials),
+    ],
+)
+def test_a_403_that_is_a_limit_is_told_from_one_that_is_not(facts, error):
+    body = jsontext.encode({"error": {"code": 403, "message": "No.", **facts}})
+    reply = Reply(status=403, headers={"content-type": "application/json"}, body=body)
+    assert isinstance(ReplyReader(CATALOGUE.upstreams["sheets"]).failure(reply), error)
