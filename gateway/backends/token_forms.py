@@ -66,7 +66,12 @@ class TokenForms:
             "exp": issued + ASSERTION_SECONDS,
         }
         headers = {"kid": self._key.private_key_id} if self._key.private_key_id else None
-        return str(jwt.encode(claims, self._key.private_key, algorithm="RS256", headers=headers))
+        try:
+            return str(
+                jwt.encode(claims, self._key.private_key, algorithm="RS256", headers=headers)
+            )
+        except jwt.PyJWTError:
+            raise ValueError("the private key cannot sign") from None
 
 
 def made_up_key(name: str) -> KeyFile:

@@ -18,11 +18,6 @@ def usable_rule(rules: Sequence[TokenRule], given: Collection[str]) -> TokenRule
     return next((rule for rule in rules if not missing_for(rule, given)), None)
 
 
-def nearest_rule(rules: Sequence[TokenRule], given: Collection[str]) -> TokenRule | None:
-    """The rule that lacks the fewest credentials, the first of equals; None without rules."""
-    return min(rules, key=lambda rule: len(missing_for(rule, given)), default=None)
-
-
 def missing_for(rule: TokenRule, given: Collection[str]) -> tuple[str, ...]:
     """The credentials that `rule` needs and that are not given."""
     return tuple(name for name in GRANT_CREDENTIALS[rule.grant] if name not in given)
