@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e3961562cdaf14943d37d1e4c106d2c4; generator 1
+# Source closure sha256: a08e834166b3e8cd96838f3e45599567; generator 1
 
 """Which agent may call which operations."""
 
@@ -32,6 +32,14 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "golf.get_reservations",
                 "golf.search_tee_times",
                 "ntfy.send_push_notification",
+                "sheets.add_flight_history",
+                "sheets.get_client",
+                "sheets.get_client_details",
+                "sheets.list_clients",
+                "sheets.read_sheet",
+                "sheets.search_client",
+                "sheets.search_clients",
+                "sheets.update_client",
                 "weather.get_weather",
             )
         ),

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 22888153f6f6914a132fb2221770bf9c; generator 1
+# Source closure sha256: 7683fece1e1346bb88c61a01efb388c4; generator 1
 
 """The routes of every connector."""
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import amadeus, avinode, example, frankfurter, golf, ntfy, weather
+from generated.routes import amadeus, avinode, example, frankfurter, golf, ntfy, sheets, weather
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *amadeus.ROUTES,
@@ -17,5 +17,6 @@ ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *frankfurter.ROUTES,
     *golf.ROUTES,
     *ntfy.ROUTES,
+    *sheets.ROUTES,
     *weather.ROUTES,
 )

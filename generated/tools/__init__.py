@@ -1,13 +1,13 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 22888153f6f6914a132fb2221770bf9c; generator 1
+# Source closure sha256: 7683fece1e1346bb88c61a01efb388c4; generator 1
 
 """The tools of every connector."""
 
 from typing import Final
 
 from gateway.contract.operation import Tool
-from generated.tools import amadeus, avinode, example, frankfurter, golf, ntfy, weather
+from generated.tools import amadeus, avinode, example, frankfurter, golf, ntfy, sheets, weather
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *amadeus.TOOLS,
@@ -16,5 +16,6 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *frankfurter.TOOLS,
     *golf.TOOLS,
     *ntfy.TOOLS,
+    *sheets.TOOLS,
     *weather.TOOLS,
 )
