@@ -12,6 +12,7 @@ from gateway.backends.base import Backend
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import (
@@ -36,6 +37,8 @@ class Line(Struct, frozen=True):
     backend: Backend
     reader: ReplyReader
     settings: Mapping[str, str] = {}
+    shapes: Mapping[str, Shape] = {}
+    """The upstream's tables by name."""
     tables: Tables | None = None
     """The workspace database, where that takes the upstream's place."""
 
