@@ -108,7 +108,7 @@ def _backend(
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend == "mock":
-        mock_clock = FastClock(clock, settings.mock_speed)
+        mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
         application = UpstreamApplication(
             upstream,
             mock_clock,
