@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+# Source closure sha256: e0d884d320f22e23f3f55087c0fb4784; generator 1
 
 """Which agent may call which operations."""
 
@@ -24,6 +24,10 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
             )
         ),
         "flight_search": frozenset(
