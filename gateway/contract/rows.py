@@ -24,6 +24,8 @@ _KINDS: Final[Mapping[str, ColumnKind]] = {
 }
 _FORMATS: Final[Mapping[str, ColumnKind]] = {"date": "date", "date-time": "moment"}
 _NUL: Final = "\0"
+_INFINITIES: Final = frozenset({"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"})
+"""The ends of Python's calendar: the driver for PostgreSQL stores infinity for them."""
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -172,6 +174,13 @@ def _number(value: Any) -> int | float:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
+def _moment(value: Any) -> str:
+    moment = as_date_time(value)
+    if moment in _INFINITIES:
+        raise ValueError("is an end of the calendar, which stands for infinity")
+    return moment
+
+
 def _json(value: Any) -> Any:
     return value
 
@@ -182,6 +191,6 @@ _CANONICAL: Final[Mapping[ColumnKind, Callable[[Any], Any]]] = {
     "number": _number,
     "boolean": _boolean,
     "date": as_date,
-    "moment": as_date_time,
+    "moment": _moment,
     "json": _json,
 }

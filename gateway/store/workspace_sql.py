@@ -11,6 +11,7 @@ from sqlalchemy.sql.elements import ColumnElement, UnaryExpression
 
 from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
 from gateway.contract.tables import AT_MOST, Filter, Order, Row, Selection
+from gateway.errors import InvalidReply
 
 _GLOB: Final = frozenset("*?[")
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
@@ -78,8 +79,12 @@ class Statements:
         }
 
     def answered(self, row: Mapping[str, Any]) -> Row:
-        """A row in canonical form."""
-        return {name: _canonical(self._shape.columns[name], value) for name, value in row.items()}
+        """A row in canonical form. Raises `InvalidReply` for what the columns cannot hold."""
+        columns = self._shape.columns
+        try:
+            return {name: _canonical(columns[name], value) for name, value in row.items()}
+        except (ValueError, OverflowError) as error:
+            raise InvalidReply("The workspace holds a value that its column cannot.") from error
 
     def _where(self, filters: Sequence[Filter]) -> ColumnElement[bool]:
         return and_(true(), *map(self._condition, filters))
@@ -124,6 +129,9 @@ def stored(column: Column, value: Any) -> Any:
         return datetime.fromisoformat(value)
     if column.kind == "date":
         return date.fromisoformat(value)
+    if column.kind == "number":
+        # The driver for PostgreSQL takes the type of a list from its first member.
+        return float(value)
     return value
 
 
@@ -144,6 +152,8 @@ def glob(pattern: str) -> str:
 
 def _canonical(column: Column, value: Any) -> Any:
     match value:
+        case datetime(tzinfo=None):
+            raise ValueError("is infinite")
         case datetime():
             return column.canonical(value.astimezone(UTC).isoformat())
         case date():
