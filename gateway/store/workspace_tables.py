@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from msgspec import UNSET
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -26,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB, TEXT
 from sqlalchemy.schema import CreateColumn
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.elements import ColumnElement, TextClause
 from sqlalchemy.types import TypeEngine
 
 from gateway.contract.rows import KEY, ColumnKind, Shape
@@ -88,7 +87,7 @@ def _column(declared: Declared) -> Column[Any]:
     )
 
 
-def _default(declared: Declared) -> str | ColumnElement[Any] | None:
+def _default(declared: Declared) -> str | TextClause | ColumnElement[Any] | None:
     match declared.default:
         case bool() as truth:
             return true() if truth else false()
@@ -99,9 +98,7 @@ def _default(declared: Declared) -> str | ColumnElement[Any] | None:
     return None
 
 
-def _refuse_misfits(
-    dialect: Dialect, table: Table, found: Mapping[str, Any], place: str
-) -> None:
+def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], place: str) -> None:
     for column in table.columns:
         facts = found.get(column.name)
         where = f"{place}: the column {column.name} of {table.name}"
@@ -125,7 +122,11 @@ def _refuse_misfits(
 def _type(kind: TypeEngine[Any], dialect: Dialect) -> str:
     """The type's name in SQL, without the order of its text and the size of its numbers."""
     name = kind.compile(dialect).partition(" COLLATE")[0]
-    return {"FLOAT(53)": "DOUBLE PRECISION"}.get(name, name) if _has_doubles(dialect) else name.partition("(")[0]
+    return (
+        {"FLOAT(53)": "DOUBLE PRECISION"}.get(name, name)
+        if _has_doubles(dialect)
+        else name.partition("(")[0]
+    )
 
 
 def _has_doubles(dialect: Dialect) -> bool:

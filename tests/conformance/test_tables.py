@@ -327,7 +327,9 @@ async def test_hostile_text_is_only_text(tables: Tables) -> None:
 
 async def test_patterns_mean_the_same_everywhere(tables: Tables) -> None:
     alphabet = ["a", "A", "%", "_", "[", "]", "?", "^", "é", "\\"]
-    texts = ["".join(each) for size in (0, 1, 2) for each in itertools.product(alphabet, repeat=size)]
+    texts = [
+        "".join(each) for size in (0, 1, 2) for each in itertools.product(alphabet, repeat=size)
+    ]
     await tables.insert("quotes", [quote(n, notes=text) for n, text in enumerate(texts)])
     patterns = ["a", "_", "%", "a%", "%a", "_a", "\\%", "\\_%", "%\\\\", "[a]", "?", "[^a]", "%]%"]
 
@@ -340,9 +342,7 @@ async def test_patterns_mean_the_same_everywhere(tables: Tables) -> None:
 def matches(text: str, pattern: str, operator: str) -> bool:
     """LIKE as the SQL standard has it, with `\\` to make a character plain."""
     tokens = re.findall(r"\\.|.", pattern)
-    expression = "".join(
-        {"%": ".*", "_": "."}.get(token, re.escape(token[-1])) for token in tokens
-    )
+    expression = "".join({"%": ".*", "_": "."}.get(token, re.escape(token[-1])) for token in tokens)
     flags = re.DOTALL | (re.IGNORECASE | re.ASCII if operator == "ilike" else 0)
     return re.fullmatch(expression, text, flags) is not None
 

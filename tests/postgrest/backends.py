@@ -88,9 +88,7 @@ async def postgrest(
 def context(
     clock: StepClock, backend, tables: Tables | None, tool: str = "supabase.insert"
 ) -> CallUpstreams:
-    line = Line(
-        upstream(), backend, ReplyReader(upstream()), shapes=shapes(), tables=tables
-    )
+    line = Line(upstream(), backend, ReplyReader(upstream()), shapes=shapes(), tables=tables)
     operation = catalogue().find(tool).operation
     effect = Effect.READ if tool == "supabase.query" else operation.effect
     delivery = Delivery(clock, operation, effect)

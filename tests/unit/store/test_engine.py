@@ -18,7 +18,7 @@ from sqlmodel import SQLModel
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey
-from gateway.store.engine import READING, WRITING, open_store, sqlite_caveat, sqlite_engine
+from gateway.store.engine import READING, open_store, sqlite_caveat, sqlite_engine
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
