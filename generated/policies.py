@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a08e834166b3e8cd96838f3e45599567; generator 1
+# Source closure sha256: cc7c10212e3f97d414e23adf186ac8a8; generator 1
 
 """Which agent may call which operations."""
 
@@ -40,6 +40,10 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "sheets.search_client",
                 "sheets.search_clients",
                 "sheets.update_client",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
                 "weather.get_weather",
             )
         ),

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7683fece1e1346bb88c61a01efb388c4; generator 1
+# Source closure sha256: 9401591d3b46054c48b6514d07079806; generator 1
 
 """The routes of every connector."""
 
@@ -8,7 +8,17 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import amadeus, avinode, example, frankfurter, golf, ntfy, sheets, weather
+from generated.routes import (
+    amadeus,
+    avinode,
+    example,
+    frankfurter,
+    golf,
+    ntfy,
+    sheets,
+    supabase,
+    weather,
+)
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *amadeus.ROUTES,
@@ -18,5 +28,6 @@ ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *golf.ROUTES,
     *ntfy.ROUTES,
     *sheets.ROUTES,
+    *supabase.ROUTES,
     *weather.ROUTES,
 )

@@ -1,13 +1,23 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7683fece1e1346bb88c61a01efb388c4; generator 1
+# Source closure sha256: 9401591d3b46054c48b6514d07079806; generator 1
 
 """The tools of every connector."""
 
 from typing import Final
 
 from gateway.contract.operation import Tool
-from generated.tools import amadeus, avinode, example, frankfurter, golf, ntfy, sheets, weather
+from generated.tools import (
+    amadeus,
+    avinode,
+    example,
+    frankfurter,
+    golf,
+    ntfy,
+    sheets,
+    supabase,
+    weather,
+)
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *amadeus.TOOLS,
@@ -17,5 +27,6 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *golf.TOOLS,
     *ntfy.TOOLS,
     *sheets.TOOLS,
+    *supabase.TOOLS,
     *weather.TOOLS,
 )
