@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+# Source closure sha256: 7e010e73b48a82e93a044f011d68c43b; generator 1
 
 """Which agent may call which operations."""
 
@@ -24,6 +24,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "golf.book_tee_time",
+                "golf.get_reservations",
+                "golf.search_tee_times",
+                "ntfy.send_push_notification",
+                "weather.get_weather",
             )
         ),
         "flight_search": frozenset(

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a8e601ef4fe73649e6e4c36237ceba5; generator 1
+# Source closure sha256: 4521a7ab48579e6141aa22af6f5483cd; generator 1
 
 """The routes of every connector."""
 
@@ -8,9 +8,12 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import avinode, example
+from generated.routes import avinode, example, golf, ntfy, weather
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *avinode.ROUTES,
     *example.ROUTES,
+    *golf.ROUTES,
+    *ntfy.ROUTES,
+    *weather.ROUTES,
 )
