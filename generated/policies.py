@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 848bf52445300d376ca0674b9ec9cc39; generator 1
+# Source closure sha256: e3961562cdaf14943d37d1e4c106d2c4; generator 1
 
 """Which agent may call which operations."""
 
@@ -28,6 +28,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "example.calculate",
                 "example.greet",
                 "frankfurter.convert_currency",
+                "golf.book_tee_time",
+                "golf.get_reservations",
+                "golf.search_tee_times",
+                "ntfy.send_push_notification",
+                "weather.get_weather",
             )
         ),
         "flight_search": frozenset(

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 913b9a2eea323ed719450a3a932447d3; generator 1
+# Source closure sha256: 22888153f6f6914a132fb2221770bf9c; generator 1
 
 """The routes of every connector."""
 
@@ -8,11 +8,14 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import amadeus, avinode, example, frankfurter
+from generated.routes import amadeus, avinode, example, frankfurter, golf, ntfy, weather
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *amadeus.ROUTES,
     *avinode.ROUTES,
     *example.ROUTES,
     *frankfurter.ROUTES,
+    *golf.ROUTES,
+    *ntfy.ROUTES,
+    *weather.ROUTES,
 )
