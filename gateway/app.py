@@ -127,6 +127,10 @@ class Gateway:
         parts = self.parts
         return tuple(e for e in parts.catalogue.entries if parts.policy.allows(agent, e.id))
 
+    def may_call(self, agent: str, operation_id: str) -> bool:
+        """Whether `agent` may call this operation: what `gateway access can` says."""
+        return self.parts.policy.allows(agent, operation_id)
+
     async def call(
         self, operation_id: str, arguments: Mapping[str, Any], *, agent: str = ADMINISTRATOR
     ) -> dict[str, Any]:
@@ -188,11 +192,24 @@ class Gateway:
             problems.append("The store cannot be read.")
         store: Literal["ok", "failed"] = "failed" if problems else "ok"
         upstreams = {
-            name: UpstreamState(backend=line.backend_name, problem=line.backend.problem)
+            name: UpstreamState(
+                backend=line.backend_name,
+                problem=await self._workspace_problem(name) or line.backend.problem,
+            )
             for name, line in parts.lines.items()
         }
         problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
         return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
+
+    async def _workspace_problem(self, upstream: str) -> str | None:
+        workspace = self.parts.workspaces.get(upstream)
+        try:
+            if workspace is not None:
+                await workspace.check()
+        except StoreError as error:
+            _log.error("the workspace cannot be used: %s", error.detail)
+            return "The workspace database cannot be used."
+        return None
 
 
 OnReady = Callable[[str, NewKey | None], None]

@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: acd37becdd9f28659e77c41bd463ddba; generator 1
+# Source closure sha256: cc7c10212e3f97d414e23adf186ac8a8; generator 1
 
 """Which agent may call which operations."""
 
@@ -12,6 +12,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "administrator": frozenset(
             (
+                "amadeus.get_airport_code",
+                "amadeus.search_flights",
+                "amadeus.search_hotels",
                 "avinode.create_rfp",
                 "avinode.create_trip",
                 "avinode.create_watch",
@@ -24,6 +27,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "frankfurter.convert_currency",
+                "golf.book_tee_time",
+                "golf.get_reservations",
+                "golf.search_tee_times",
+                "ntfy.send_push_notification",
                 "sheets.add_flight_history",
                 "sheets.get_client",
                 "sheets.get_client_details",
@@ -32,6 +40,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "sheets.search_client",
                 "sheets.search_clients",
                 "sheets.update_client",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
+                "weather.get_weather",
             )
         ),
         "flight_search": frozenset(
