@@ -51,8 +51,13 @@ class Parts(Struct, frozen=True, kw_only=True):
     """The administrator's key, when this start made one: to be shown once."""
 
 
-async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Parts:
-    """Build everything; `stack` closes it in reverse order.
+async def assemble(
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    grants: Mapping[str, frozenset[str]] | None = None,
+) -> Parts:
+    """Build everything; `stack` closes it in reverse order. `grants` replace the policies'.
 
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
@@ -85,7 +90,7 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
     configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
     new_key = await keys.bootstrap(configured, settings.data)
-    policy = Policy(catalogue.grants)
+    policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
         lines=lines,

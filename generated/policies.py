@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cc7c10212e3f97d414e23adf186ac8a8; generator 1
+# Source closure sha256: 772bb6c2d28825aeee04778dacdcd15d; generator 1
 
 """Which agent may call which operations."""
 
@@ -47,6 +47,30 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "weather.get_weather",
             )
         ),
+        "client_data": frozenset(
+            (
+                "sheets.get_client_details",
+                "sheets.list_clients",
+                "sheets.read_sheet",
+                "sheets.search_client",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "communication": frozenset(
+            (
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "error_monitor": frozenset(
+            (
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
         "flight_search": frozenset(
             (
                 "avinode.create_rfp",
@@ -55,8 +79,26 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.search_airports",
                 "avinode.search_empty_legs",
                 "avinode.search_flights",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
             )
         ),
-        "proposal_analysis": frozenset(("avinode.get_rfp_status",)),
+        "orchestrator": frozenset(
+            (
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "proposal_analysis": frozenset(
+            (
+                "avinode.get_rfp_status",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
+            )
+        ),
     }
 )
