@@ -36,6 +36,14 @@ class SharedState:
         """Where the upstream's contract says `x-cache-seconds`."""
 
 
+class _NotWorthKeeping(Exception):
+    """A reply that is no success; whether it was expected, each call judges for itself."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.status)
+        self.reply = reply
+
+
 class CallUpstreams:
     """The `CallContext` of one call."""
 
@@ -69,15 +77,26 @@ class CallUpstreams:
         )
         if operation.cache_seconds and operation.method == "GET":
             key = encode_key([line.upstream.name, operation.id, request.path, request.query])
-            keep = self._shared.replies.get
-            reply = await keep(key, operation.cache_seconds, lambda: self._fresh(line, request))
+            reply = await self._kept(key, operation.cache_seconds, line, request)
         else:
             reply = await self._delivery.deliver(line, request)
         return line.reader.admit(operation.id, reply, expect)
 
-    async def _fresh(self, line: Line, request: UpstreamRequest) -> Reply:
-        """A reply worth keeping: a success that the contract admits. Raises for every other."""
+    async def _kept(
+        self, key: bytes, seconds: float, line: Line, request: UpstreamRequest
+    ) -> Reply:
+        try:
+            return await self._shared.replies.get(
+                key, seconds, lambda: self._worth_keeping(line, request)
+            )
+        except _NotWorthKeeping as error:
+            return error.reply
+
+    async def _worth_keeping(self, line: Line, request: UpstreamRequest) -> Reply:
+        """A success that the contract admits. Raises for every other reply."""
         reply = await self._delivery.deliver(line, request)
+        if not 200 <= reply.status < 300:
+            raise _NotWorthKeeping(reply)
         line.reader.admit(request.operation, reply, ())
         return reply
 
@@ -111,7 +130,7 @@ async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
 
 
 def _segments(template: str, values: Mapping[str, str]) -> Iterator[str]:
-    for part in template.split("/")[1:]:
+    for part in template.split("/")[1:] if template != "/" else ():
         yield _PLACEHOLDER.sub(lambda found: values[found[1]], part)
 
 
