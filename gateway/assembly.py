@@ -69,10 +69,6 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
     new_key = await keys.bootstrap(configured, settings.data)
     policy = Policy(catalogue.grants)
-    lines = {
-        name: Line(upstream, backends[name], ReplyReader(upstream))
-        for name, upstream in catalogue.upstreams.items()
-    }
     return Parts(
         catalogue=catalogue,
         upstreams=upstreams,
@@ -87,11 +83,18 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
             policy=policy,
             admission=Admission(settings.max_concurrent_calls),
             cache=ReadCache(clock),
-            dispatcher=Dispatcher(lines, clock),
+            dispatcher=Dispatcher(_lines(catalogue, backends), clock),
             audit=audit,
         ),
         new_key=new_key,
     )
+
+
+def _lines(catalogue: Catalogue, backends: Mapping[str, Backend]) -> dict[str, Line]:
+    return {
+        name: Line(upstream, backends[name], ReplyReader(upstream))
+        for name, upstream in catalogue.upstreams.items()
+    }
 
 
 def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
@@ -105,7 +108,7 @@ def _backend(
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend == "mock":
-        mock_clock = FastClock(clock, settings.mock_speed)
+        mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
         application = UpstreamApplication(
             upstream,
             mock_clock,

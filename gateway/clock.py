@@ -28,12 +28,15 @@ class SystemClock:
 
 
 class FastClock:
-    """Another clock's time, passing `speed` times as fast from now on: time for mocks."""
+    """Another clock's time, passing `speed` times as fast from now on: time for mocks.
 
-    def __init__(self, clock: Clock, speed: float) -> None:
+    Wall time begins at `start`, or where the other clock is. At speed 0 it stands still.
+    """
+
+    def __init__(self, clock: Clock, speed: float, start: datetime | None = None) -> None:
         self._clock = clock
         self._speed = speed
-        self._wall = clock.now()
+        self._wall = clock.now() if start is None else start.astimezone(UTC)
         self._start = clock.monotonic()
 
     def now(self) -> datetime:

@@ -1,9 +1,9 @@
-"""Results of reads that may be used again, in this process."""
+"""What reads have answered, kept in this process for as long as the contracts allow."""
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -14,31 +14,93 @@ from gateway.clock import Clock
 from gateway.contract.operation import Effect
 
 MAX_BYTES: Final = 16 * 2**20
-"""Results kept, counted as JSON text with their arguments; the least recently used go first."""
+"""What one cache keeps, counted with the keys; the least recently used goes first."""
 
-_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+T = TypeVar("T")
+encode_key: Final = msgspec.json.Encoder(order="deterministic").encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class _Kept(Struct, frozen=True):
-    result: Result
+class _Kept(Struct, Generic[T], frozen=True):
+    value: T
     until: float
     size: int
 
 
-class ReadCache:
-    """Answers from memory where the contract says for how long (`x-policy.cache`).
+class KeptAnswers(Generic[T]):
+    """Values by key, each until its time is up.
 
-    Calls with the same arguments that arrive while the first is under way wait for its result.
-    What fails is not kept.
+    Whoever asks while the same is being made waits for it, and shares its failure. What fails is
+    not kept.
     """
 
-    def __init__(self, clock: Clock, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, clock: Clock, size_of: Callable[[T], int], max_bytes: int = MAX_BYTES
+    ) -> None:
         self._clock = clock
+        self._size_of = size_of
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
-        self._under_way: dict[bytes, asyncio.Future[None]] = {}
+        self._kept: OrderedDict[bytes, _Kept[T]] = OrderedDict()
+        self._under_way: dict[bytes, asyncio.Future[T]] = {}
+
+    async def get(self, key: bytes, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
+        """The value kept under `key`, or else that of `make`, kept for `seconds`."""
+        while True:
+            kept = self._find(key)
+            if kept is not None:
+                return kept.value
+            first = self._under_way.get(key)
+            if first is None:
+                return await self._make(key, seconds, make)
+            await asyncio.wait([first])
+            if not first.cancelled():
+                return first.result()
+
+    async def _make(self, key: bytes, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
+        first = self._under_way[key] = asyncio.get_running_loop().create_future()
+        try:
+            value = await make()
+        except Exception as error:
+            first.set_exception(error)
+            first.exception()  # there may be nobody who waits for it
+            raise
+        else:
+            self._keep(key, seconds, value)
+            first.set_result(value)
+            return value
+        finally:
+            del self._under_way[key]
+            first.cancel()
+
+    def _find(self, key: bytes) -> _Kept[T] | None:
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept.until <= self._clock.monotonic():
+            self._drop(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept
+
+    def _keep(self, key: bytes, seconds: float, value: T) -> None:
+        size = len(key) + self._size_of(value)
+        if size > self._max_bytes:
+            return
+        while self._bytes + size > self._max_bytes:
+            self._drop(next(iter(self._kept)))
+        self._kept[key] = _Kept(value, self._clock.monotonic() + seconds, size)
+        self._bytes += size
+
+    def _drop(self, key: bytes) -> None:
+        self._bytes -= self._kept.pop(key).size
+
+
+class ReadCache:
+    """Results of reads, by operation and arguments, where the contract says `x-policy.cache`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._kept: KeptAnswers[Result] = KeptAnswers(clock, lambda result: len(result.text))
 
     async def answer(
         self, permit: Permit, arguments: Arguments, run: Callable[[], Awaitable[Result]]
@@ -47,56 +109,7 @@ class ReadCache:
         operation = permit.entry.operation
         if not operation.cache_seconds or arguments.effect is not Effect.READ:
             return await run()
-        key = _encode([operation.id, arguments.values])
-        while True:
-            found = self._find(key)
-            if found is not None:
-                return found
-            first = self._under_way.get(key)
-            if first is None:
-                return await self._run(key, operation.cache_seconds, run)
-            await asyncio.wait([first])
-            if not first.cancelled():
-                # The first one's result, which is kept now, or its failure.
-                first.result()
-
-    async def _run(
-        self, key: bytes, seconds: float, run: Callable[[], Awaitable[Result]]
-    ) -> Result:
-        first = self._under_way[key] = asyncio.get_running_loop().create_future()
-        try:
-            result = await run()
-        except Exception as error:
-            first.set_exception(error)
-            first.exception()  # there may be nobody who waits for it
-            raise
-        else:
-            self._keep(key, seconds, result)
-            first.set_result(None)
-            return result
-        finally:
-            del self._under_way[key]
-            first.cancel()
-
-    def _find(self, key: bytes) -> Result | None:
-        kept = self._kept.get(key)
-        if kept is None:
-            return None
-        if kept.until <= self._clock.monotonic():
-            self._drop(key)
-            return None
-        self._kept.move_to_end(key)
+        key = encode_key([operation.id, arguments.values])
+        kept = await self._kept.get(key, operation.cache_seconds, run)
         # Decoded anew: whoever gets the values may change them.
-        return Result(_decode(kept.result.text), kept.result.text, kept.result.backend)
-
-    def _keep(self, key: bytes, seconds: float, result: Result) -> None:
-        size = len(key) + len(result.text)
-        if size > self._max_bytes:
-            return
-        while self._bytes + size > self._max_bytes:
-            self._drop(next(iter(self._kept)))
-        self._kept[key] = _Kept(result, self._clock.monotonic() + seconds, size)
-        self._bytes += size
-
-    def _drop(self, key: bytes) -> None:
-        self._bytes -= self._kept.pop(key).size
+        return Result(_decode(kept.text), kept.text, kept.backend)

@@ -93,13 +93,13 @@ class Delivery:
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not is_repeatable
-        limit = min(self._left(), self._attempts.timeout_seconds or self._left())
+        left = self._left()
+        limit = min(left, self._attempts.timeout_seconds or left)
         try:
             return await line.backend.send(request, timeout_seconds=limit)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_repeatable or not error.is_sent:
                 self.may_have_acted = acted_before
-                error.is_sent = acted_before
             return error
 
     def _passing(
@@ -116,8 +116,8 @@ class Delivery:
         backoff = self._attempts.backoff_seconds
         wait = backoff[min(attempt, len(backoff)) - 1] if backoff else 0.0
         asked = failure.retry_after_seconds if isinstance(failure, UpstreamRateLimited) else None
-        # Chance only spreads the load, it guards nothing.
-        return max(wait, asked or 0.0) * random.uniform(1, 1 + _JITTER)  # noqa: S311
+        longer = random.uniform(1, 1 + _JITTER)  # noqa: S311 - chance spreads the load, guards nothing
+        return max(wait, asked or 0.0) * longer
 
     def _left(self) -> float:
         return max(self._deadline - self._clock.monotonic(), 0.0)

@@ -1,14 +1,13 @@
 """From a permit to an outcome: the Python handler, or the upstream through its backend."""
 
 import asyncio
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Final
-from weakref import WeakValueDictionary
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
 from gateway.calls.delivery import Delivery, Line
-from gateway.calls.upstreams import CallUpstreams
+from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock, rfc3339
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import Unmappable
@@ -32,7 +31,7 @@ class Dispatcher:
     def __init__(self, lines: Mapping[str, Line], clock: Clock) -> None:
         self._lines = lines
         self._clock = clock
-        self._locks: MutableMapping[str, asyncio.Lock] = WeakValueDictionary()
+        self._shared = SharedState(clock)
 
     def backend_of(self, operation: Operation) -> BackendName:
         """Who answers the calls of `operation`."""
@@ -83,7 +82,7 @@ class Dispatcher:
                 delivery.may_have_acted = arguments.effect is not Effect.READ and all(
                     line.tables is not None for line in lines.values()
                 )
-                context = CallUpstreams(self._facts(call), lines, delivery, self._locks)
+                context = CallUpstreams(self._facts(call), lines, delivery, self._shared)
                 return Outcome(await run(arguments.values, context), backend)
             case HttpBinding() as binding:
                 facts = self._facts(call, self._lines[binding.upstream].settings)

@@ -12,14 +12,27 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
+from weakref import WeakValueDictionary
 
+from gateway.calls.cache import KeptAnswers, encode_key
 from gateway.calls.delivery import Delivery, Line
+from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.tables import Tables
-from gateway.contract.upstream import UpstreamRequest
+from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import InternalError
 
 _PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
+
+
+class SharedState:
+    """What the calls of one process share."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.locks: MutableMapping[str, asyncio.Lock] = WeakValueDictionary()
+        """By what they guard; a lock that nobody holds or waits for is forgotten."""
+        self.replies: KeptAnswers[Reply] = KeptAnswers(clock, lambda reply: len(reply.body))
+        """Where the upstream's contract says `x-cache-seconds`."""
 
 
 class CallUpstreams:
@@ -30,12 +43,12 @@ class CallUpstreams:
         call: CallFacts,
         lines: Mapping[str, Line],
         delivery: Delivery,
-        locks: MutableMapping[str, asyncio.Lock],
+        shared: SharedState,
     ) -> None:
         self._call = call
         self._lines = lines
         self._delivery = delivery
-        self._locks = locks
+        self._shared = shared
 
     @property
     def call(self) -> CallFacts:
@@ -53,8 +66,19 @@ class CallUpstreams:
             headers=tuple(asked.headers.items()),
             body=asked.body,
         )
-        reply = await self._delivery.deliver(line, request)
+        if operation.cache_seconds and operation.method == "GET":
+            key = encode_key([line.upstream.name, operation.id, request.path, request.query])
+            keep = self._shared.replies.get
+            reply = await keep(key, operation.cache_seconds, lambda: self._fresh(line, request))
+        else:
+            reply = await self._delivery.deliver(line, request)
         return line.reader.admit(operation.id, reply, expect)
+
+    async def _fresh(self, line: Line, request: UpstreamRequest) -> Reply:
+        """A reply worth keeping: a success that the contract admits. Raises for every other."""
+        reply = await self._delivery.deliver(line, request)
+        line.reader.admit(request.operation, reply, ())
+        return reply
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""
@@ -66,7 +90,7 @@ class CallUpstreams:
 
     def exclusive(self, key: str) -> AbstractAsyncContextManager[None]:
         """See `CallContext.exclusive`."""
-        return _holding(self._locks.setdefault(key, asyncio.Lock()))
+        return _holding(self._shared.locks.setdefault(key, asyncio.Lock()))
 
     def _line(self, upstream: str) -> Line:
         if upstream not in self._lines:

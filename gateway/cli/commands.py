@@ -33,6 +33,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "mock": CommandEntry("gateway.cli.mock", "Serve the mock of an upstream over HTTP."),
         "tools": CommandEntry("gateway.cli.tools", "List the tools, or show one."),
         "call": CommandEntry("gateway.cli.call", "Call a tool, here or at a remote gateway."),
+        "verify": CommandEntry(
+            "gateway.cli.verify", "Call every tool through every door and compare the answers."
+        ),
         "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
         "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),
         "config": CommandEntry(

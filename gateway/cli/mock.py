@@ -45,7 +45,7 @@ def _read_steps(
     help="Fail that many calls of an operation (`*`: of any), such as `* 3 status=503` or "
     "`readRfq 1 latency=2s`. May be repeated; see also the header Mock-Fault.",
 )
-@settings_options("package", "seed", "mock_speed", "mock_latency_seconds")
+@settings_options("package", "seed", "mock_speed", "mock_time", "mock_latency_seconds")
 def command(
     *, upstream: str, host: str, port: int, scenario: tuple[ScenarioStep, ...], **flags: Any
 ) -> None:
@@ -57,7 +57,7 @@ def command(
     catalogue = open_catalogue(settings.package)
     application = UpstreamApplication(
         catalogue.upstreams[known_upstream(catalogue, upstream)],
-        FastClock(SystemClock(), settings.mock_speed),
+        FastClock(SystemClock(), settings.mock_speed, settings.mock_time),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
         scenario=scenario,

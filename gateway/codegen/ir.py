@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.upstream import Upstream
 
 
@@ -64,6 +64,9 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     effect: Effect
     timeout_seconds: float
     errors: tuple[DeclaredError, ...]
+    attempts: Attempts
+    cache_seconds: float
+    escalation: Escalation | None
     mcp_name: str
     aliases: tuple[str, ...]
     annotations: Annotations
@@ -85,6 +88,13 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     @property
     def route(self) -> str:
         return f"/v1/{self.connector}/{self.tool}"
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """Names of the upstreams that its binding may use."""
+        if "upstream" in self.x_binding:
+            return (self.x_binding["upstream"],)
+        return tuple(self.x_binding.get("upstreams", ()))
 
 
 class UpstreamContract(Struct, frozen=True, kw_only=True):

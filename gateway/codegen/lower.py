@@ -24,7 +24,7 @@ from gateway.codegen.sharing import COMMON, model, published, shared_models
 from gateway.codegen.sources.refs import closure, dereference, resolve
 from gateway.codegen.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
-from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.pointers import follow
 
 EVERY_TOOL: Final = "*"
@@ -73,6 +73,9 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         effect=Effect(policy["effect"]),
         timeout_seconds=float(policy["timeoutSeconds"]),
         errors=tuple(_declared(policy.get("errors", {}))),
+        attempts=_attempts(policy.get("attempts")),
+        cache_seconds=float(policy.get("cache", {}).get("seconds", 0)),
+        escalation=_escalation(policy.get("escalation")),
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),
         annotations=_annotations(mcp["annotations"]),
@@ -102,6 +105,27 @@ def _model(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Mo
 def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
     for reason, facts in errors.items():
         yield DeclaredError(reason=reason, status=facts["status"], title=facts["title"])
+
+
+def _attempts(facts: Mapping[str, Any] | None) -> Attempts:
+    said = Attempts()
+    if facts is None:
+        return said
+    limit = facts.get("timeoutSeconds")
+    return Attempts(
+        max=facts["max"],
+        backoff_seconds=tuple(map(float, facts.get("backoffSeconds", said.backoff_seconds))),
+        timeout_seconds=None if limit is None else float(limit),
+        on=tuple(facts.get("on", said.on)),
+    )
+
+
+def _escalation(facts: Mapping[str, Any] | None) -> Escalation | None:
+    if facts is None:
+        return None
+    return Escalation(
+        when=facts["when"], grant=facts["grant"], requires=tuple(facts.get("requires", ()))
+    )
 
 
 def _annotations(hints: Mapping[str, bool]) -> Annotations:

@@ -111,12 +111,12 @@ def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozens
 
 def _identity(tool: ToolContract) -> tuple[Any, ...]:
     """What other files or tools may depend on."""
-    return (tool.id, tool.mcp_name, tool.aliases, tool.effect, tool.x_binding.get("upstream"))
+    return (tool.id, tool.mcp_name, tool.aliases, tool.effect, tool.upstreams)
 
 
 def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> SourceTree:
     """A tree of these tools and all that they need, complete in itself."""
-    names = {tool.x_binding.get("upstream") for tool in tools}
+    names = {name for tool in tools for name in tool.upstreams}
     upstreams = [each for each in contracts.upstreams if each.upstream.name in names]
     sources = [*(tool.source for tool in tools), *(each.source for each in upstreams)]
     paths = {path for source in sources for path in source.closure}

@@ -1,6 +1,6 @@
 """An upstream's OpenAPI contract as the record that field maps and backends read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.codegen.sources.document import Document
@@ -10,11 +10,16 @@ from gateway.contract.pointers import child
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,
+    QueryRule,
     RateHeaders,
+    RefusalRule,
+    SettingRule,
+    TokenRule,
     Upstream,
     UpstreamOperation,
 )
 
+FORM: Final = "application/x-www-form-urlencoded"
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
@@ -30,10 +35,16 @@ def lower_upstream(tree: SourceTree, name: str) -> Upstream:
         title=facts["title"],
         base_url=facts.get("baseUrl"),
         credentials=tuple(_credential(each) for each in facts.get("credentials", ())),
+        settings=tuple(SettingRule(**each) for each in facts.get("settings", ())),
         headers=tuple(HeaderRule(**each) for each in facts.get("headers", ())),
+        query=tuple(QueryRule(**each) for each in facts.get("query", ())),
+        tokens=tuple(_token(each) for each in facts.get("tokens", ())),
+        refusals=tuple(_refusal(each) for each in facts.get("refusals", ())),
         soft_errors=facts.get("softErrors"),
         rate=_rate(facts.get("rateHeaders")),
         mock=facts.get("mock"),
+        has_workspace=facts.get("workspace", False),
+        tables=_tables(tree, document, facts.get("tables", {})),
         operations=tuple(_operations(tree, document)),
     )
 
@@ -43,7 +54,34 @@ def _credential(facts: Mapping[str, Any]) -> CredentialRule:
         name=facts["name"],
         description=facts["description"],
         is_required=facts.get("required", True),
+        kind=facts.get("kind", "text"),
     )
+
+
+def _token(facts: Mapping[str, Any]) -> TokenRule:
+    return TokenRule(
+        grant=facts["grant"],
+        url=facts["url"],
+        operation=facts["operationId"],
+        scopes=tuple(facts.get("scopes", ())),
+    )
+
+
+def _refusal(facts: Mapping[str, Any]) -> RefusalRule:
+    return RefusalRule(
+        status=facts["status"],
+        pointer=facts["pointer"],
+        values=tuple(facts["values"]),
+        means=facts["means"],
+    )
+
+
+def _tables(
+    tree: SourceTree, document: Document, names: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    return {
+        name: dereference(tree, document.path, child("/x-upstream/tables", name)) for name in names
+    }
 
 
 def _rate(facts: Mapping[str, str] | None) -> RateHeaders | None:
@@ -80,14 +118,19 @@ def _operation(
     own = {(each["name"], each["in"]): each for each in [*shared, *item.get("parameters", ())]}
     replies = item.get("responses", {})
     examples = {status: _example(reply) for status, reply in replies.items()}
+    asked = item.get("requestBody", {})
+    form = asked.get("content", {}).get(FORM)
     return UpstreamOperation(
         id=item["operationId"],
         method=method.upper(),
         path=path,
         parameters=tuple(own.values()),
-        request_schema=_json(item.get("requestBody", {})).get("schema"),
+        request_schema=(_json(asked) if form is None else form).get("schema"),
         replies={status: _json(reply).get("schema") for status, reply in replies.items()},
         examples={status: found[0] for status, found in examples.items() if found},
+        takes_form=form is not None,
+        idempotency_header=item.get("x-idempotency-header"),
+        cache_seconds=float(item.get("x-cache-seconds", 0)),
     )
 
 

@@ -44,6 +44,8 @@ class CredentialRule(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     is_required: bool = True
+    kind: Literal["text", "json"] = "text"
+    """`json` when its value is a JSON document."""
 
 
 class SettingRule(Struct, frozen=True, kw_only=True):

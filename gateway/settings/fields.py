@@ -1,5 +1,6 @@
 """The settings of the gateway itself: type, range, default and meaning of each, in one place."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -12,6 +13,7 @@ LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 DATABASE_FILE: Final = "gateway.db"
 
 _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
+_Moment = Annotated[datetime, Meta(tz=True)]
 _Origin = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]{1,300}\Z")]
 
 
@@ -90,12 +92,19 @@ class Fields(Struct, frozen=True, kw_only=True):
     mock_speed: Annotated[
         float,
         Meta(
-            ge=1,
+            ge=0,
             le=100_000,
             description="How fast time passes for mocks: at 60, what takes an operator minutes "
-            "takes as many seconds.",
+            "takes as many seconds; at 0 it stands still.",
         ),
     ] = 60.0
+    mock_time: Annotated[
+        _Moment | None,
+        Meta(
+            title="a moment such as 2026-11-20T12:00:00Z",
+            description="When the time of mocks begins. Without it: when the gateway starts.",
+        ),
+    ] = None
     audit_flush_seconds: Annotated[
         float,
         Meta(ge=0.001, le=5, description="Longest time an audit record of a read waits in memory."),

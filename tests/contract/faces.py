@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.app import Gateway
 from gateway.backends.base import Backend
@@ -148,10 +149,10 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
 
 def watch(gateway: Gateway) -> Iterable[Watched]:
     """Put a watch on each backend of a running gateway."""
-    backends = gateway.parts.pipeline.dispatcher._backends
-    for name, backend in list(backends.items()):
-        watched = Watched(backend)
-        backends[name] = watched  # type: ignore[index]  # a dict behind a Mapping
+    lines = gateway.parts.pipeline.dispatcher._lines
+    for name, line in list(lines.items()):
+        watched = Watched(line.backend)
+        lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping
         yield watched
 
 

@@ -22,10 +22,12 @@ from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission import Admission
+from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Catalogue, Entry, ToolListing
 from gateway.clock import SystemClock
+from gateway.contract.context import CallContext
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
 from gateway.contract.schema import Gate
@@ -45,7 +47,7 @@ GREETER_KEY = "gw_greeter-0123456789"
 AGENTS = {ADMIN_KEY: "administrator", GREETER_KEY: "greeter"}
 MODERN = "2026-07-28"
 MAX_BODY = 4096
-Handler = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+Handler = Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
 
 GREET_INPUT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -79,20 +81,20 @@ class Handlers:
     release: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
-    async def greet(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def greet(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         greeting = ", ".join(["Hello"] * arguments.get("times", 1)) + f" {arguments['name']}"
         return {"greeting": greeting, "note": arguments.get("note"), "weight": 1.0}
 
-    async def refuse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def refuse(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise ToolFailed("nobody_home")
 
-    async def misbehave(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def misbehave(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         return {"greeting": 42}
 
-    async def crash(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def crash(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise ZeroDivisionError("the secret of " + arguments["name"])
 
-    async def wait(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def wait(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         self.entered.set()
         try:
             await self.release.wait()
@@ -213,7 +215,8 @@ def build_running() -> Running:
         catalogue=catalogue,
         policy=policy,
         admission=Admission(max_calls=3),
-        dispatcher=Dispatcher({}, {}, clock),
+        cache=ReadCache(clock),
+        dispatcher=Dispatcher({}, clock),
         audit=AuditLog(store.audit, clock, classify),
     )
     readiness: dict[str, Any] = {"store": "ok", "problems": ()}

@@ -34,11 +34,11 @@ async def main() -> None:
     conftest = load_conftest()
     greet = conftest.Handlers.greet
 
-    async def careless(self: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def careless(self: Any, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         print("printed by a handler")  # noqa: T201 - the carelessness under test
         subprocess.run(["echo", "printed by a child"], check=True)  # noqa: ASYNC221 - as careless
         assert not sys.stdin.read()
-        result: dict[str, Any] = await greet(self, arguments)
+        result: dict[str, Any] = await greet(self, arguments, context)
         return result
 
     conftest.Handlers.greet = careless

@@ -30,6 +30,17 @@ def test_fast_time_starts_where_the_other_clock_is_and_passes_faster() -> None:
     assert fast.monotonic() == 100 + 120
 
 
+def test_fast_time_can_start_elsewhere_and_stand_still() -> None:
+    slow = HandClock()
+    start = datetime(2030, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    frozen = FastClock(slow, speed=0, start=start)
+
+    slow.seconds += 1000
+
+    assert frozen.now() == datetime(2030, 1, 1, tzinfo=UTC)
+    assert frozen.monotonic() == 100
+
+
 def test_a_moment_is_written_in_utc_with_milliseconds() -> None:
     east = timezone(timedelta(hours=2))
 

@@ -12,7 +12,7 @@ from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import parameters
 from gateway.codegen.fieldmap.site import Site
 from gateway.codegen.fieldmap.sources import sources_of
-from gateway.codegen.fieldmap.targets import operation_of, parameters_of
+from gateway.codegen.fieldmap.targets import operation_of, parameters_of, settings_of
 from gateway.codegen.fieldmap.texts import emit_pairs, emit_path
 from gateway.codegen.names import camel
 from gateway.contract.upstream import Upstream, UpstreamOperation
@@ -76,7 +76,7 @@ def _binding(
 ) -> str:
     """The `HttpBinding` of `written`; its functions go to `module`."""
     operation = _operation(written, upstream)
-    scope = Scope(inputs=binding.input_schema)
+    scope = Scope(inputs=binding.input_schema, settings=settings_of(upstream))
     site = Site(module=module, scope=scope, target={})
     arguments = {
         "upstream": literal(upstream.name),

@@ -12,6 +12,7 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
     ("inputs", re.compile(rf"\$inputs#{_POINTER}")),
     ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
     ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
+    ("settings", re.compile(r"\$settings(?P<names>\.[a-z][a-z0-9_]*)")),
     ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms))")),
     ("item", re.compile(rf"@{_POINTER}")),
 )

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway.contract.pointers import pointer_of
 from gateway.contract.upstream import Upstream
 
-Root = Literal["inputs", "body", "header", "call", "item"]
+Root = Literal["inputs", "body", "header", "settings", "call", "item"]
 Conversion = Literal[
     "string", "integer", "number", "boolean", "decimal-2", "date", "time", "date-time"
 ]
@@ -58,9 +58,9 @@ class Source(Struct, frozen=True):
         match self.root:
             case "item":
                 return "@" + self.json_pointer
-            case "header" | "call":
-                word = "response.header" if self.root == "header" else "call"
-                return f"${word}.{self.steps[0]}"
+            case "header" | "settings" | "call":
+                name = "response.header" if self.root == "header" else self.root
+                return f"${name}.{self.steps[0]}"
             case root:
                 word = "$response.body" if root == "body" else "$inputs"
                 if root == "inputs" and all(map(_is_plain, self.steps)):

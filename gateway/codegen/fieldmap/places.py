@@ -62,6 +62,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """What an expression may speak of at one point of a field map."""
 
     inputs: Schema
+    settings: Mapping[str, Schema] = {}
+    """What the operator may set the upstream's settings to, by name."""
     body: Schema | None = None
     is_reply: bool = False
     reply: str = "the reply"
@@ -101,6 +103,8 @@ class Scope(Struct, frozen=True, kw_only=True):
         match source.root:
             case "call":
                 return self._call(source)
+            case "settings":
+                return self._setting(source)
             case "header":
                 return self._header(source)
             case "inputs":
@@ -120,6 +124,22 @@ class Scope(Struct, frozen=True, kw_only=True):
             schema=CALL_SCHEMAS[name],
             is_null_absent=False,
             pointer=f"/{name}",
+        )
+
+    def _setting(self, source: Source) -> Place:
+        name = source.steps[0]
+        if name not in self.settings:
+            raise NoPlace(
+                f"the upstream declares no setting {name}",
+                did_you_mean(name, self.settings)
+                or "declare it under x-upstream.settings, or correct the name",
+            )
+        return Place(
+            source=source,
+            steps=(Step(name, is_certain=True),),
+            schema=self.settings[name],
+            is_null_absent=False,
+            pointer=f"/settings/{name}",
         )
 
     def _header(self, source: Source) -> Place:

@@ -10,7 +10,13 @@ from gateway.codegen.fieldmap.nodes import Filter, Source
 from gateway.codegen.fieldmap.places import Place, Scope, Step
 from gateway.codegen.fieldmap.pycode import Module, literal
 
-_ROOTS = {"inputs": "arguments", "body": "body", "header": "reply.headers", "item": "item"}
+_ROOTS = {
+    "inputs": "arguments",
+    "body": "body",
+    "header": "reply.headers",
+    "settings": "call.settings",
+    "item": "item",
+}
 _CALL_FACTS = {"id": "call.id", "now": "call.now", "elapsed_ms": "reply.elapsed_ms"}
 
 

@@ -31,6 +31,12 @@ def operation_of(upstream: Upstream, operation_id: str) -> UpstreamOperation | N
     return next((found for found in upstream.operations if found.id == operation_id), None)
 
 
+def settings_of(upstream: Upstream | None) -> dict[str, Schema]:
+    """What the values of the upstream's settings look like, by name."""
+    rules = upstream.settings if upstream else ()
+    return {rule.name: {"type": "string", "pattern": rule.pattern} for rule in rules}
+
+
 def parameters_of(operation: UpstreamOperation, group: str) -> dict[str, Parameter]:
     """The parameters of one group, by name; header names in lower case."""
     found = (_parameter(raw) for raw in operation.parameters if raw.get("in") == group)

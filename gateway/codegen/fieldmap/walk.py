@@ -15,6 +15,7 @@ from gateway.codegen.fieldmap.targets import (
     GROUPS,
     parameter_key,
     parameters_of,
+    settings_of,
 )
 from gateway.contract.pointers import child
 from gateway.contract.upstream import Upstream, UpstreamOperation
@@ -56,7 +57,7 @@ def request_visits(
     written: HttpMap, binding: BindingSource, operation: UpstreamOperation
 ) -> Iterator[Visit]:
     """The values of a request, group by group."""
-    scope = Scope(inputs=binding.input_schema)
+    scope = Scope(inputs=binding.input_schema, settings=settings_of(binding.upstream))
     for group in GROUPS:
         members = getattr(written, group)
         by_key = {parameter_key(group, name): value for name, value in members.values.items()}
@@ -102,7 +103,13 @@ def result_visits(
 def _result(
     members: Members, binding: BindingSource, body: Schema | None, reply: str
 ) -> Iterator[Visit]:
-    scope = Scope(inputs=binding.input_schema, body=body, is_reply=True, reply=reply)
+    scope = Scope(
+        inputs=binding.input_schema,
+        settings=settings_of(binding.upstream),
+        body=body,
+        is_reply=True,
+        reply=reply,
+    )
     target = binding.output_schema
     yield from _visits(
         Visit(

@@ -21,6 +21,7 @@ _PLACES: Final = re.compile(
     | common/{_NAME}\.json
     | tools/{_NAME}/{_NAME}\.(?:yaml|input\.json|output\.json)
     | upstreams/{_NAME}/openapi\.yaml
+    | upstreams/{_NAME}/tables/{_NAME}\.json
     """,
     re.VERBOSE,
 )
@@ -50,8 +51,9 @@ def check_places(workspace: Workspace) -> Iterator[Finding]:
             message = "no kind of contract lies here under this name"
             fix = (
                 "Use openapi.yaml, policies/agents.yaml, common/<name>.json, "
-                "tools/<connector>/<tool>.yaml with .input.json and .output.json, or "
-                "upstreams/<name>/openapi.yaml; names are lower_snake_case."
+                "tools/<connector>/<tool>.yaml with .input.json and .output.json, "
+                "upstreams/<name>/openapi.yaml or upstreams/<name>/tables/<table>.json; "
+                "names are lower_snake_case."
             )
             yield workspace.finding("index/misplaced", document, "", message, fix)
 

@@ -10,7 +10,9 @@ from gateway.codegen.sources import keywords
 from gateway.codegen.sources.refs import resolve
 from gateway.contract.pointers import parent
 
-_MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
+_MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {
+    *("$ref", "$defs", "$schema", "summary", "x-primary-key")
+}
 
 
 def check_targets(workspace: Workspace) -> Iterator[Finding]:

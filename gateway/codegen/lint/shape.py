@@ -1,6 +1,6 @@
 """Files against their meta-schemas, and the copies of those against this version's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gateway.codegen import meta
@@ -63,7 +63,8 @@ def _words(rule: str, document: Document, violation: Violation) -> tuple[str, st
         case "additionalProperties":
             names = names_at(file, document.value, parent(pointer))
             name = steps(pointer)[-1]
-            return message, did_you_mean(name, [each for each in names if each != name])
+            known = [each for each in names if each != name]
+            return message, did_you_mean(name, known) or _listed(known)
         case "enum" if 0 < len(values := values_at(file, document.value, pointer)) <= _MAX_LISTED:
             known = [str(each) for each in values]
             value = str(follow(document.value, pointer))
@@ -72,6 +73,11 @@ def _words(rule: str, document: Document, violation: Violation) -> tuple[str, st
             return f"must be {' or '.join(_TYPES[each] for each in types)}", None
         case _:
             return message, None
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    """A fix that names what may stand here instead."""
+    return f"Known here: {', '.join(names)}." if 0 < len(names) <= _MAX_LISTED else None
 
 
 def _rule(name: str, pointer: str) -> str:

@@ -29,8 +29,13 @@ class Place(Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether we promise it to callers; the others describe what an upstream says."""
-        return self.document.path.parts[0] != UPSTREAMS
+        """Whether it is ours to decide; the others describe what an upstream says."""
+        return self.document.path.parts[0] != UPSTREAMS or self.is_table
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it describes rows of a table of an upstream."""
+        return is_table(self.document.path)
 
 
 class Workspace:
@@ -176,6 +181,11 @@ def meta_schema_of(path: PurePosixPath) -> str | None:
     if path.suffix != ".yaml" or len(path.parts) != 3:
         return None
     return {TOOLS: "tool.schema.json", UPSTREAMS: "upstream.schema.json"}.get(path.parts[0])
+
+
+def is_table(path: PurePosixPath) -> bool:
+    """Whether the file `path` is the schema of a table's rows."""
+    return path.parts[0] == UPSTREAMS and path.suffix == ".json"
 
 
 def _definitions(root: Place) -> Iterator[Place]:

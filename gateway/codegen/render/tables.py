@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from gateway.codegen.ir import Contracts, Source, ToolContract
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import (
@@ -13,7 +15,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
-from gateway.contract.operation import DeclaredError
+from gateway.contract.operation import Attempts, DeclaredError, Escalation
 
 _FIELD: Final = 8
 """The column at which the fields of a table's entries start."""
@@ -30,7 +32,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
             "",
             "from typing import Final",
             "",
-            "from gateway.contract.operation import DeclaredError, Effect, Operation",
+            f"from gateway.contract.operation import {', '.join(_records(tools))}",
             f"from {package}.bindings.{connector} import ({modules})",
             "",
             "OPERATIONS: Final[tuple[Operation, ...]] = (",
@@ -136,11 +138,41 @@ def _operation(tool: ToolContract) -> str:
         "timeout_seconds": repr(tool.timeout_seconds),
         "errors": _tuple(_declared(error) for error in tool.errors),
         "binding": f"{identifier(tool.tool, taken=_USED)}.BINDING",
-        "sensitive": _tuple(quoted(pointer) for pointer in tool.sensitive),
+        "attempts": _attempts(tool.attempts) if tool.attempts != Attempts() else "",
+        "cache_seconds": repr(tool.cache_seconds) if tool.cache_seconds else "",
+        "escalation": _escalation(tool.escalation) if tool.escalation else "",
+        "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),
     }
-    left_out = {"sensitive"} if not tool.sensitive else set()
-    return _entry("Operation", {k: v for k, v in fields.items() if k not in left_out})
+    return _entry("Operation", {name: text for name, text in fields.items() if text})
+
+
+def _records(tools: Iterable[ToolContract]) -> list[str]:
+    """The records that the table is made of."""
+    used = {"DeclaredError", "Effect", "Operation"}
+    for tool in tools:
+        if tool.attempts != Attempts():
+            used.add("Attempts")
+        if tool.escalation is not None:
+            used.add("Escalation")
+    return sorted(used)
+
+
+def _attempts(rule: Attempts) -> str:
+    usual = Attempts()
+    facts = [
+        f"{name}={value!r}"
+        for name, value in msgspec.structs.asdict(rule).items()
+        if value != getattr(usual, name)
+    ]
+    return f"Attempts({', '.join(facts)})"
+
+
+def _escalation(rule: Escalation) -> str:
+    facts = [f"when={quoted(rule.when)}", f"grant={quoted(rule.grant)}"]
+    if rule.requires:
+        facts.append(f"requires={_tuple(map(quoted, rule.requires))}")
+    return f"Escalation({', '.join(facts)})"
 
 
 def _field(name: str, text: str) -> str:

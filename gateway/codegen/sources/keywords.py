@@ -54,10 +54,11 @@ NAME_MAPS: Final = SCHEMA_MAPS | {
     "responses",
     "schemas",
     "securitySchemes",
+    "tables",
     "variables",
     "webhooks",
 }
-"""Members of schemas and of OpenAPI objects whose own members are names, not keywords."""
+"""Members of schemas, of OpenAPI objects and of `x-upstream` whose own members are names."""
 DATA: Final = frozenset(
     {
         "const",
@@ -70,7 +71,6 @@ DATA: Final = frozenset(
         "x-binding",
         "x-mcp",
         "x-policy",
-        "x-upstream",
     }
 )
 """Members whose content is never a reference."""

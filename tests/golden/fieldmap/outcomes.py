@@ -6,7 +6,8 @@ Requests go to `GET /things/{id}.json` of shop.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.context import CallFacts
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 

@@ -6,6 +6,7 @@ Requests go to `POST /shops/{shop}/orders` of shop.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
     as_date,
@@ -18,7 +19,7 @@ from gateway.contract.fieldmap import (
     present,
     repeated,
 )
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 _SHIPPING: Final[Mapping[str, Any]] = {"slow": "S", "fast": "F"}

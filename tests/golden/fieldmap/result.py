@@ -6,6 +6,7 @@ Requests go to `GET /things` of shop.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
     SKIP,
@@ -25,7 +26,7 @@ from gateway.contract.fieldmap import (
     text,
     whole,
 )
-from gateway.contract.operation import CallFacts, HttpBinding
+from gateway.contract.operation import HttpBinding
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from shop.fields import minutes_since

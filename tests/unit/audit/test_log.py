@@ -59,7 +59,7 @@ class FailingAudit(MemoryAudit):
         await super().append(records)
 
 
-async def answer(arguments):
+async def answer(arguments, context):
     return {}
 
 
@@ -194,7 +194,7 @@ async def test_sensitive_arguments_are_not_in_the_record() -> None:
     await run(
         log,
         entry=entry(sensitive=("/user/password", "/cards/*/n", "/none")),
-        arguments=Arguments(secret),
+        arguments=Arguments(secret, Effect.READ),
     )
     await log.close()
 

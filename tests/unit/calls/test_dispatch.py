@@ -9,13 +9,14 @@ import pytest
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.call import Arguments, Call, Outcome
+from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Entry, ToolListing
+from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import (
     Binding,
-    CallFacts,
     DeclaredError,
     Effect,
     HttpBinding,
@@ -91,7 +92,7 @@ def to_result(arguments: Any, call: CallFacts, reply: ReplyFacts) -> dict[str, A
 
 
 def ask(name: str) -> Any:
-    return lambda arguments, call: UpstreamRequest(operation=name, method="GET", path=(name,))
+    return lambda arguments, call: UpstreamRequest(operation=name, method="POST", path=(name,))
 
 
 OPEN = HttpBinding(
@@ -139,7 +140,7 @@ def permit_for(
 
 async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
     backend = backend or Upstreams({})
-    dispatcher = Dispatcher({"zoo": backend}, {"zoo": ReplyReader(ZOO)}, StoppedClock())
+    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, StoppedClock())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),
@@ -147,7 +148,8 @@ async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
         transport="local",
         request_id="call-1",
     )
-    return await dispatcher.dispatch(permit, Arguments({"name": "Leo"}), call)
+    arguments = Arguments({"name": "Leo"}, permit.entry.operation.effect)
+    return await dispatcher.dispatch(permit, arguments, call)
 
 
 def handler(run: Any) -> PythonBinding:
@@ -155,7 +157,7 @@ def handler(run: Any) -> PythonBinding:
 
 
 async def test_a_python_handler_gets_the_arguments() -> None:
-    async def greet(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def greet(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         return {"greeting": f"Hello, {arguments['name']}!"}
 
     outcome = await dispatch(permit_for(handler(greet)))
@@ -167,7 +169,7 @@ async def test_an_upstream_reply_becomes_the_outcome_with_the_facts_of_the_call(
     outcome = await dispatch(permit_for(OPEN), Upstreams({"open": 200}))
 
     assert outcome.backend == "mock"
-    assert outcome.values == {"from": "call-1", "at": "2026-11-20T00:00:00.000Z", "ms": 10}
+    assert outcome.values == {"from": "call-1", "at": "2026-11-20T00:00:00.000Z", "ms": 20}
 
 
 async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
@@ -181,7 +183,7 @@ async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
 
 
 async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:
-    async def give_up(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def give_up(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise TimeoutError("inner")
 
     with pytest.raises(TimeoutError, match="inner"):
@@ -189,7 +191,7 @@ async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:
 
 
 async def test_a_call_ends_with_its_timeout() -> None:
-    async def sleep_for_ever(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def sleep_for_ever(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         await asyncio.Event().wait()
         return {}
 
@@ -231,7 +233,7 @@ async def test_a_write_that_upstream_answers_with_its_own_failure_may_have_happe
 
 
 async def test_a_write_that_runs_out_of_time_may_have_happened() -> None:
-    async def sleep_for_ever(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def sleep_for_ever(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         await asyncio.Event().wait()
         return {}
 
@@ -247,7 +249,7 @@ async def test_a_write_that_runs_out_of_time_may_have_happened() -> None:
 async def test_a_declared_error_gets_its_status_from_the_contract(
     explanation: str | None, detail: str
 ) -> None:
-    async def fail(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def fail(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise ToolFailed("asleep", explanation)
 
     with pytest.raises(ToolFailed) as failed:
@@ -261,7 +263,7 @@ async def test_a_declared_error_gets_its_status_from_the_contract(
 
 
 async def test_an_undeclared_error_is_a_defect_and_not_shown_as_promised() -> None:
-    async def fail(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def fail(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise ToolFailed("hungry")
 
     with pytest.raises(InternalError):

@@ -2,9 +2,14 @@
 
 import pytest
 
-from gateway.auth.principal import Grant, Permit
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.validation import decode_arguments
-from gateway.errors import MalformedRequest
+from gateway.catalogue import Entry
+from gateway.contract.operation import Effect, Escalation
+from gateway.contract.schema import Gate
+from gateway.errors import InvalidArguments, MalformedRequest, NotPermitted
+from tests.unit.calls.shop import operation
 
 PERMIT = Permit(Grant(None, None))  # type: ignore[arg-type]  # what is no JSON meets no schema
 
@@ -22,3 +27,39 @@ def test_arguments_that_hold_too_much_are_refused_before_their_schema_is_asked(
     """Judging them all would keep every other caller waiting for the better part of a second."""
     with pytest.raises(MalformedRequest, match=detail):
         decode_arguments(PERMIT, text)
+
+
+ESCALATION = Escalation(when="buy", grant="shop.order", requires=("key",))
+
+
+def permit(agent: str = "buyer") -> Permit:
+    entry = Entry(operation(escalation=ESCALATION), None, None, Gate({"type": "object"}), Gate({}))  # type: ignore[arg-type]  # neither tool nor listing is looked at
+    return Permit(Grant(Principal(subject="key", agent=agent), entry))
+
+
+@pytest.mark.parametrize("text", [b"{}", b'{"buy":false}', b'{"buy":false,"key":"k"}'])
+def test_without_its_argument_an_escalating_tool_is_a_read(text: bytes) -> None:
+    assert decode_arguments(permit(), text).effect is Effect.READ
+
+
+def test_the_argument_makes_it_a_write() -> None:
+    assert decode_arguments(permit(), b'{"buy":true,"key":"k"}').effect is Effect.WRITE
+
+
+def test_an_escalation_requires_what_its_contract_says() -> None:
+    with pytest.raises(InvalidArguments) as invalid:
+        decode_arguments(permit(), b'{"buy":true}')
+
+    (violation,) = invalid.value.violations
+    assert (violation.pointer, violation.keyword) == ("/key", "required")
+
+
+def test_an_escalation_needs_its_own_grant() -> None:
+    policy = Policy(
+        {"buyer": frozenset({"shop.buy", "shop.order"}), "reader": frozenset({"shop.buy"})}
+    )
+
+    policy.authorize_effect(permit("buyer"), Effect.WRITE)
+    policy.authorize_effect(permit("reader"), Effect.READ)
+    with pytest.raises(NotPermitted, match="buy"):
+        policy.authorize_effect(permit("reader"), Effect.WRITE)

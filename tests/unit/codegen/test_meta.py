@@ -15,7 +15,7 @@ from gateway.contract.schema import Gate
 
 NAMES = sorted(meta.texts())
 EXPRESSIONS = st.sampled_from(
-    ["$inputs.a", "$inputs#/a", "$response.body#/a~1b", "$response.header.X-A", "@", "@/a", "text"]
+    ["$inputs.a", "$inputs#/a", "$response.body#/a~1b", "$settings.a", "@", "@/a", "text"]
 )
 RESORTS = st.sampled_from(
     ["error", "omit", "skip-item", "skip", {"const": 1}, {"const": 1, "b": 2}]

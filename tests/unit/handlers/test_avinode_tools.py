@@ -13,6 +13,7 @@ from gateway.backends.faults import parse_step
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.calls.call import Arguments, Call
+from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
@@ -79,8 +80,8 @@ class Tools:
             UPSTREAM, self.clock, credentials=credentials, application=application
         )
         self._send, backend.send = backend.send, self._recorded
-        replies = {"avinode": ReplyReader(UPSTREAM)}
-        self._dispatcher = Dispatcher({"avinode": backend}, replies, self.clock)
+        line = Line(UPSTREAM, backend, ReplyReader(UPSTREAM))
+        self._dispatcher = Dispatcher({"avinode": line}, self.clock)
 
     async def _recorded(self, request, *, timeout_seconds):
         self.requests.append(request)
@@ -98,7 +99,8 @@ class Tools:
             transport="local",
             request_id="request-1",
         )
-        result = (await self._dispatcher.dispatch(permit, Arguments(values), call)).values
+        arguments = Arguments(values, entry.operation.effect)
+        result = (await self._dispatcher.dispatch(permit, arguments, call)).values
         assert entry.output.violations(result) == ()
         return result
 

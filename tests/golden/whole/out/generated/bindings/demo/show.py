@@ -10,8 +10,9 @@ Requests go to `GET /accounts/{account}/entries` of demo.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import each, not_null, present, text
-from gateway.contract.operation import CallFacts, ErrorRule, HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 

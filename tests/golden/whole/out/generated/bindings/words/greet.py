@@ -10,13 +10,14 @@ Calls are answered by `gateway.handlers.example:greet`.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
 from gateway.handlers.example import greet
 from generated.models.words.greet import GreetInput
 
 
-async def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
     return dump(await greet(GreetInput.model_validate(arguments)))
 
 

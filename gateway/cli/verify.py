@@ -1,0 +1,70 @@
+"""`gateway verify`."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from gateway.catalogue import open_catalogue
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.known import known_connector
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table, progress
+from gateway.errors import ConfigurationError
+from gateway.verification.doors import DOORS, DoorFailed
+from gateway.verification.verify import Verdict, verify
+
+
+@click.command(epilog="Example: gateway verify --connectors --connector avinode")
+@click.option(
+    "--connectors",
+    is_flag=True,
+    help="Verify the tools of all connectors: what is verified without any option, too.",
+)
+@click.option("--connector", help="Only the tools of this connector.")
+@settings_options("package", "seed")
+@json_option
+def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - the one thing there is to verify, and so the default
+    """Call every tool with its contract's examples through every door, on mocks.
+
+    Over REST, over both eras of MCP and over stdio, each in a process of its own: every answer must
+    keep the tool's output schema, and all doors must give the same. Nothing reaches a real system.
+    Exit code 1 when something fails.
+    """
+    settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package)
+    only = None if connector is None else known_connector(catalogue, connector)
+    with (
+        tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
+        progress("verify") as tell,
+    ):
+        try:
+            verdicts = asyncio.run(verify(catalogue, Path(folder), connector=only, tell=tell))
+        except DoorFailed as failed:
+            raise ConfigurationError(f"{failed}; look at what it printed above") from None
+    if as_json:
+        print_json(verdicts)
+    else:
+        _print(verdicts)
+    return OK if all(verdict.is_verified for verdict in verdicts) else FINDINGS
+
+
+def _print(verdicts: list[Verdict]) -> None:
+    print_table(("operation", *DOORS, "varies"), map(_row, verdicts))
+    for verdict in verdicts:
+        for failure in verdict.failures:
+            click.echo(f"error: {verdict.operation}: {failure}")
+    good = sum(verdict.is_verified for verdict in verdicts)
+    calls = sum(sum(verdict.verified.values()) for verdict in verdicts)
+    click.echo(f"{good} of {len(verdicts)} tools verified at {len(DOORS)} doors, {calls} calls")
+
+
+def _row(verdict: Verdict) -> tuple[str | Text, ...]:
+    counts = (
+        Text(f"{number}/{verdict.examples}", "green" if number == verdict.examples else "red")
+        for number in verdict.verified.values()
+    )
+    return verdict.operation, *counts, ", ".join(verdict.varying)

@@ -1,0 +1,39 @@
+"""Which calls to make: every example of every contract, in an order in which all can succeed."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from gateway.catalogue import Catalogue, Entry
+from gateway.contract.operation import Effect
+from gateway.contract.pointers import follow
+
+_EXAMPLES: Final = "/post/requestBody/content/application~1json/examples"
+
+
+class Step(Struct, frozen=True):
+    """One call."""
+
+    entry: Entry
+    example: str
+    """Its name in the contract."""
+    arguments: dict[str, Any]
+
+
+def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...]:
+    """The examples of all tools, or of one connector's: of each connector first what writes.
+
+    So reads find what their examples speak of.
+    """
+    document = msgspec.json.decode(catalogue.openapi)
+    entries = [e for e in catalogue.entries if connector in {None, e.operation.connector}]
+    entries.sort(key=lambda e: (e.operation.connector, e.operation.effect is Effect.READ, e.id))
+    return tuple(step for entry in entries for step in _steps(document, entry))
+
+
+def _steps(document: dict[str, Any], entry: Entry) -> Iterator[Step]:
+    item = document["paths"][entry.operation.route]
+    for name, example in follow(item, _EXAMPLES).items():
+        yield Step(entry, name, example["value"])

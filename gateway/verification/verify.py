@@ -1,0 +1,149 @@
+"""Runs the plan through every door and says of each tool what came of it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.catalogue import Catalogue
+from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.verification.compare import is_leaf, masked, varying
+from gateway.verification.doors import (
+    DOORS,
+    UNREACHABLE,
+    Ask,
+    DoorFailed,
+    Refused,
+    World,
+)
+from gateway.verification.plan import Step, steps
+
+REFERENCE: Final = "REST"
+"""The door that the others are compared with. It is passed twice, to learn what varies."""
+
+Answer = dict[str, Any] | str
+"""A result, or why there is none."""
+Tell = Callable[[str], None]
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What came of one tool."""
+
+    operation: str
+    examples: int
+    verified: Mapping[str, int]
+    """Examples by door that were answered, within the contract, as at the first door."""
+    failures: tuple[str, ...] = ()
+    varying: tuple[str, ...] = ()
+    """Members that differ from run to run, such as times; all doors give them, each its own."""
+
+    @property
+    def is_verified(self) -> bool:
+        return not self.failures
+
+
+async def verify(
+    catalogue: Catalogue, folder: Path, *, connector: str | None = None, tell: Tell
+) -> list[Verdict]:
+    """Call everything everywhere, on mocks. Raises `DoorFailed` when a door does not open."""
+    plan = steps(catalogue, connector)
+    world = World(folder, tuple(catalogue.upstreams))
+    names = [*DOORS, REFERENCE]
+    answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))
+    by_door = dict(zip(DOORS, answers[:-1], strict=True))
+    judged = [_judge(step, i, by_door, answers[-1][i]) for i, step in enumerate(plan)]
+    operations = dict.fromkeys(step.entry.id for step in plan)
+    return [_verdict(each, [j for j in judged if j.operation == each]) for each in operations]
+
+
+async def _pass(world: World, name: str, plan: Sequence[Step], tell: Tell) -> list[Answer]:
+    answers: list[Answer] = []
+    failed: Exception | None = None
+    try:
+        async with DOORS[name](world) as ask:
+            for step in plan:
+                tell(f"{name} {step.entry.id}")
+                answers.append(await _answer(ask, step))
+    except* UNREACHABLE as failures:
+        failed = _first(failures)
+    if failed is not None:
+        # A step that is not answered at all ends the pass: the connection is gone.
+        what = f"{name}: {plan[len(answers)].entry.id}" if len(answers) < len(plan) else name
+        raise DoorFailed(f"{what}: {type(failed).__name__}")
+    return answers
+
+
+def _first(failures: BaseExceptionGroup[Exception]) -> Exception:
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def _answer(ask: Ask, step: Step) -> Answer:
+    try:
+        return await ask(step)
+    except Refused as refused:
+        return str(refused)
+
+
+class _Judgement(Struct, frozen=True, kw_only=True):
+    """What came of one example."""
+
+    operation: str
+    verified: tuple[str, ...]
+    failures: tuple[str, ...]
+    varying: tuple[str, ...]
+
+
+def _judge(
+    step: Step, index: int, by_door: Mapping[str, Sequence[Answer]], again: Answer
+) -> _Judgement:
+    reference = by_door[REFERENCE][index]
+    varies = frozenset(varying(reference, again)) if isinstance(reference, dict) else frozenset()
+    failures = [
+        f"{step.example}: {place or '/'} is there in one run and not in another"
+        for place in sorted(varies)
+        if not _is_leaf_at(reference, again, place)
+    ]
+    verified = []
+    for door, answers in by_door.items():
+        problem = _problem(step, answers[index], reference, varies)
+        if problem is None:
+            verified.append(door)
+        else:
+            failures.append(f"{step.example} at {door}: {problem}")
+    return _Judgement(
+        operation=step.entry.id,
+        verified=tuple(verified),
+        failures=tuple(failures),
+        varying=tuple(sorted(varies)),
+    )
+
+
+def _problem(step: Step, answer: Answer, reference: Answer, varies: frozenset[str]) -> str | None:
+    if isinstance(answer, str):
+        return answer
+    violations = step.entry.output.violations(answer)
+    if violations:
+        return f"{violations[0].pointer or '/'}: {violations[0].detail}"
+    if masked(answer, varies) != masked(reference, varies):
+        return f"differs from {REFERENCE}"
+    return None
+
+
+def _is_leaf_at(one: Answer, other: Answer, pointer: str) -> bool:
+    try:
+        return is_leaf(follow(one, pointer)) and is_leaf(follow(other, pointer))
+    except NoSuchPlace:
+        return False
+
+
+def _verdict(operation: str, judged: Sequence[_Judgement]) -> Verdict:
+    return Verdict(
+        operation=operation,
+        examples=len(judged),
+        verified={door: sum(door in each.verified for each in judged) for door in DOORS},
+        failures=tuple(failure for each in judged for failure in each.failures),
+        varying=tuple(dict.fromkeys(place for each in judged for place in each.varying)),
+    )

@@ -1,0 +1,156 @@
+"""What is kept is answered again for its time, made once, and never a write."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.auth.principal import Grant, Permit, Principal
+from gateway.calls.cache import KeptAnswers, ReadCache
+from gateway.calls.call import Arguments, Result
+from gateway.catalogue import Entry
+from gateway.contract.operation import Effect
+from tests.unit.calls.shop import ManualClock, operation
+
+
+class Maker:
+    """Makes a new value at each call, when it is let."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.made = 0
+        self.failure = failure
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def __call__(self) -> bytes:
+        self.made += 1
+        number = self.made
+        await self.gate.wait()
+        if self.failure is not None:
+            raise self.failure
+        return b"%d" % number
+
+
+def kept(clock: ManualClock, max_bytes: int = 1000) -> KeptAnswers[bytes]:
+    return KeptAnswers(clock, len, max_bytes)
+
+
+async def test_a_value_is_kept_until_its_time_is_up() -> None:
+    clock, make = ManualClock(), Maker()
+    answers = kept(clock)
+
+    first = await answers.get(b"k", 60, make)
+    clock.seconds += 59.9
+    assert await answers.get(b"k", 60, make) == first
+    clock.seconds += 0.1
+    assert await answers.get(b"k", 60, make) == b"2"
+
+
+async def test_a_failure_is_not_kept() -> None:
+    clock, make = ManualClock(), Maker(ValueError("no"))
+    answers = kept(clock)
+    with pytest.raises(ValueError, match="no"):
+        await answers.get(b"k", 60, make)
+    make.failure = None
+
+    assert await answers.get(b"k", 60, make) == b"2"
+
+
+@pytest.mark.parametrize("failure", [None, ValueError("no")])
+async def test_whoever_asks_meanwhile_shares_the_first_outcome(failure) -> None:
+    make = Maker(failure)
+    make.gate.clear()
+    answers = kept(ManualClock())
+    tasks = [asyncio.create_task(answers.get(b"k", 60, make)) for _ in range(50)]
+    await asyncio.sleep(0)
+    make.gate.set()
+
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert make.made == 1
+    assert set(map(repr, outcomes)) == {repr(failure) if failure else repr(b"1")}
+
+
+async def test_when_the_first_gives_up_another_takes_its_place() -> None:
+    make = Maker()
+    make.gate.clear()
+    answers = kept(ManualClock())
+    first, *others = [asyncio.create_task(answers.get(b"k", 60, make)) for _ in range(3)]
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    make.gate.set()
+
+    assert await asyncio.gather(*others) == [b"2", b"2"]
+
+
+@given(st.lists(st.tuples(st.binary(min_size=1, max_size=2), st.integers(0, 60)), max_size=60))
+async def test_no_more_is_kept_than_the_cap(asked) -> None:
+    answers = kept(ManualClock(), max_bytes=100)
+
+    async def sized(size: int) -> bytes:
+        return b"x" * size
+
+    for key, size in asked:
+        await answers.get(key, 60, lambda size=size: sized(size))
+        assert answers._bytes == sum(len(k) + len(v.value) for k, v in answers._kept.items())
+        assert answers._bytes <= 100
+
+
+async def test_the_least_recently_used_goes_first() -> None:
+    answers, make = kept(ManualClock(), max_bytes=4), Maker()
+    await answers.get(b"a", 60, make)
+    await answers.get(b"b", 60, make)
+    await answers.get(b"a", 60, make)
+    await answers.get(b"c", 60, make)
+
+    assert await answers.get(b"a", 60, make) == b"1"
+    assert await answers.get(b"b", 60, make) == b"4"
+
+
+class Runs:
+    """A pipeline's rest: results numbered in the order in which they are made."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    async def __call__(self) -> Result:
+        self.number += 1
+        return Result({"n": self.number}, b'{"n":%d}' % self.number, "mock")
+
+
+def permit(cache_seconds: float) -> Permit:
+    entry = Entry(operation(cache_seconds=cache_seconds), None, None, None, None)  # type: ignore[arg-type]  # the cache looks at the operation alone
+    return Permit(Grant(Principal(subject="key", agent="agent"), entry))
+
+
+def read(**values: object) -> Arguments:
+    return Arguments(values, Effect.READ)
+
+
+async def test_results_are_kept_by_arguments_whatever_their_order() -> None:
+    cache, run, kept_permit = ReadCache(ManualClock()), Runs(), permit(60)
+    first = await cache.answer(kept_permit, read(a=1, b=2), run)
+    same = await cache.answer(kept_permit, read(b=2, a=1), run)
+    other = await cache.answer(kept_permit, read(a=1, b=3), run)
+
+    assert (first.text, same.text, other.text) == (b'{"n":1}', b'{"n":1}', b'{"n":2}')
+
+
+async def test_whoever_changes_a_result_changes_nobody_elses() -> None:
+    cache, run = ReadCache(ManualClock()), Runs()
+    first = await cache.answer(permit(60), read(), run)
+    first.values["n"] = 99
+
+    assert (await cache.answer(permit(60), read(), run)).values == {"n": 1}
+
+
+async def test_nothing_is_kept_without_a_promise_nor_of_a_write() -> None:
+    cache, run = ReadCache(ManualClock()), Runs()
+    write = Arguments({}, Effect.WRITE)
+    for _ in range(2):
+        await cache.answer(permit(0), read(), run)
+        await cache.answer(permit(60), write, run)
+
+    assert run.number == 4

@@ -1,0 +1,109 @@
+"""What a handler may ask of its upstreams, and what it is told."""
+
+import asyncio
+
+import pytest
+
+from gateway.calls.upstreams import CallUpstreams, SharedState
+from gateway.contract.context import CallFacts, UpstreamCall
+from gateway.errors import InternalError, InvalidReply, UpstreamRejected, UpstreamUnavailable
+from tests.unit.calls.shop import Deliveries, line, reply
+
+CALL = CallFacts(id="call-1", now="2026-11-20T00:00:00.000Z")
+LOOK = UpstreamCall("shop", "look", path={"id": "a b"}, query={"q": "x", "tag": ["1", "2"]})
+RATE = UpstreamCall("shop", "rate")
+
+
+class Context:
+    """A context on one scripted line; `again` is a later call in the same process."""
+
+    def __init__(self, *script: object) -> None:
+        self.line, self.backend = line(*script)
+        self.deliveries = Deliveries()
+        self.shared = SharedState(self.deliveries.clock)
+
+    def again(self) -> CallUpstreams:
+        return CallUpstreams(CALL, {"shop": self.line}, self.deliveries.start(), self.shared)
+
+
+async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
+    context = Context(reply(body={"n": 7}))
+
+    answer = await context.again().send(LOOK)
+
+    assert (answer.status, answer.body) == (200, {"n": 7})
+    (sent,) = context.backend.sent
+    assert (sent.method, sent.path) == ("GET", ("items", "a b"))
+    assert sent.query == (("q", "x"), ("tag", "1"), ("tag", "2"))
+
+
+async def test_a_status_that_is_not_expected_is_the_error_that_it_stands_for() -> None:
+    with pytest.raises(UpstreamUnavailable):
+        await Context(reply(503)).again().send(LOOK)
+    with pytest.raises(UpstreamRejected):
+        await Context(reply(409)).again().send(UpstreamCall("shop", "pay"))
+
+
+async def test_an_expected_status_is_answered_with_its_body() -> None:
+    answer = (
+        await Context(reply(409, {"n": 3})).again().send(UpstreamCall("shop", "pay"), expect={409})
+    )
+
+    assert (answer.status, answer.body) == (409, {"n": 3})
+
+
+async def test_a_reply_that_breaks_the_contract_is_never_answered() -> None:
+    with pytest.raises(InvalidReply):
+        await Context(reply(body={"n": "seven"})).again().send(LOOK)
+
+
+async def test_what_the_binding_does_not_name_cannot_be_asked() -> None:
+    context = Context(reply()).again()
+
+    for asked in (UpstreamCall("bank", "look"), UpstreamCall("shop", "steal")):
+        with pytest.raises(InternalError):
+            await context.send(asked)
+
+
+async def test_a_reply_is_used_again_where_the_upstreams_contract_says_so() -> None:
+    context = Context(reply(body={"n": 1}), reply(body={"n": 2}))
+
+    first = await context.again().send(RATE)
+    kept = await context.again().send(RATE)
+    context.deliveries.clock.seconds += 60
+    fresh = await context.again().send(RATE)
+
+    assert [first.body["n"], kept.body["n"], fresh.body["n"]] == [1, 1, 2]
+    first.body["n"] = 9
+    assert kept.body == {"n": 1}
+
+
+@pytest.mark.parametrize("bad", [reply(503), reply(body={"n": "seven"})])
+async def test_a_bad_reply_is_not_kept(bad) -> None:
+    context = Context(bad, reply())
+    with pytest.raises((UpstreamUnavailable, InvalidReply)):
+        await context.again().send(RATE)
+
+    assert (await context.again().send(RATE)).body == {"n": 1}
+
+
+async def test_settings_are_told() -> None:
+    assert Context(reply()).again().setting("shop", "shelf") == "left"
+
+
+async def test_calls_that_hold_the_same_key_follow_each_other() -> None:
+    context = Context(reply())
+    inside = []
+
+    async def hold(name: str, key: str) -> None:
+        async with context.again().exclusive(key):
+            inside.append(name)
+            await asyncio.sleep(0)
+            inside.append(name)
+
+    await asyncio.gather(hold("a", "sheet"), hold("b", "sheet"))
+    assert inside == ["a", "a", "b", "b"]
+    inside.clear()
+    await asyncio.gather(hold("a", "one"), hold("b", "other"))
+    assert inside == ["a", "b", "a", "b"]
+    assert not context.shared.locks

@@ -1,0 +1,150 @@
+"""A verification finds what one door does otherwise than the others or than the contract."""
+
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.catalogue import open_catalogue
+from gateway.contract.operation import Effect
+from gateway.verification import verify as subject
+from gateway.verification.compare import masked, varying
+from gateway.verification.doors import DOORS, DoorFailed, Refused
+from gateway.verification.plan import Step, steps
+
+CATALOGUE = open_catalogue("generated")
+GREET = "example.greet"
+
+Answering = Callable[[Step], dict[str, Any]]
+
+
+def greeting(step: Step) -> dict[str, Any]:
+    if step.entry.id != GREET:
+        return {"result": 1}
+    return {"greeting": f"Hello, {step.arguments['name']}!"}
+
+
+def door(answer: Answering):
+    @asynccontextmanager
+    async def opened(world):
+        async def ask(step: Step) -> dict[str, Any]:
+            return answer(step)
+
+        yield ask
+
+    return opened
+
+
+async def verdicts(monkeypatch, tmp_path, **others: Answering):
+    """The verdicts on the example tools, with doors that greet but for `others`."""
+    doors = {name: door(others.get(name.split()[0], greeting)) for name in DOORS}
+    monkeypatch.setattr(subject, "DOORS", doors)
+    found = await subject.verify(CATALOGUE, tmp_path, connector="example", tell=lambda _: None)
+    return {verdict.operation: verdict for verdict in found}
+
+
+async def test_doors_that_agree_are_verified(monkeypatch, tmp_path) -> None:
+    found = await verdicts(monkeypatch, tmp_path)
+
+    assert found.keys() == {"example.calculate", GREET}
+    assert all(verdict.is_verified for verdict in found.values())
+    assert found[GREET].verified == dict.fromkeys(DOORS, 2)
+
+
+def otherwise(step: Step) -> dict[str, Any]:
+    return {"greeting": "Hi!"} if step.entry.id == GREET else greeting(step)
+
+
+def beyond_the_contract(step: Step) -> dict[str, Any]:
+    return greeting(step) | {"more": 1}
+
+
+def refusing(step: Step) -> dict[str, Any]:
+    raise Refused("503 TRANSPORT_ERROR: It is down.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (otherwise, "differs from REST"),
+        (beyond_the_contract, "is not a known property"),
+        (refusing, "It is down."),
+    ],
+)
+async def test_one_door_that_strays_is_named(monkeypatch, tmp_path, answer, told) -> None:
+    verdict = (await verdicts(monkeypatch, tmp_path, stdio=answer))[GREET]
+
+    assert not verdict.is_verified
+    assert (verdict.verified["stdio"], verdict.verified["REST"]) == (0, 2)
+    assert all("at stdio" in failure and told in failure for failure in verdict.failures)
+
+
+async def test_what_varies_from_run_to_run_is_told_and_no_difference(monkeypatch, tmp_path) -> None:
+    count = iter(range(1000))
+
+    def counting(step: Step) -> dict[str, Any]:
+        return {"greeting": f"Hello {next(count)}"} if step.entry.id == GREET else greeting(step)
+
+    verdict = (await verdicts(monkeypatch, tmp_path, REST=counting, MCP=counting, stdio=counting))[
+        GREET
+    ]
+
+    assert verdict.is_verified
+    assert verdict.varying == ("/greeting",)
+
+
+async def test_an_answer_whose_shape_varies_is_a_failure(monkeypatch, tmp_path) -> None:
+    count = iter(range(1000))
+
+    def erratic(step: Step) -> dict[str, Any]:
+        is_second_pass = next(count) >= len(steps(CATALOGUE, "example"))
+        return greeting(step) | ({"more": 1} if is_second_pass else {})
+
+    verdict = (await verdicts(monkeypatch, tmp_path, REST=erratic))[GREET]
+
+    assert any("in one run and not in another" in failure for failure in verdict.failures)
+
+
+async def test_a_door_that_does_not_open_ends_the_verification(monkeypatch, tmp_path) -> None:
+    def gone(step: Step) -> dict[str, Any]:
+        raise ConnectionResetError
+
+    with pytest.raises(DoorFailed, match=r"stdio: example.calculate"):
+        await verdicts(monkeypatch, tmp_path, stdio=gone)
+
+
+def test_every_example_is_planned_and_writes_come_first() -> None:
+    plan = steps(CATALOGUE)
+    document = msgspec.json.decode(CATALOGUE.openapi)
+    declared = sum(
+        len(item["post"]["requestBody"]["content"]["application/json"]["examples"])
+        for item in document["paths"].values()
+    )
+
+    assert len(plan) == declared
+    for connector in CATALOGUE.connectors:
+        operations = [s.entry.operation for s in plan if s.entry.operation.connector == connector]
+        reads = [operation.effect is Effect.READ for operation in operations]
+        assert reads == sorted(reads)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON)
+def test_two_values_are_the_same_once_what_varies_is_masked_and_only_then(one, other) -> None:
+    pointers = frozenset(varying(one, other))
+    text = msgspec.json.Encoder(order="deterministic").encode
+
+    assert masked(one, pointers) == masked(other, pointers)
+    assert bool(pointers) == (text(one) != text(other))
