@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6f3493d3688a22d48ba361243c47854; generator 1
+# Source closure sha256: fa5082c8d408b1d93b5806305c4118b3; generator 1
 
 """Which agent may call which operations."""
 
@@ -24,6 +24,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "gmail.create_draft",
+                "gmail.get_email",
+                "gmail.get_thread_history",
+                "gmail.send_email",
+                "gmail.send_template_email",
             )
         ),
         "flight_search": frozenset(

@@ -13,9 +13,9 @@ _WITHOUT_TEXT: Final = {
     name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "title")
 }
 """Elements whose content is no text of the document, with what ends them."""
-_BLOCKS: Final = frozenset(
-    "address article blockquote br dd div dl dt figure footer form h1 h2 h3 h4 h5 h6 header hr li"
-    " main nav ol p pre section table tr ul".split()
+_BLOCKS: Final = re.compile(
+    "address|article|blockquote|br|dd|div|dl|dt|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol"
+    "|p|pre|section|table|tr|ul"
 )
 
 
@@ -41,7 +41,7 @@ def _texts(source: str) -> Iterator[str]:
             at = start + 1
             continue
         name = tag[1].lower() if tag else ""
-        if name in _BLOCKS:
+        if _BLOCKS.fullmatch(name):
             yield "\n"
         at = _end(source, start, name)
         if at < 0:

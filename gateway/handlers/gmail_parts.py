@@ -15,7 +15,8 @@ from gateway.handlers.gmail_html import html_text
 Part = Mapping[str, Any]
 MAX_PARTS: Final = 1000
 _CHARSET: Final = re.compile(
-    r";[ \t\r\n]*charset=\"?((?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis)[a-z0-9_-]{0,20})",
+    r";[ \t\r\n]*charset=\"?"
+    r"((?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis)[a-z0-9_-]{0,20})",
     re.IGNORECASE,
 )
 """Charsets of mail. Python knows more by such names: some are no charsets, some are slow."""

@@ -17,8 +17,10 @@ from msgspec import Struct
 _FOLDER: Final = Path(__file__).parent / "gmail_templates"
 _CENT: Final = Decimal("0.01")
 _MONTHS: Final = (
-    "January February March April May June July August September October November December".split()
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
+"""In English whatever the locale of the process."""
 _UNSEEN: Final = dict.fromkeys(
     [
         *(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in {0x09, 0x0A}),
@@ -96,9 +98,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(
-        day=_day, dollars=_dollars, options=_options, passengers=_passengers
-    )
+    environment.filters.update(day=_day, dollars=_dollars, options=_options, passengers=_passengers)
     return environment
 
 

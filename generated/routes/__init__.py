@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a8e601ef4fe73649e6e4c36237ceba5; generator 1
+# Source closure sha256: 90d9af5de9acef1595d371e7426aadf3; generator 1
 
 """The routes of every connector."""
 
@@ -8,9 +8,10 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import avinode, example
+from generated.routes import avinode, example, gmail
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *avinode.ROUTES,
     *example.ROUTES,
+    *gmail.ROUTES,
 )
