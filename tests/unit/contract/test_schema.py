@@ -99,7 +99,7 @@ CHOICE = {
             "properties": {"name": {"type": "string", "maxLength": 3}, "size": {}},
             "additionalProperties": False,
         },
-        {"type": "object", "required": ["weight", "name"], "properties": {"weight": {}}},
+        {"type": "object", "required": ["weight", "colour"], "properties": {}},
         {"type": "string", "pattern": "^a"},
         {"const": 7},
     ]
@@ -110,14 +110,14 @@ CHOICE = {
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        # One error by the first branch, two by the second.
+        # One error by the first branch, and two by the second.
         ({"size": 1}, {("/a/name", "required")}),
         ({"name": "long", "size": 1}, {("/a/name", "maxLength")}),
         # The only branch for texts.
         ("b", {("/a", "pattern")}),
         # For no branch at all, and as near to the first as to the second.
         (3, {("/a", "choice")}),
-        ({}, {("/a", "choice")}),
+        ({"name": "long"}, {("/a", "choice")}),
     ],
 )
 def test_of_alternatives_the_nearest_is_told_if_there_is_one(keyword, value, found) -> None:
