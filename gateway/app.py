@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 import uvloop
@@ -186,14 +186,13 @@ class Gateway:
         except StoreError as error:
             _log.error("the store cannot be read: %s", error.detail)
             problems.append("The store cannot be read.")
-        return Readiness(
-            store="failed" if problems else "ok",
-            upstreams={
-                name: UpstreamState(backend=upstream.backend, problem=upstream.problem)
-                for name, upstream in parts.upstreams.items()
-            },
-            problems=tuple(problems),
-        )
+        store: Literal["ok", "failed"] = "failed" if problems else "ok"
+        upstreams = {
+            name: UpstreamState(backend=line.backend_name, problem=line.backend.problem)
+            for name, line in parts.lines.items()
+        }
+        problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
+        return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
 
 
 OnReady = Callable[[str, NewKey | None], None]

@@ -35,7 +35,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     """What a running gateway is made of."""
 
     catalogue: Catalogue
-    upstreams: Mapping[str, UpstreamSettings]
+    lines: Mapping[str, Line]
+    """By upstream."""
     store: Store
     keys: Keys
     identification: Identification
@@ -54,12 +55,12 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     catalogue = open_catalogue(settings.package)
     upstreams = settings.for_upstreams(catalogue.upstreams.values())
     _refuse_misconfigured(upstreams)
-    backends = {
-        name: _backend(catalogue.upstreams[name], found, settings, clock)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock)
         for name, found in upstreams.items()
     }
-    for backend in backends.values():
-        stack.push_async_callback(backend.close)
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
@@ -71,7 +72,7 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     policy = Policy(catalogue.grants)
     return Parts(
         catalogue=catalogue,
-        upstreams=upstreams,
+        lines=lines,
         store=store,
         keys=keys,
         identification=authenticator,
@@ -83,18 +84,11 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
             policy=policy,
             admission=Admission(settings.max_concurrent_calls),
             cache=ReadCache(clock),
-            dispatcher=Dispatcher(_lines(catalogue, backends), clock),
+            dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
         new_key=new_key,
     )
-
-
-def _lines(catalogue: Catalogue, backends: Mapping[str, Backend]) -> dict[str, Line]:
-    return {
-        name: Line(upstream, backends[name], ReplyReader(upstream))
-        for name, upstream in catalogue.upstreams.items()
-    }
 
 
 def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
@@ -103,11 +97,16 @@ def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
 
 
+def _line(upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock) -> Line:
+    backend = _backend(upstream, found, settings, clock)
+    return Line(upstream, backend, ReplyReader(upstream), found.settings)
+
+
 def _backend(
     upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
-    if found.backend == "mock":
+    if found.backend != "live":
         mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
         application = UpstreamApplication(
             upstream,
@@ -120,9 +119,9 @@ def _backend(
         upstream,
         clock,
         base_url=found.base_url or "",
+        token_url=found.token_url,
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
-        allows_plain_http=settings.allow_plain_http,
     )
 
 

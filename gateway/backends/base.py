@@ -11,11 +11,18 @@ class Backend(Protocol):
     @property
     def name(self) -> Literal["live", "mock"]: ...
 
+    @property
+    def problem(self) -> str | None:
+        """What an operator must mend before calls can succeed again, without secrets, or None."""
+        ...
+
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
         """One attempt, whatever its status.
 
-        Raises `UpstreamTimeout`, `UpstreamUnavailable`, or `UpstreamRejected` for an answer that
-        is too large or a redirect, and `MalformedRequest` for a path segment that may not be sent.
+        A request whose access token the upstream refuses is sent once more with a new one. Raises
+        `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` when there is no
+        token to be had, `UpstreamRejected` for an answer that is too large or a redirect, and
+        `MalformedRequest` for a path segment that may not be sent.
         """
         ...
 

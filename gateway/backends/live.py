@@ -1,37 +1,35 @@
 """The real upstream, over pooled HTTP/1.1 connections."""
 
-import asyncio
-import ipaddress
+import logging
 from collections.abc import Mapping
 from typing import Final, Literal
 
 import aiohttp
 from yarl import URL
 
-from gateway.backends.rate import RateState
-from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
-from gateway.clock import Clock, rfc3339
-from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
-from gateway.errors import (
-    ConfigurationError,
-    InternalError,
-    UpstreamRejected,
-    UpstreamTimeout,
-    UpstreamUnavailable,
-)
+from gateway.backends.client import UpstreamClient
+from gateway.backends.token_forms import TokenForms
+from gateway.backends.token_http import HttpTokenWire
+from gateway.backends.tokens import TokenSource
+from gateway.backends.wire import WireEncoder, WireRequest
+from gateway.clock import Clock
+from gateway.contract.grants import usable_rule
+from gateway.contract.upstream import Reply, Upstream
+from gateway.errors import InternalError, UpstreamRejected, UpstreamUnavailable
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
 """Default cap of a reply's body, counted after decompression."""
 MAX_CONNECTIONS: Final = 256
 _ACCEPTED_CODINGS: Final = frozenset({"", "identity", "gzip"})
+_log: Final = logging.getLogger(__name__)
 
 
-class LiveBackend:
-    """Sends requests to one upstream at `base_url`, and nowhere else.
+class LiveBackend(UpstreamClient):
+    """Sends requests to one upstream at `base_url`, and for tokens to `token_url`.
 
-    Redirects are not followed, proxies and credentials of the environment are not used, and no
-    cookie is kept. Raises `ConfigurationError` for a base URL that is not safe to send secrets to,
-    and for credentials that are missing or cannot be sent.
+    Both come from the settings, which have checked them. Redirects are not followed, proxies and
+    credentials of the environment are not used, and no cookie is kept. Raises `ConfigurationError`
+    for credentials that are missing or cannot be sent.
     """
 
     name: Literal["live"] = "live"
@@ -43,37 +41,54 @@ class LiveBackend:
         *,
         base_url: str,
         credentials: Mapping[str, str],
+        token_url: str | None = None,
         max_reply_bytes: int = MAX_REPLY_BYTES,
-        allows_plain_http: bool = False,
     ) -> None:
-        self._name = upstream.name
-        self._clock = clock
-        self._base = _checked_base(base_url, upstream.name, allows_plain_http)
-        self._encoder = WireEncoder(upstream, credentials)
+        super().__init__(
+            upstream,
+            clock,
+            wire=_HttpWire(upstream.name, base_url, max_reply_bytes),
+            encoder=WireEncoder(upstream, credentials),
+            tokens=_tokens(upstream, clock, credentials, token_url),
+        )
+
+
+def _tokens(
+    upstream: Upstream, clock: Clock, credentials: Mapping[str, str], token_url: str | None
+) -> TokenSource | None:
+    rule = usable_rule(upstream.tokens, credentials)
+    if rule is None or token_url is None:
+        return None
+    forms = TokenForms(rule, credentials)
+    return TokenSource(upstream, rule, forms, HttpTokenWire(token_url), clock)
+
+
+class _HttpWire:
+    """HTTP/1.1 connections to one base URL."""
+
+    def __init__(self, upstream_name: str, base_url: str, max_reply_bytes: int) -> None:
+        self._name = upstream_name
+        self._base = URL(base_url.rstrip("/"))
         self._max_reply_bytes = max_reply_bytes
-        self._rate = RateState(upstream.rate)
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
-        """One attempt, whatever its status; see `Backend.send` for what it raises."""
-        wire = self._encoder.encode(request, rfc3339(self._clock.now()))
-        self._rate.check(self._clock.monotonic())
+    async def exchange(self, request: WireRequest) -> Reply:
+        """See `Wire.exchange`. Errors have no cause: aiohttp's hold the URL, and that the keys."""
         try:
-            async with asyncio.timeout(timeout_seconds):
-                reply = await self._exchange(wire)
-        except TimeoutError:
-            raise UpstreamTimeout(f"No answer in {timeout_seconds:g} seconds.") from None
+            return await self._exchange(request)
         except aiohttp.ClientConnectorCertificateError as error:
+            _log.warning("%s: the certificate: %s", self._name, error.certificate_error)
             raise UpstreamUnavailable(
                 "The upstream's certificate cannot be trusted.", is_sent=False
-            ) from error
+            ) from None
         except aiohttp.ClientConnectorError as error:
-            raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from error
+            _log.warning("%s: no connection: %s", self._name, error.os_error)
+            raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from None
+        except TimeoutError:
+            raise
         except (aiohttp.ClientError, OSError) as error:
-            raise UpstreamUnavailable("The connection to the upstream broke.") from error
-        self._rate.note(reply.headers, self._clock.monotonic())
-        refuse_redirect(reply.status)
-        return reply
+            _log.warning("%s: the connection broke: %s", self._name, type(error).__name__)
+            raise UpstreamUnavailable("The connection to the upstream broke.") from None
 
     async def close(self) -> None:
         """Close all connections."""
@@ -81,13 +96,13 @@ class LiveBackend:
             await self._session.close()
             self._session = None
 
-    async def _exchange(self, wire: WireRequest) -> Reply:
+    async def _exchange(self, request: WireRequest) -> Reply:
         session = self._session or self._open()
         async with session.request(
-            wire.method,
-            self._url(wire),
-            headers=wire.headers,
-            data=wire.body,
+            request.method,
+            self._url(request),
+            headers=request.headers,
+            data=request.body,
             allow_redirects=False,
         ) as response:
             return Reply(
@@ -102,13 +117,13 @@ class LiveBackend:
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "gzip"},
-            timeout=aiohttp.ClientTimeout(total=None),  # `send` owns the deadline
+            timeout=aiohttp.ClientTimeout(total=None),  # the client owns the deadline
             trust_env=False,
         )
         return self._session
 
-    def _url(self, wire: WireRequest) -> URL:
-        url = URL(f"{self._base}{wire.target}", encoded=True)
+    def _url(self, request: WireRequest) -> URL:
+        url = URL(f"{self._base}{request.target}", encoded=True)
         # The last line of defence: nothing that was encoded above may lead away from the base.
         if url.origin() != self._base.origin() or not url.raw_path.startswith(_prefix(self._base)):
             raise InternalError(f"a request to {self._name} would leave its base URL")
@@ -134,26 +149,3 @@ def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
 
 def _prefix(base: URL) -> str:
     return f"{base.raw_path.rstrip('/')}/"
-
-
-def _checked_base(text: str, upstream: str, allows_plain_http: bool) -> URL:
-    setting = f"GATEWAY_{upstream.upper()}_BASE_URL"
-    try:
-        base = URL(text)
-        host = base.host or ""
-    except ValueError:
-        raise ConfigurationError(f"{setting} is not a URL; write https://host/path") from None
-    if base.scheme not in {"https", "http"} or not host:
-        raise ConfigurationError(f"{setting} is not an https URL; write https://host/path")
-    if base.user is not None or base.password is not None or base.raw_query_string or base.fragment:
-        raise ConfigurationError(f"{setting} may hold only scheme, host, port and path")
-    if base.scheme == "http" and not allows_plain_http and not _is_loopback(host):
-        raise ConfigurationError(f"{setting} would send credentials unencrypted; use https://")
-    return URL(str(base).rstrip("/"))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import Literal
 
-from gateway.backends.rate import RateState
+from gateway.backends.client import UpstreamClient
+from gateway.backends.token_forms import TokenForms, made_up_key
+from gateway.backends.tokens import TokenSource
 from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
-from gateway.backends.wire import WireEncoder, WireReply, WireRequest, refuse_redirect
-from gateway.clock import Clock, rfc3339
-from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
-from gateway.errors import InternalError, UpstreamTimeout, UpstreamUnavailable
+from gateway.backends.wire import FORM, WireEncoder, WireRequest
+from gateway.clock import Clock
+from gateway.contract.grants import GRANT_CREDENTIALS, usable_rule
+from gateway.contract.upstream import Reply, TokenRule, Upstream
+from gateway.errors import InternalError, UpstreamUnavailable
 
 
-class MockBackend:
+class MockBackend(UpstreamClient):
     """Sends requests to an `UpstreamApplication`.
 
     Needed credentials that are not given are made up as `mock_<name>`. Raises `ContractError` when
@@ -30,36 +33,65 @@ class MockBackend:
         credentials: Mapping[str, str] | None = None,
         application: UpstreamApplication | None = None,
     ) -> None:
-        self._upstream_name = upstream.name
-        self._clock = clock
-        needed = (rule.name for rule in upstream.credentials if rule.is_required)
-        made_up = {name: f"mock_{name}" for name in needed}
         given = {name: value for name, value in (credentials or {}).items() if value}
-        self._encoder = WireEncoder(upstream, made_up | given)
-        self._application = application or UpstreamApplication(upstream, clock, seed=seed)
-        self._rate = RateState(upstream.rate)
+        rule = _rule(upstream, given)
+        needed = [each.name for each in upstream.credentials if each.is_required]
+        needed += GRANT_CREDENTIALS[rule.grant] if rule else ()
+        known = {name: f"mock_{name}" for name in needed} | given
+        wire = _InProcess(
+            upstream.name, application or UpstreamApplication(upstream, clock, seed=seed)
+        )
+        tokens = None
+        if rule is not None:
+            forms = TokenForms(rule, known, made_up_key)
+            tokens = TokenSource(upstream, rule, forms, _TokenWire(wire, upstream, rule), clock)
+        super().__init__(
+            upstream, clock, wire=wire, encoder=WireEncoder(upstream, known), tokens=tokens
+        )
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
-        """One attempt, whatever its status; see `Backend.send` for what it raises."""
-        wire = self._encoder.encode(request, rfc3339(self._clock.now()))
-        self._rate.check(self._clock.monotonic())
+
+def _rule(upstream: Upstream, given: Mapping[str, str]) -> TokenRule | None:
+    """The rule to get tokens by; one that needs no key, which takes time to make, comes first."""
+    keyless = [rule for rule in upstream.tokens if rule.grant != "jwt_bearer"]
+    rules = keyless or list(upstream.tokens)
+    return usable_rule(rules, given) or next(iter(rules), None)
+
+
+class _InProcess:
+    """The way to an application in this process."""
+
+    def __init__(self, upstream_name: str, application: UpstreamApplication) -> None:
+        self._name = upstream_name
+        self._application = application
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        """See `Wire.exchange`."""
         try:
-            async with asyncio.timeout(timeout_seconds):
-                reply = await self._exchange(wire)
-        except TimeoutError:
-            raise UpstreamTimeout(f"No answer in {timeout_seconds:g} seconds.") from None
+            reply = await self._application.handle(request)
         except MockBrokeContract as error:
-            raise InternalError(f"the mock of {self._upstream_name} broke its contract") from error
+            raise InternalError(f"the mock of {self._name} broke its contract") from error
+        await asyncio.sleep(reply.body_delay_seconds)
         if reply.delivery == "cut":
             raise UpstreamUnavailable("The connection to the upstream broke.")
-        self._rate.note(reply.headers, self._clock.monotonic())
-        refuse_redirect(reply.status)
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _exchange(self, wire: WireRequest) -> WireReply:
-        reply = await self._application.handle(wire)
-        await asyncio.sleep(reply.body_delay_seconds)
-        return reply
+
+class _TokenWire:
+    """The way to the operation of the same application that issues tokens."""
+
+    def __init__(self, wire: _InProcess, upstream: Upstream, rule: TokenRule) -> None:
+        self._wire = wire
+        self._path = next(each.path for each in upstream.operations if each.id == rule.operation)
+
+    async def post(self, form: bytes) -> Reply:
+        """See `TokenWire.post`."""
+        request = WireRequest(
+            method="POST", target=self._path, headers=(("Content-Type", FORM),), body=form
+        )
+        try:
+            return await self._wire.exchange(request)
+        except UpstreamUnavailable as error:
+            raise UpstreamUnavailable(error.detail, is_sent=False) from None

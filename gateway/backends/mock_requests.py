@@ -1,17 +1,17 @@
-"""Reads a request as an upstream's contract describes it: which operation, with which arguments."""
+"""Reads a request as an upstream's contract describes it: with which arguments it asks."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
-from gateway.backends.wire import WireRequest
+from gateway.backends.wire import FORM, WireRequest
 from gateway.contract import jsontext
 from gateway.contract.mock import Refusal
 from gateway.contract.schema import Gate
-from gateway.contract.upstream import Upstream, UpstreamOperation
+from gateway.contract.upstream import UpstreamOperation
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -60,10 +60,12 @@ class _Parameter(Struct, frozen=True):
 
 
 class RequestReader:
-    """Reads the requests of one operation."""
+    """Reads the requests of one operation; `ignored` are query parameters that are credentials."""
 
-    def __init__(self, operation: UpstreamOperation) -> None:
+    def __init__(self, operation: UpstreamOperation, ignored: Collection[str] = ()) -> None:
         self._parameters = tuple(map(_parameter, operation.parameters))
+        self._ignored = ignored
+        self._takes_form = operation.takes_form
         schema = operation.request_schema
         self._body = None if schema is None else Gate(schema)
 
@@ -72,7 +74,7 @@ class RequestReader:
         headers = {name.lower(): value for name, value in request.headers}
         given = {
             "path": {name: [text] for name, text in path.items()},
-            "query": _grouped(request.target.partition("?")[2]),
+            "query": self._query(request.target),
             "header": {name: [value] for name, value in headers.items()},
         }
         values: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
@@ -93,17 +95,19 @@ class RequestReader:
             body=self._read_body(request, headers),
         )
 
+    def _query(self, target: str) -> dict[str, list[str]]:
+        grouped = _grouped(target.partition("?")[2])
+        return {name: texts for name, texts in grouped.items() if name not in self._ignored}
+
     def _read_body(self, request: WireRequest, headers: Mapping[str, str]) -> Any:
         if self._body is None:
             if request.body:
                 raise Refused(Refusal(status=400, title="A body is not expected."))
             return None
-        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise Refused(Refusal(status=400, title="The body must be application/json."))
-        try:
-            body = jsontext.decode(request.body or b"")
-        except jsontext.NotJson as error:
-            raise Refused(Refusal(status=400, title=f"The body is not JSON: {error}.")) from error
+        media_type = FORM if self._takes_form else "application/json"
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
+            raise Refused(Refusal(status=400, title=f"The body must be {media_type}."))
+        body = _form(request.body or b"") if self._takes_form else _json(request.body or b"")
         if not self._body.admits(body):
             violation = self._body.violations(body)[0]
             title = f"The body is not valid: {violation.detail}."
@@ -111,40 +115,20 @@ class RequestReader:
         return body
 
 
-class Router:
-    """Finds the operation that a method and a path name."""
-
-    def __init__(self, upstream: Upstream) -> None:
-        self._routes = [
-            (operation, tuple(operation.path.split("/")[1:])) for operation in upstream.operations
-        ]
-
-    def find(self, method: str, target: str) -> tuple[UpstreamOperation, dict[str, str]]:
-        """The operation and its path parameters as text. Raises `Refused` with 404 or 405."""
-        segments = [unquote(part) for part in target.partition("?")[0].split("/")[1:]]
-        found = {
-            operation.method: (operation, parameters)
-            for operation, template in self._routes
-            if (parameters := _match(template, segments)) is not None
-        }
-        if not found:
-            raise Refused(Refusal(status=404, title="There is nothing at this path."))
-        if method not in found:
-            refusal = Refusal(status=405, title="The method is not allowed here.")
-            raise Refused(refusal, allow=sorted(found))
-        return found[method]
+def _json(text: bytes) -> Any:
+    try:
+        return jsontext.decode(text)
+    except jsontext.NotJson as error:
+        raise Refused(Refusal(status=400, title=f"The body is not JSON: {error}.")) from error
 
 
-def _match(template: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
-    if len(template) != len(segments):
-        return None
-    parameters: dict[str, str] = {}
-    for part, segment in zip(template, segments, strict=True):
-        if part.startswith("{") and segment:
-            parameters[part[1:-1]] = segment
-        elif part != segment:
-            return None
-    return parameters
+def _form(text: bytes) -> dict[str, str | list[str]]:
+    """A name that is repeated has a list."""
+    try:
+        grouped = _grouped(text.decode("ascii"))
+    except UnicodeDecodeError as error:
+        raise Refused(Refusal(status=400, title="The body is no form.")) from error
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in grouped.items()}
 
 
 def _parameter(facts: Mapping[str, Any]) -> _Parameter:

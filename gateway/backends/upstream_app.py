@@ -10,17 +10,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from gateway.backends.damage import damaged
 from gateway.backends.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
-from gateway.backends.mock_requests import Arguments, Refused, RequestReader, Router
+from gateway.backends.mock_credentials import CredentialCheck
+from gateway.backends.mock_requests import Arguments, Refused, RequestReader
+from gateway.backends.mock_router import Router
+from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract import jsontext
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
 from gateway.contract.schema import Gate
-from gateway.contract.upstream import HeaderRule, Upstream, UpstreamOperation
+from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.errors import ContractError
 
 FAULT_HEADER: Final = "mock-fault"
@@ -55,7 +56,8 @@ class UpstreamApplication:
         self._scenario = Scenario(scenario)
         self._state = MockState()
         self._router = Router(upstream)
-        self._readers = {each.id: RequestReader(each) for each in upstream.operations}
+        ignored = frozenset(rule.name for rule in upstream.query)
+        self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
         self._gates = {
             (operation.id, status): Gate(schema)
             for operation in upstream.operations
@@ -66,6 +68,9 @@ class UpstreamApplication:
         self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
         self._refuse = _plain_refusal if module is None else module.refuse
         self._finish = _unfinished if module is None else module.finish
+        refuse_token = getattr(module, "refuse_token", plain_token_refusal)
+        self._desk = TokenDesk(upstream, clock, seed, refuse_token)
+        self._credentials = CredentialCheck(upstream, self._desk)
 
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`. Raises `MockBrokeContract`."""
@@ -75,10 +80,11 @@ class UpstreamApplication:
             operation, path = self._router.find(request.method, request.target)
             fault = self._fault(operation, request)
             await asyncio.sleep(self._latency_seconds + fault.latency_seconds)
-            _check_credentials(self._upstream, request)
+            if not self._desk.serves(operation.id):
+                self._credentials.check(request)
             reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
         except Refused as refused:
-            reply = self._refused(refused)
+            reply = self._refused(operation, refused)
         finished = self._finish(reply)
         self._check(operation, finished)
         return self._committed(fault, operation, finished)
@@ -99,7 +105,9 @@ class UpstreamApplication:
     ) -> MockReply:
         if fault.status is not None:
             refusal = Refusal(status=fault.status, title="The mock was asked to fail.")
-            return MockReply(status=fault.status, body=self._refuse(refusal))
+            return self._refused(operation, Refused(refusal))
+        if self._desk.serves(operation.id):
+            return self._desk.answer(operation, arguments.body or {})
         behaviour = self._behaviours.get(operation.id)
         if behaviour is None:
             return _example(operation)
@@ -118,9 +126,11 @@ class UpstreamApplication:
             fingerprint=json.dumps(said, sort_keys=True),
         )
 
-    def _refused(self, refused: Refused) -> MockReply:
+    def _refused(self, operation: UpstreamOperation | None, refused: Refused) -> MockReply:
         headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
         refusal = refused.refusal
+        if operation is not None and self._desk.serves(operation.id):
+            return self._desk.failed(refusal.status, refusal.title)
         return MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
 
     def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:
@@ -176,27 +186,6 @@ def _behaviour_module(name: str) -> Any:
     return module
 
 
-def _check_credentials(upstream: Upstream, request: WireRequest) -> None:
-    """Every header of `x-upstream` must be there: 401 for a credential, 400 for another."""
-    given = {name.lower(): value for name, value in request.headers}
-    optional = {rule.name for rule in upstream.credentials if not rule.is_required}
-    for rule in upstream.headers:
-        literal, _, placeholder = rule.template.partition("{")
-        is_secret = placeholder.startswith("credential.")
-        if is_secret and placeholder[len("credential.") : -1] in optional:
-            continue
-        if not _is_filled(given.get(rule.name.lower(), ""), literal):
-            raise Refused(_header_refusal(rule, 401 if is_secret else 400))
-
-
-def _is_filled(value: str, literal: str) -> bool:
-    return bool(value) and value.startswith(literal)
-
-
-def _header_refusal(rule: HeaderRule, status: int) -> Refusal:
-    return Refusal(status=status, title=f"The header '{rule.name}' is required", path=rule.name)
-
-
 def _check_declared(operation: UpstreamOperation, reply: MockReply) -> None:
     """A success without a schema must at least be declared as one without a body."""
     is_declared = {str(reply.status), f"{reply.status // 100}XX"} & operation.replies.keys()
@@ -213,7 +202,7 @@ def _example(operation: UpstreamOperation) -> MockReply:
 
 
 def _plain_refusal(refusal: Refusal) -> Any:
-    return {"error": msgspec.to_builtins(refusal)}
+    return {"error": {"status": refusal.status, "title": refusal.title, "path": refusal.path}}
 
 
 def _unfinished(reply: MockReply) -> MockReply:

@@ -2,25 +2,27 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal
-from urllib.parse import quote
+from typing import Any, Final, Literal
+from urllib.parse import quote, urlencode
 
 from msgspec import UNSET, Struct
 
+from gateway.backends.templates import NOW, TOKEN, Filled, Part, filled
 from gateway.contract import jsontext
-from gateway.contract.upstream import HeaderRule, Upstream, UpstreamRequest
-from gateway.errors import ConfigurationError, MalformedRequest, UpstreamRejected
+from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
+from gateway.errors import InvalidReply, MalformedRequest, UpstreamRejected
 
-_COMMON: Final = {
-    "accept": ("Accept", "application/json"),
-    "user-agent": ("User-Agent", "contract-gateway"),
+FORM: Final = "application/x-www-form-urlencoded"
+_COMMON: Final[Mapping[str, Filled]] = {
+    "accept": Filled("Accept", ("application/json",)),
+    "user-agent": Filled("User-Agent", ("contract-gateway",)),
 }
-_JSON: Final = ("Content-Type", "application/json")
-_PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
-_NOW: Final = "now"
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
+_SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
+"""What a segment may hold unencoded beside letters, digits and `-._~` (RFC 3986 §3.3)."""
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
@@ -31,6 +33,10 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     """Percent-encoded path and query, from the first `/`."""
     headers: tuple[tuple[str, str], ...]
     body: bytes | None = None
+
+    def __repr__(self) -> str:
+        """Without target, headers and body: they hold credentials and arguments."""
+        return f"WireRequest({self.method})"
 
 
 class WireReply(Struct, frozen=True, kw_only=True):
@@ -52,38 +58,57 @@ class WireEncoder:
     """
 
     def __init__(self, upstream: Upstream, credentials: Mapping[str, str]) -> None:
-        self._fixed = dict(_COMMON)
-        self._timed: dict[str, tuple[str, tuple[str | None, ...]]] = {}
-        for rule in upstream.headers:
-            parts = _filled(rule, upstream, credentials)
-            if parts is None:
-                continue
-            if None in parts:
-                self._timed[rule.name.lower()] = (rule.name, parts)
-            else:
-                self._fixed[rule.name.lower()] = (rule.name, "".join(map(str, parts)))
+        declared = (filled(rule, upstream, credentials) for rule in upstream.headers)
+        self._headers = dict(_COMMON) | {rule.key: rule for rule in declared if rule is not None}
+        secret = (filled(rule, upstream, credentials) for rule in upstream.query)
+        self._query = {rule.name: rule.text() for rule in secret if rule is not None}
+        self._operations = {each.id: each for each in upstream.operations}
+        self._edges = {each.id: _edges_of(each) for each in upstream.operations}
 
-    def encode(self, request: UpstreamRequest, now: str) -> WireRequest:
+    @property
+    def needs_token(self) -> bool:
+        """Whether a header holds the access token."""
+        return any(TOKEN in rule.parts for rule in self._headers.values())
+
+    def encode(self, request: UpstreamRequest, now: str, token: str = "") -> WireRequest:
         """`request`, sent at the time `now`.
 
         Raises `MalformedRequest` for the path segments ``''``, `.` and `..`, for control characters
         in the path, and for header values that are not printable ASCII: none of them may be sent,
         however it is encoded.
         """
+        known: Mapping[Part, str] = {NOW: now, TOKEN: _sendable(token)}
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
-        headers.update(self._fixed)
-        for key, (name, parts) in self._timed.items():
-            headers[key] = (name, "".join(now if part is None else part for part in parts))
+        headers |= {key: (rule.name, rule.text(known)) for key, rule in self._headers.items()}
         body = None
         if request.body is not UNSET:
-            headers["content-type"] = _JSON
-            body = jsontext.encode(request.body)
+            operation = self._operations.get(request.operation)
+            media_type, body = _body(request.body, operation)
+            headers["content-type"] = ("Content-Type", media_type)
         return WireRequest(
             method=request.method,
-            target=_target(request),
+            target=self._target(request),
             headers=tuple(headers.values()),
             body=body,
         )
+
+    def _target(self, request: UpstreamRequest) -> str:
+        edges = self._edges.get(request.operation, ())
+        if len(edges) != len(request.path):
+            edges = (_NO_EDGES,) * len(request.path)
+        path = "/" + "/".join(map(_segment, request.path, edges))
+        # Like a header's, a credential's place in the query is not for arguments to fill.
+        pairs = [pair for pair in request.query if pair[0] not in self._query]
+        pairs += self._query.items()
+        if not pairs:
+            return path
+        texts = (f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in pairs)
+        return f"{path}?{'&'.join(texts)}"
+
+
+def form_encoded(values: Mapping[str, Any]) -> bytes:
+    """`values` as an HTML form travels; a list repeats its name."""
+    return urlencode(values, doseq=True).encode()
 
 
 def refuse_redirect(status: int) -> None:
@@ -92,19 +117,50 @@ def refuse_redirect(status: int) -> None:
         raise UpstreamRejected("The upstream answered with a redirect, which is not followed.")
 
 
-def _target(request: UpstreamRequest) -> str:
-    path = "/" + "/".join(map(_segment, request.path))
-    if not request.query:
-        return path
-    query = (f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in request.query)
-    return f"{path}?{'&'.join(query)}"
+class _Edges(Struct, frozen=True):
+    """The fixed text around the values of one path segment."""
+
+    before: str = ""
+    after: str = ""
+    is_fixed: bool = False
+    """Whether there are no values: `before` is the whole segment."""
 
 
-def _segment(text: str) -> str:
-    """Encoding does not disarm `.` and `..`: both are unreserved, so they stay what they are."""
+_NO_EDGES: Final = _Edges()
+
+
+def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
+    edges = []
+    for segment in operation.path.split("/")[1:]:
+        texts = _PLACEHOLDER.split(segment)
+        is_fixed = len(texts) == 1
+        edges.append(_Edges(texts[0], "" if is_fixed else texts[-1], is_fixed))
+    return tuple(edges)
+
+
+def _segment(text: str, edges: _Edges) -> str:
+    """Encoding does not disarm `.` and `..`: both are unreserved, so they stay what they are.
+
+    A colon of the template stays a colon, as in `{range}:append`: to the upstream it is syntax.
+    One of the value is encoded, so that no argument can choose another operation.
+    """
     if text in {"", ".", ".."} or _CONTROL.search(text):
         raise MalformedRequest("An argument cannot be used in the address of the upstream.")
-    return quote(text, safe="")
+    if edges.is_fixed and text == edges.before:
+        return quote(text, safe=_SEGMENT_SAFE)
+    if not (text.startswith(edges.before) and text.endswith(edges.after)):
+        return quote(text, safe="")
+    value = text[len(edges.before) : len(text) - len(edges.after)]
+    if not value:
+        raise MalformedRequest("An argument cannot be used in the address of the upstream.")
+    before, after = (quote(edge, safe=_SEGMENT_SAFE) for edge in (edges.before, edges.after))
+    return f"{before}{quote(value, safe='')}{after}"
+
+
+def _body(body: Any, operation: UpstreamOperation | None) -> tuple[str, bytes]:
+    if operation is not None and operation.takes_form:
+        return FORM, form_encoded(body)
+    return "application/json", jsontext.encode(body)
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
@@ -113,38 +169,7 @@ def _header(name: str, value: str) -> tuple[str, str]:
     return name, value
 
 
-def _filled(
-    rule: HeaderRule, upstream: Upstream, credentials: Mapping[str, str]
-) -> tuple[str | None, ...] | None:
-    """The header's parts with credentials filled in and None for the time.
-
-    None altogether for a header that needs an optional credential that is not there.
-    """
-    optional = {each.name for each in upstream.credentials if not each.is_required}
-    parts: list[str | None] = []
-    for index, part in enumerate(_PLACEHOLDER.split(rule.template)):
-        name = part.removeprefix("credential.")
-        if index % 2 == 0:
-            parts.append(part)
-        elif part == _NOW:
-            parts.append(None)
-        elif credentials.get(name):
-            parts.append(_credential(name, upstream, credentials))
-        elif name in optional:
-            return None
-        else:
-            raise ConfigurationError(f"{_setting(name, upstream)} is not set")
-    return tuple(parts)
-
-
-def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -> str:
-    value = credentials[name]
-    if not _HEADER_VALUE.fullmatch(value):
-        raise ConfigurationError(
-            f"{_setting(name, upstream)} holds what no header can hold; is there a line break?"
-        )
-    return value
-
-
-def _setting(name: str, upstream: Upstream) -> str:
-    return f"GATEWAY_{upstream.name.upper()}_{name.upper()}"
+def _sendable(token: str) -> str:
+    if not _HEADER_VALUE.fullmatch(token):
+        raise InvalidReply("The upstream issued an access token that no header can hold.")
+    return token

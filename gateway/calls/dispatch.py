@@ -35,11 +35,8 @@ class Dispatcher:
 
     def backend_of(self, operation: Operation) -> BackendName:
         """Who answers the calls of `operation`."""
-        match operation.binding:
-            case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
-                return self._lines[upstream].backend_name
-            case PythonBinding():
-                return "python"
+        upstream = operation.upstream
+        return "python" if upstream is None else self._lines[upstream].backend_name
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.

@@ -8,6 +8,7 @@ from gateway.contract import jsontext
 from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream
 from gateway.contract.violation import Violation
@@ -51,7 +52,7 @@ class ReplyReader:
         declared error, and another `UpstreamError` for what the contract does not name.
         """
         mapped = _by_status(binding.results, reply.status)
-        if mapped is None:
+        if mapped is None or self._by_refusal(reply) is not None:
             return self._refused(binding, reply, arguments, call, elapsed_ms)
         gate = self._gate(binding.upstream_operation, reply.status)
         body = None if gate is None else self._body(reply, gate)
@@ -64,14 +65,22 @@ class ReplyReader:
         The body of an expected failure is read only if the contract describes it. Raises like
         `read`.
         """
-        if not (200 <= reply.status < 300 or reply.status in expect):
-            raise self.failure(reply)
+        if not 200 <= reply.status < 300:
+            known = self._by_refusal(reply)
+            if known is not None or reply.status not in expect:
+                raise known or self.failure(reply)
         gate = self._gate(operation, reply.status)
         body = None if gate is None else self._body(reply, gate)
         return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
 
     def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
-        """The failure that `reply` tells of, if it may have passed by the next attempt."""
+        """The failure that `reply` tells of, if it may have passed by the next attempt.
+
+        A refusal rule knows better than the status, whether that is among `statuses` or not.
+        """
+        known = self._by_refusal(reply)
+        if known is not None:
+            return known if known.is_retryable else None
         failure = self.failure(reply)
         return failure if failure.is_retryable and reply.status in statuses else None
 
@@ -105,13 +114,36 @@ class ReplyReader:
         call: CallFacts,
         elapsed_ms: int,
     ) -> dict[str, Any]:
+        known = self._by_refusal(reply)
         rule = _by_status(binding.errors, reply.status)
-        if rule is None:
-            raise self.failure(reply)
+        if known is not None or rule is None:
+            raise known or self.failure(reply)
         return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
 
     def failure(self, reply: Reply) -> GatewayError:
         """What an error of the upstream means where the binding does not say it."""
+        return self._by_refusal(reply) or self._by_status(reply)
+
+    def _by_refusal(self, reply: Reply) -> GatewayError | None:
+        """What the first refusal rule that holds says of `reply`."""
+        rule = matching_rule(self._upstream.refusals, reply)
+        if rule is None:
+            return None
+        match rule.means:
+            case "rate_limited":
+                return UpstreamRateLimited(retry_after_seconds=self._retry_after(reply))
+            case "quota_used_up":
+                used_up = UpstreamRateLimited("The quota at the upstream is used up.")
+                used_up.is_retryable = False
+                return used_up
+            case "unavailable":
+                return UpstreamUnavailable(f"The upstream answered {reply.status}.")
+            case "credentials" | "token_expired":
+                return UpstreamRefusedCredentials()
+            case "rejected":
+                return self._rejected(reply)
+
+    def _by_status(self, reply: Reply) -> GatewayError:
         status = reply.status
         if status in {401, 403}:
             return UpstreamRefusedCredentials()
@@ -121,14 +153,18 @@ class ReplyReader:
             return UpstreamRateLimited(retry_after_seconds=self._retry_after(reply))
         if status >= 500:
             return UpstreamUnavailable(f"The upstream answered {status}.")
-        return UpstreamRejected(_explained(f"The upstream answered {status}", self._vendor(reply)))
+        return self._rejected(reply)
+
+    def _rejected(self, reply: Reply) -> UpstreamRejected:
+        what = f"The upstream answered {reply.status}"
+        return UpstreamRejected(_explained(what, self._vendor(reply)))
 
     def _retry_after(self, reply: Reply) -> float | None:
         reset = self._upstream.rate.reset_seconds.lower() if self._upstream.rate else ""
         return retry_after_seconds(reply.headers.get("retry-after") or reply.headers.get(reset))
 
     def _vendor(self, reply: Reply) -> Any:
-        if self._upstream.soft_errors is None:
+        if self._upstream.soft_errors is None or len(reply.body) > MAX_ERROR_BYTES:
             return None
         try:
             errors = _at(_json(reply), self._upstream.soft_errors)

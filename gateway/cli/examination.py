@@ -61,10 +61,10 @@ def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
         part = f"upstream {upstream.name}"
         if found.problem is not None:
             yield wrong(part, *parted(found.problem))
-        elif found.backend == "mock":
-            yield note(part, f"mock, because {found.reason}")
-        else:
+        elif found.backend == "live":
             yield sound(part, f"live at {found.base_url}, because {found.reason}")
+        else:
+            yield note(part, f"{found.backend}, because {found.reason}")
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:

@@ -1,15 +1,16 @@
 """`gateway tools list` and `gateway tools show`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 import msgspec
 
-from gateway.catalogue import Entry, open_catalogue
+from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import console, print_json, print_table
+from gateway.settings import Settings
 
 
 @click.group(name="tools")
@@ -25,8 +26,13 @@ def command() -> None:
 @settings_options("package")
 @json_option
 def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **flags: Any) -> None:
-    """List the tools: operation id, effect, title."""
-    catalogue = open_catalogue(settings_of(flags).package)
+    """List the tools: operation id, effect, backend, title.
+
+    The backend is live, mock, workspace, python (no upstream) or misconfigured.
+    """
+    settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package)
+    backends = _backends(settings, catalogue)
     entries: Sequence[Entry] = catalogue.entries
     if agent is not None:
         granted = catalogue.grants[known_agent(catalogue, agent)]
@@ -35,12 +41,18 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
         only = known_connector(catalogue, connector)
         entries = [entry for entry in entries if entry.operation.connector == only]
     if as_json:
-        print_json([_summary(entry) for entry in entries])
+        print_json([_summary(entry, backends) for entry in entries])
     else:
         print_table(
-            ("operation", "MCP name", "effect", "title"),
+            ("operation", "MCP name", "effect", "backend", "title"),
             (
-                (entry.id, entry.tool.name, entry.operation.effect.value, entry.operation.title)
+                (
+                    entry.id,
+                    entry.tool.name,
+                    entry.operation.effect.value,
+                    backends[entry.operation.upstream],
+                    entry.operation.title,
+                )
                 for entry in entries
             ),
         )
@@ -52,8 +64,10 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
 @json_option
 def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     """Show TOOL, an operation id or an MCP name, with its schemas."""
-    entry = known_tool(open_catalogue(settings_of(flags).package), tool)
-    shown = _summary(entry) | {
+    settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package)
+    entry = known_tool(catalogue, tool)
+    shown = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,
         "timeout_seconds": entry.operation.timeout_seconds,
         "errors": entry.operation.errors,
@@ -74,11 +88,21 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
             out.print_json(msgspec.json.encode(value).decode())
 
 
-def _summary(entry: Entry) -> dict[str, Any]:
+def _backends(settings: Settings, catalogue: Catalogue) -> dict[str | None, str]:
+    """What answers for each upstream, and for tools that have none."""
+    found = map(settings.for_upstream, catalogue.upstreams.values())
+    known: dict[str | None, str] = {None: "python"}
+    for each in found:
+        known[each.name] = "misconfigured" if each.problem else each.backend
+    return known
+
+
+def _summary(entry: Entry, backends: Mapping[str | None, str]) -> dict[str, Any]:
     return {
         "operation": entry.id,
         "title": entry.operation.title,
         "effect": entry.operation.effect.value,
+        "backend": backends[entry.operation.upstream],
         "mcp_name": entry.tool.name,
         "route": entry.operation.route,
     }

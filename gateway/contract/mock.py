@@ -5,13 +5,19 @@ A behaviour module, named by `x-upstream.mock`, holds three things:
     BEHAVIOURS: Mapping[str, Behaviour]      what each operation does, by operation id
     refuse(refusal: Refusal) -> Any          the body in which this vendor refuses a request
     finish(reply: MockReply) -> MockReply    what every reply of this vendor carries
+
+and, where the token endpoint does not word its refusals as RFC 6749 §5.2 does:
+
+    refuse_token(refusal: TokenRefusal) -> Any
+
+The operations that issue tokens need no behaviour: `gateway.backends.mock_tokens` is theirs.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -64,6 +70,16 @@ class Refusal(Struct, frozen=True, kw_only=True):
     title: str
     path: str = ""
     """Where in the request, if it is in one place."""
+    reason: Literal["", "missing_credentials", "invalid_token", "expired_token"] = ""
+    """Why credentials are refused, for vendors that have a code for each."""
+
+
+class TokenRefusal(Struct, frozen=True, kw_only=True):
+    """Why the token endpoint issues no token (RFC 6749 §5.2)."""
+
+    status: int
+    error: str
+    description: str
 
 
 class MockState:

@@ -103,6 +103,15 @@ class Operation(Struct, frozen=True, kw_only=True):
     route: str
     """The REST path, `/v1/<connector>/<tool>`."""
 
+    @property
+    def upstream(self) -> str | None:
+        """The upstream whose backend answers; None where only Python does."""
+        match self.binding:
+            case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
+                return upstream
+            case PythonBinding():
+                return None
+
 
 class Tool(Struct, frozen=True, kw_only=True):
     """An operation as MCP clients see it."""

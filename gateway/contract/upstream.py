@@ -16,6 +16,7 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     operation: str
     method: str
     path: tuple[str, ...]
+    """Each with the fixed text that the operation's template has around it, as `A1:B2:append`."""
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: Any | UnsetType = UNSET
@@ -45,7 +46,7 @@ class CredentialRule(Struct, frozen=True, kw_only=True):
     description: str
     is_required: bool = True
     kind: Literal["text", "json"] = "text"
-    """`json` when its value is a JSON document."""
+    """`json`: a document such as a key file, which never travels as it is."""
 
 
 class SettingRule(Struct, frozen=True, kw_only=True):
@@ -72,7 +73,10 @@ class HeaderRule(Struct, frozen=True, kw_only=True):
 
 
 class QueryRule(Struct, frozen=True, kw_only=True):
-    """A query parameter on every request: `{credential.x}` is filled in. No log ever shows it."""
+    """A query parameter on every request: `{credential.x}` is filled in. No log ever shows it.
+
+    A rule that names an absent optional credential is left out.
+    """
 
     name: str
     template: str
@@ -96,6 +100,7 @@ class TokenRule(Struct, frozen=True, kw_only=True):
     operation: str
     """The operation of the contract that says how the token endpoint answers."""
     scopes: tuple[str, ...] = ()
+    """Asked for, except by `refresh_token`: that gives what was granted with it."""
 
 
 class RefusalRule(Struct, frozen=True, kw_only=True):

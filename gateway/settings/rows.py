@@ -42,7 +42,7 @@ def own_rows(fields: Fields, origins: Mapping[str, str]) -> Iterator[SettingRow]
 
 
 def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[SettingRow]:
-    """The rows of one upstream: its backend, its base URL and its credentials."""
+    """The rows of one upstream: its backend, its addresses, its settings and its credentials."""
     said = settings.problem or settings.reason
     yield _row(backend_name(upstream.name), settings.backend, settings.origins.get("backend"), said)
     yield _row(
@@ -52,6 +52,22 @@ def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[Se
         f"Base URL of {upstream.title}.",
         upstream.base_url or "",
     )
+    if upstream.tokens:
+        yield _row(
+            upstream_name(upstream.name, "token_url"),
+            settings.token_url or "",
+            settings.origins.get("token_url"),
+            f"Address at which {upstream.title} issues access tokens.",
+            upstream.tokens[0].url,
+        )
+    for plain in upstream.settings:
+        yield _row(
+            upstream_name(upstream.name, plain.name),
+            settings.settings.get(plain.name, ""),
+            settings.origins.get(plain.name),
+            plain.description,
+            plain.default or "",
+        )
     for rule in upstream.credentials:
         origin = settings.origins.get(rule.name)
         name = upstream_name(upstream.name, rule.name)

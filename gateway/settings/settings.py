@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
+from gateway.settings.credentials import log_secrets
 from gateway.settings.fields import Fields
 from gateway.settings.nearest import nearest
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows
@@ -50,4 +51,5 @@ class Settings(Fields, frozen=True, kw_only=True):
         """The texts that no log may hold."""
         own = (self.bootstrap_key, self.key)
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
-        return tuple(secret.reveal() for secret in (*own, *theirs) if secret is not None)
+        known = (secret for secret in (*own, *theirs) if secret is not None)
+        return tuple(text for secret in known for text in log_secrets(secret))

@@ -1,25 +1,27 @@
-"""What the operator says of one upstream, read against the credentials its contract asks for."""
+"""What the operator says of one upstream, read against what its contract asks for."""
 
+import re
 from collections.abc import Mapping
-from ipaddress import ip_address
-from types import MappingProxyType
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from gateway.contract.upstream import CredentialRule, Upstream
+from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
+from gateway.settings.addresses import base_url, token_url
+from gateway.settings.credentials import (
+    Credentials,
+    read_credentials,
+    refuse_incomplete,
+    why_mocked,
+)
 from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
-from gateway.settings.sources import Given, Sources, backend_name, upstream_name
+from gateway.settings.sources import Given, Name, Sources, backend_name, upstream_name
 
-MOCK_PREFIX: Final = "mock_"
-_NAMED: Final = frozenset({"backend", "base_url"})
+_NAMED: Final = ("backend", "base_url")
 
-BackendChoice = Literal["live", "mock"]
-Credentials = Mapping[str, tuple[Secret, str]]
-"""By name: the secret and where it came from."""
+BackendChoice = Literal["live", "mock", "workspace"]
 
 
 class UpstreamSettings(Struct, frozen=True, kw_only=True):
@@ -30,172 +32,160 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
     reason: str
     """Why it is this backend, for people."""
     base_url: str | None = None
-    """Without trailing slash; None for a mock."""
+    """Without trailing slash; None unless live."""
+    token_url: str | None = None
+    """Address of the token endpoint; None unless live and in need of tokens."""
     credentials: Mapping[str, Secret] = {}
-    """For a mock only those that start with `mock_`: it cannot leak what it does not hold."""
+    """Unless live only those that start with `mock_`: a mock cannot leak what it does not hold."""
+    settings: Mapping[str, str] = {}
+    """What is no secret (`SettingRule`), by name."""
     problem: str | None = None
     """What is misconfigured and how to mend it. The gateway does not serve with one."""
     origins: Mapping[str, str] = {}
-    """Where `backend`, `base_url` and each credential came from."""
+    """Where `backend`, the addresses, each credential and each setting came from."""
 
 
 def read_upstream(
     sources: Sources, upstream: Upstream, *, allow_plain_http: bool
 ) -> UpstreamSettings:
     """The settings of `upstream`. Never raises: what is wrong is its `problem`."""
-    name = upstream.name
     try:
         _refuse_unknown_keys(sources, upstream)
-        override = _override(sources, name)
-        if override is not None and override[0] == "mock":
-            return _mock(name, f"{override[1]} says so", {"backend": override[1]})
-        credentials = _credentials(sources, upstream)
-        mocked = _why_mock(upstream, credentials) if override is None else None
-        if mocked is not None:
-            return _mock(
-                name,
-                mocked,
-                {key: origin for key, (_, origin) in credentials.items()},
-                {key: secret for key, (secret, _) in credentials.items()},
-            )
-        _refuse_unfit(upstream, credentials)
-        base_url, origin = _base_url(sources, upstream, allow_plain_http=allow_plain_http)
+        override = _override(sources, upstream)
+        if override is not None and override[0] != "live":
+            return _stand_in(sources, upstream, override[0], f"{override[1]} says so", {})
+        credentials = read_credentials(sources, upstream)
+        if override is None and (reason := _why_not_live(upstream, credentials)):
+            backend: BackendChoice = "workspace" if upstream.has_workspace else "mock"
+            return _stand_in(sources, upstream, backend, reason, credentials)
+        reason = f"{override[1]} says so" if override else "its credentials are set"
+        return _live(sources, upstream, credentials, reason, allow_plain_http)
     except ConfigurationError as error:
         return UpstreamSettings(
-            name=name, backend="live", reason="it is misconfigured", problem=error.detail
+            name=upstream.name,
+            backend="live",
+            reason="it is misconfigured",
+            problem=error.detail,
         )
-    return UpstreamSettings(
-        name=name,
-        backend="live",
-        reason=f"{override[1]} says so" if override else "its credentials are set",
-        base_url=base_url,
-        credentials={key: secret for key, (secret, _) in credentials.items()},
-        origins={key: source for key, (_, source) in credentials.items()}
-        | {"base_url": origin}
-        | ({"backend": override[1]} if override else {}),
-    )
 
 
 def upstream_variables(upstream: Upstream) -> frozenset[str]:
     """Every variable that says something of `upstream`."""
-    names = [upstream_name(upstream.name, rule.name) for rule in upstream.credentials]
+    secret = [upstream_name(upstream.name, rule.name) for rule in upstream.credentials]
+    plain = [backend_name(upstream.name), *_plain_names(upstream).values()]
     return frozenset(
-        {backend_name(upstream.name).variable, upstream_name(upstream.name, "base_url").variable}
-        | {name.variable for name in names}
-        | {name.of_file().variable for name in names}
+        {name.variable for name in (*plain, *secret)} | {name.of_file().variable for name in secret}
     )
 
 
-def _mock(
-    name: str,
+def _live(
+    sources: Sources,
+    upstream: Upstream,
+    credentials: Credentials,
     reason: str,
-    origins: Mapping[str, str],
-    credentials: Mapping[str, Secret] = MappingProxyType({}),
+    allow_plain_http: bool,
 ) -> UpstreamSettings:
+    rule = refuse_incomplete(upstream, credentials)
+    url, url_origin = base_url(sources, upstream, allow_plain_http=allow_plain_http)
+    addresses = {"base_url": url_origin}
+    tokens_at = None
+    if rule is not None:
+        tokens_at, addresses["token_url"] = token_url(
+            sources, upstream, rule, url, allow_plain_http=allow_plain_http
+        )
+    values, origins = _values(sources, upstream, is_live=True)
     return UpstreamSettings(
-        name=name, backend="mock", reason=reason, origins=origins, credentials=credentials
+        name=upstream.name,
+        backend="live",
+        reason=reason,
+        base_url=url,
+        token_url=tokens_at,
+        credentials={key: secret for key, (secret, _) in credentials.items()},
+        settings=values,
+        origins=_origins(sources, upstream, credentials) | addresses | origins,
     )
 
 
-def _override(sources: Sources, name: str) -> tuple[BackendChoice, str] | None:
-    given = sources.find(backend_name(name))
+def _stand_in(
+    sources: Sources,
+    upstream: Upstream,
+    backend: BackendChoice,
+    reason: str,
+    credentials: Credentials,
+) -> UpstreamSettings:
+    values, origins = _values(sources, upstream, is_live=False)
+    return UpstreamSettings(
+        name=upstream.name,
+        backend=backend,
+        reason=reason,
+        credentials={key: secret for key, (secret, _) in credentials.items()},
+        settings=values,
+        origins=_origins(sources, upstream, credentials) | origins,
+    )
+
+
+def _origins(sources: Sources, upstream: Upstream, credentials: Credentials) -> dict[str, str]:
+    override = sources.find(backend_name(upstream.name))
+    return {key: origin for key, (_, origin) in credentials.items()} | (
+        {"backend": override.origin} if override else {}
+    )
+
+
+def _override(sources: Sources, upstream: Upstream) -> tuple[BackendChoice, str] | None:
+    given = sources.find(backend_name(upstream.name))
     match given:
         case None:
             return None
         case Given(value="live" | "mock" as choice, origin=origin):
             return choice, origin
-    raise ConfigurationError(f"{given.origin}: must be live or mock")
+        case Given(value="workspace", origin=origin) if upstream.has_workspace:
+            return "workspace", origin
+    choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
+    raise ConfigurationError(f"{given.origin}: must be {choices}")
 
 
-def _credentials(sources: Sources, upstream: Upstream) -> Credentials:
-    found = (
-        (rule.name, sources.find_secret(upstream_name(upstream.name, rule.name)))
-        for rule in upstream.credentials
-    )
-    given = {name: secret for name, secret in found if secret is not None}
-    for secret, origin in given.values():
-        if not secret.reveal().isprintable() or not secret.reveal().isascii():
-            raise ConfigurationError(
-                f"{origin}: holds characters that no header can carry; use visible ASCII"
-            )
-    return given
-
-
-def _why_mock(upstream: Upstream, credentials: Credentials) -> str | None:
+def _why_not_live(upstream: Upstream, credentials: Credentials) -> str | None:
     if not credentials:
         variable = backend_name(upstream.name).variable
         return f"no credentials are set; {variable}=live overrules this"
-    mocked = [
-        origin for secret, origin in credentials.values() if secret.reveal().startswith(MOCK_PREFIX)
-    ]
-    if not mocked:
-        return None
-    if len(mocked) < len(credentials):
-        real = next(origin for _, origin in credentials.values() if origin not in mocked)
-        raise ConfigurationError(
-            f"{mocked[0]} starts with {MOCK_PREFIX} and {real} does not; make them alike"
-        )
-    return f"{mocked[0]} starts with {MOCK_PREFIX}"
+    return why_mocked(credentials)
 
 
-def _refuse_unfit(upstream: Upstream, credentials: Credentials) -> None:
-    missing = [_variable(upstream, rule) for rule in _required(upstream, credentials)]
-    if missing:
-        raise ConfigurationError(
-            f"{upstream.title} needs {' and '.join(missing)}; set it, or unset every credential "
-            "to use the mock"
-        )
+def _values(
+    sources: Sources, upstream: Upstream, *, is_live: bool
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The settings that are no secrets, and where those that are given came from."""
+    values: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for rule in upstream.settings:
+        name = upstream_name(upstream.name, rule.name)
+        given = sources.find(name)
+        if given is not None:
+            if not isinstance(given.value, str) or not re.fullmatch(rule.pattern, given.value):
+                raise ConfigurationError(f"{given.origin}: must match {rule.pattern}")
+            values[rule.name], origins[rule.name] = given.value, given.origin
+        elif rule.default is not None:
+            values[rule.name] = rule.default
+        elif is_live:
+            raise ConfigurationError(
+                f"{upstream.title} needs {name.variable}; set it: {rule.description}"
+            )
+        else:
+            values[rule.name] = rule.mock
+    return values, origins
 
 
-def _required(upstream: Upstream, given: Credentials) -> list[CredentialRule]:
-    return [rule for rule in upstream.credentials if rule.is_required and rule.name not in given]
-
-
-def _variable(upstream: Upstream, rule: CredentialRule) -> str:
-    return upstream_name(upstream.name, rule.name).variable
-
-
-def _base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) -> tuple[str, str]:
-    name = upstream_name(upstream.name, "base_url")
-    given = sources.find(name)
-    if given is None and upstream.base_url is None:
-        raise ConfigurationError(f"{upstream.title} needs {name.variable}; set its base URL")
-    url, origin = (given.value, given.origin) if given else (upstream.base_url, "contract")
-    problem = _url_problem(url, allow_plain_http=allow_plain_http)
-    if problem is not None:
-        raise ConfigurationError(f"{origin}: {problem}")
-    return str(url).rstrip("/"), origin
-
-
-def _url_problem(url: object, *, allow_plain_http: bool) -> str | None:
-    if not isinstance(url, str) or not url.isprintable() or not url.isascii() or " " in url:
-        return "must be a URL such as https://api.example.com"
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "is not a URL; check host and port"
-    if parts.scheme not in {"https", "http"} or not host:
-        return "must start with https:// and name a host"
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        return "must not hold credentials, a query or a fragment"
-    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
-        return "must be https://, or set GATEWAY_ALLOW_PLAIN_HTTP=true"
-    return None
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _plain_names(upstream: Upstream) -> dict[str, Name]:
+    """What is no secret, besides the backend."""
+    tokens = ("token_url",) if upstream.tokens else ()
+    keys = ("base_url", *tokens, *(rule.name for rule in upstream.settings))
+    return {key: upstream_name(upstream.name, key) for key in keys}
 
 
 def _refuse_unknown_keys(sources: Sources, upstream: Upstream) -> None:
     credentials = {rule.name for rule in upstream.credentials}
-    known = _NAMED | credentials | {f"{name}_file" for name in credentials}
+    known = {*_NAMED, *_plain_names(upstream), *credentials}
+    known |= {f"{name}_file" for name in credentials}
     for key in sources.toml.get("upstreams", {}).get(upstream.name, {}):
         if key not in known:
             hint = nearest(key, known) or f"; known are {', '.join(sorted(known))}"

@@ -12,8 +12,9 @@ from msgspec import Struct
 class UpstreamState(Struct, frozen=True, kw_only=True):
     """How one upstream is reached."""
 
-    backend: Literal["live", "mock"]
+    backend: Literal["live", "mock", "workspace"]
     problem: str | None = None
+    """What an operator must mend; only calls to this upstream fail for it."""
 
 
 class Readiness(Struct, frozen=True, kw_only=True):
@@ -22,11 +23,14 @@ class Readiness(Struct, frozen=True, kw_only=True):
     store: Literal["ok", "failed"]
     upstreams: Mapping[str, UpstreamState]
     problems: tuple[str, ...] = ()
-    """In words for the operator, without secrets; any one makes the gateway not ready."""
+    """Everything that is wrong, in words for the operator, without secrets."""
 
     @property
-    def is_ready(self) -> bool:
-        return self.store == "ok" and not self.problems
+    def status(self) -> Literal["ready", "degraded", "not ready"]:
+        """`degraded`: calls to an upstream with a problem fail, all others are served."""
+        if self.store != "ok":
+            return "not ready"
+        return "degraded" if self.problems else "ready"
 
 
 CheckReadiness: TypeAlias = Callable[[], Awaitable[Readiness]]
@@ -42,11 +46,14 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
 
     @get("/readyz", name="readyz")
     async def readyz() -> Response[bytes]:
-        """Tell whether calls can be served; 503 when not."""
+        """Tell whether calls can be served; 503 when not.
+
+        An upstream that cannot be used leaves the gateway in service: taking it out would take all
+        the other upstreams out with it.
+        """
         readiness = await check_readiness()
-        status = "ready" if readiness.is_ready else "not ready"
-        report = {"status": status, **msgspec.to_builtins(readiness)}
-        return _json(200 if readiness.is_ready else 503, report)
+        report = {"status": readiness.status, **msgspec.to_builtins(readiness)}
+        return _json(503 if readiness.status == "not ready" else 200, report)
 
     return [healthz, readyz]
 

@@ -40,6 +40,7 @@ class Watched:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self.name = backend.name
+        self.problem = backend.problem
         self.sent = 0
 
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:

@@ -27,6 +27,25 @@ def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
     assert {tool["operation"].partition(".")[0] for tool in json.loads(out)} == {"example"}
 
 
+def test_tools_list_says_who_answers(cli, monkeypatch):
+    """Half of an upstream's credentials keep the gateway from serving, and not from listing."""
+
+    def backends(*arguments):
+        listed = json.loads(cli("tools", "list", "--json").out)
+        return {tool["operation"].partition(".")[0]: tool["backend"] for tool in listed}
+
+    assert (backends()["avinode"], backends()["example"]) == ("mock", "python")
+    monkeypatch.setenv("GATEWAY_AVINODE_API_TOKEN", "canary-0123456789")
+    assert backends()["avinode"] == "misconfigured"
+    monkeypatch.setenv("GATEWAY_AVINODE_ACCESS_TOKEN", "canary-0123456789")
+    monkeypatch.setenv("GATEWAY_AVINODE_BASE_URL", "https://avinode.example")
+    assert backends()["avinode"] == "live"
+    assert " live " in cli("tools", "list", "--connector", "avinode").out
+    assert (
+        json.loads(cli("tools", "show", "avinode.create_trip", "--json").out)["backend"] == "live"
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "name", "fix"),
     [

@@ -1,0 +1,106 @@
+"""The way of a request to an upstream and back, whichever wire it takes."""
+
+import asyncio
+from typing import Protocol
+
+from gateway.backends.rate import RateState
+from gateway.backends.tokens import TokenSource
+from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
+from gateway.clock import Clock, rfc3339
+from gateway.contract.refusals import matching_rule
+from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
+from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
+
+
+class Wire(Protocol):
+    """Takes encoded requests to one upstream."""
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        """The reply, whatever its status. Raises `UpstreamUnavailable` or `UpstreamRejected`."""
+        ...
+
+    async def close(self) -> None:
+        """Release what the wire holds."""
+        ...
+
+
+class UpstreamClient:
+    """Encodes a request, puts the access token into it, and minds the upstream's limit."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        clock: Clock,
+        *,
+        wire: Wire,
+        encoder: WireEncoder,
+        tokens: TokenSource | None,
+    ) -> None:
+        if encoder.needs_token and tokens is None:
+            raise ConfigurationError(f"{upstream.name}: there are no credentials to get a token by")
+        self._clock = clock
+        self._wire = wire
+        self._encoder = encoder
+        self._tokens = tokens
+        self._refusals = upstream.refusals
+        self._rate = RateState(upstream.rate)
+
+    @property
+    def problem(self) -> str | None:
+        """See `Backend.problem`."""
+        return None if self._tokens is None else self._tokens.problem
+
+    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+        """See `Backend.send`."""
+        deadline = _Deadline(timeout_seconds)
+        wire = self._encoder.encode(request, self._now())
+        self._rate.check(self._clock.monotonic())
+        if self._tokens is None:
+            return await self._exchange(wire, deadline)
+        token = await self._token(self._tokens, deadline)
+        reply = await self._exchange(self._encoder.encode(request, self._now(), token), deadline)
+        if not self._says_expired(reply):
+            return reply
+        # Nobody acted on a request that was not let in, so also a write may be sent again.
+        self._tokens.invalidate(token)
+        token = await self._token(self._tokens, deadline)
+        return await self._exchange(self._encoder.encode(request, self._now(), token), deadline)
+
+    async def close(self) -> None:
+        """See `Backend.close`."""
+        if self._tokens is not None:
+            await self._tokens.close()
+        await self._wire.close()
+
+    async def _token(self, tokens: TokenSource, deadline: "_Deadline") -> str:
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                return await tokens.current()
+        except TimeoutError:
+            detail = f"No access token in {deadline.seconds:g} seconds."
+            raise UpstreamUnavailable(detail, is_sent=False) from None
+
+    async def _exchange(self, wire: WireRequest, deadline: "_Deadline") -> Reply:
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                reply = await self._wire.exchange(wire)
+        except TimeoutError:
+            raise UpstreamTimeout(f"No answer in {deadline.seconds:g} seconds.") from None
+        self._rate.note(reply.headers, self._clock.monotonic())
+        refuse_redirect(reply.status)
+        return reply
+
+    def _says_expired(self, reply: Reply) -> bool:
+        rule = matching_rule(self._refusals, reply)
+        return reply.status == 401 if rule is None else rule.means == "token_expired"
+
+    def _now(self) -> str:
+        return rfc3339(self._clock.now())
+
+
+class _Deadline:
+    """When the time for one `send` is up, by the event loop's clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.at = asyncio.get_running_loop().time() + seconds

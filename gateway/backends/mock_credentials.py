@@ -1,0 +1,59 @@
+"""Whether a request to a mock upstream holds what its contract puts on every request."""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl
+
+from gateway.backends.mock_requests import Refused
+from gateway.backends.mock_tokens import TokenDesk
+from gateway.backends.wire import WireRequest
+from gateway.contract.mock import Refusal
+from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
+
+_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
+_TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
+_CREDENTIAL: Final = "credential."
+
+
+class CredentialCheck:
+    """Refuses requests without the headers and query parameters of `x-upstream`.
+
+    A credential may be any text; an access token must be one that the mock issued.
+    """
+
+    def __init__(self, upstream: Upstream, desk: TokenDesk) -> None:
+        self._desk = desk
+        optional = {rule.name for rule in upstream.credentials if not rule.is_required}
+        self._headers = [rule for rule in upstream.headers if not _is_optional(rule, optional)]
+        self._query = [rule for rule in upstream.query if not _is_optional(rule, optional)]
+
+    def check(self, request: WireRequest) -> None:
+        """Raises `Refused` with 401 for a credential or a token, with 400 for anything else."""
+        headers = {name.lower(): value for name, value in request.headers}
+        for header in self._headers:
+            self._check(header, headers.get(header.name.lower(), ""), "header")
+        if self._query:
+            query = dict(parse_qsl(request.target.partition("?")[2]))
+            for parameter in self._query:
+                self._check(parameter, query.get(parameter.name, ""), "parameter")
+
+    def _check(self, rule: HeaderRule | QueryRule, value: str, kind: str) -> None:
+        literal = rule.template.partition("{")[0]
+        names = _PLACEHOLDER.findall(rule.template)
+        if not value or not value.startswith(literal):
+            is_secret = any(name == _TOKEN or name.startswith(_CREDENTIAL) for name in names)
+            raise Refused(
+                Refusal(
+                    status=401 if is_secret else 400,
+                    title=f"The {kind} '{rule.name}' is required",
+                    path=rule.name,
+                    reason="missing_credentials" if is_secret else "",
+                )
+            )
+        if _TOKEN in names:
+            self._desk.admit(value.removeprefix(literal))
+
+
+def _is_optional(rule: HeaderRule | QueryRule, optional: set[str]) -> bool:
+    names = _PLACEHOLDER.findall(rule.template)
+    return any(name.removeprefix(_CREDENTIAL) in optional for name in names)

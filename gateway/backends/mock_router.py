@@ -1,0 +1,81 @@
+"""Which operation of an upstream's contract a method and a path name."""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from gateway.backends.mock_requests import Refused
+from gateway.contract.mock import Refusal
+from gateway.contract.upstream import Upstream, UpstreamOperation
+
+_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
+
+
+class Router:
+    """Finds the operation that a method and a path name."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        # The most fixed text first: `/rows/{id}:copy` before `/rows/{id}`.
+        self._routes = sorted(map(_route, upstream.operations), key=lambda route: -route.weight)
+
+    def find(self, method: str, target: str) -> tuple[UpstreamOperation, dict[str, str]]:
+        """The operation and its path parameters as text. Raises `Refused` with 404 or 405."""
+        segments = target.partition("?")[0].split("/")[1:]
+        found: dict[str, tuple[UpstreamOperation, dict[str, str]]] = {}
+        for route in self._routes:
+            parameters = _match(route, segments)
+            if parameters is not None:
+                found.setdefault(route.operation.method, (route.operation, parameters))
+        if not found:
+            raise Refused(Refusal(status=404, title="There is nothing at this path."))
+        if method not in found:
+            refusal = Refusal(status=405, title="The method is not allowed here.")
+            raise Refused(refusal, allow=sorted(found))
+        return found[method]
+
+
+class _Segment(Struct, frozen=True):
+    """One segment of a path template."""
+
+    names: tuple[str, ...]
+    pattern: re.Pattern[str]
+    """Matches the segment as it travels: its fixed text literally, each value in a group."""
+    fixed: str
+    """The fixed text, which a client may have encoded, where there is nothing else."""
+
+
+class _Route(Struct, frozen=True):
+    operation: UpstreamOperation
+    segments: tuple[_Segment, ...]
+    weight: int
+
+
+def _route(operation: UpstreamOperation) -> _Route:
+    segments = tuple(map(_segment, operation.path.split("/")[1:]))
+    return _Route(operation, segments, len(_PLACEHOLDER.sub("", operation.path)))
+
+
+def _segment(template: str) -> _Segment:
+    texts = _PLACEHOLDER.split(template)
+    pattern = "".join("(.+)" if i % 2 else re.escape(text) for i, text in enumerate(texts))
+    fixed = template if len(texts) == 1 else ""
+    return _Segment(tuple(texts[1::2]), re.compile(pattern, re.DOTALL), fixed)
+
+
+def _match(route: _Route, segments: list[str]) -> dict[str, str] | None:
+    if len(route.segments) != len(segments):
+        return None
+    parameters: dict[str, str] = {}
+    for expected, segment in zip(route.segments, segments, strict=True):
+        if not expected.names:
+            if unquote(segment) != expected.fixed:
+                return None
+            continue
+        found = expected.pattern.fullmatch(segment)
+        if found is None:
+            return None
+        values = map(unquote, found.groups())
+        parameters.update(zip(expected.names, values, strict=True))
+    return parameters

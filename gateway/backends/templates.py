@@ -1,0 +1,84 @@
+"""Headers and query parameters of every request: their templates, filled with credentials."""
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
+from gateway.errors import ConfigurationError
+
+_PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
+_SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
+
+
+class Moment(Enum):
+    """What is known only when a request is sent."""
+
+    NOW = "now"
+    TOKEN = "token"  # noqa: S105 - a placeholder's name
+
+
+NOW: Final = Moment.NOW
+TOKEN: Final = Moment.TOKEN
+Part = str | Moment
+
+
+class Filled(Struct, frozen=True):
+    """A header or a query parameter whose credentials are filled in."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def key(self) -> str:
+        return self.name.lower()
+
+    def text(self, known: Mapping[Part, str] = {}) -> str:
+        """The value, with what is known now."""
+        return "".join(known.get(part, str(part)) for part in self.parts)
+
+    def __repr__(self) -> str:
+        return f"Filled({self.name})"
+
+
+def filled(
+    rule: HeaderRule | QueryRule, upstream: Upstream, credentials: Mapping[str, str]
+) -> Filled | None:
+    """`rule` with its credentials, None when it needs an optional one that is not there.
+
+    Raises `ConfigurationError` for a credential that is missing or cannot be sent.
+    """
+    optional = {each.name for each in upstream.credentials if not each.is_required}
+    parts: list[Part] = []
+    for index, part in enumerate(_PLACEHOLDER.split(rule.template)):
+        name = part.removeprefix("credential.")
+        if index % 2 == 0:
+            parts.append(part)
+        elif part in _MOMENTS:
+            parts.append(_MOMENTS[part])
+        elif credentials.get(name):
+            parts.append(_credential(name, upstream, credentials))
+        elif name in optional:
+            return None
+        else:
+            raise ConfigurationError(f"{_setting(name, upstream)} is not set")
+    return Filled(rule.name, tuple(parts))
+
+
+_MOMENTS: Final = {each.value: each for each in Moment}
+
+
+def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -> str:
+    value = credentials[name]
+    if not _SENDABLE.fullmatch(value):
+        raise ConfigurationError(
+            f"{_setting(name, upstream)} holds what no header can hold; is there a line break?"
+        )
+    return value
+
+
+def _setting(name: str, upstream: Upstream) -> str:
+    return f"GATEWAY_{upstream.name.upper()}_{name.upper()}"

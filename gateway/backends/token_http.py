@@ -1,0 +1,56 @@
+"""A token endpoint over HTTP."""
+
+import importlib
+import ssl
+from typing import Any
+
+from gateway.backends.token_replies import MAX_TOKEN_REPLY_BYTES
+from gateway.backends.wire import FORM
+from gateway.contract.upstream import Reply
+from gateway.errors import InvalidReply, UpstreamUnavailable
+
+_HEADERS = {
+    "Content-Type": FORM,
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": "contract-gateway",
+}
+
+
+class HttpTokenWire:
+    """Posts forms to `url`, and to nowhere else: redirects and proxies are not followed."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def post(self, form: bytes) -> Reply:
+        """See `TokenWire.post`. Time is the caller's to limit."""
+        # Imported here: a gateway without token endpoints starts a tenth of a second sooner.
+        httpx = importlib.import_module("httpx")
+        try:
+            return await self._post(httpx, form)
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
+            # Without its cause: an error of httpx holds the request, and that the secrets.
+            raise UpstreamUnavailable(
+                f"The upstream's token endpoint cannot be reached ({type(error).__name__}).",
+                is_sent=False,
+            ) from None
+
+    async def _post(self, httpx: Any, form: bytes) -> Reply:
+        client = httpx.AsyncClient(
+            verify=ssl.create_default_context(),
+            timeout=None,  # the token source limits the time
+            follow_redirects=False,
+            trust_env=False,
+        )
+        async with (
+            client,
+            client.stream("POST", self._url, content=form, headers=_HEADERS) as response,
+        ):
+            body = bytearray()
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > MAX_TOKEN_REPLY_BYTES:
+                    raise InvalidReply("The upstream's token endpoint answered too much.")
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Reply(status=response.status_code, headers=headers, body=bytes(body))

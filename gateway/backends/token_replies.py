@@ -1,0 +1,117 @@
+"""What a token endpoint's answer says (RFC 6749 §5.1, §5.2)."""
+
+import math
+import re
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract import jsontext
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import Reply, UpstreamOperation
+from gateway.errors import (
+    InvalidReply,
+    UpstreamRefusedCredentials,
+    UpstreamRejected,
+    UpstreamUnavailable,
+)
+
+MAX_TOKEN_REPLY_BYTES: Final = 64 * 1024
+UNKNOWN_LIFETIME_SECONDS: Final = 300.0
+"""How long a token is used whose endpoint does not say when it expires."""
+_PERMANENT: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
+_PASSING: Final = frozenset({408, 429})
+_CODE: Final = re.compile(r"[A-Za-z0-9_]{1,64}")
+
+
+class IssuedToken(Struct, frozen=True, kw_only=True):
+    """What the endpoint issued. Its repr shows none of it."""
+
+    text: str
+    lifetime_seconds: float
+    refresh_token: str | None = None
+    """A new refresh token, which takes the old one's place."""
+
+    def __repr__(self) -> str:
+        return "IssuedToken(***)"
+
+
+class Refused(Struct, frozen=True):
+    """No token until an operator mends the credentials; `code` is the endpoint's word for why."""
+
+    code: str
+
+
+class TokenReplyReader:
+    """Reads the replies of one token endpoint against its operation in the contract."""
+
+    def __init__(self, operation: UpstreamOperation) -> None:
+        schema = operation.replies.get("200") or operation.replies.get("2XX")
+        self._gate = Gate(schema or {})
+
+    def read(self, reply: Reply) -> IssuedToken | Refused:
+        """The token that was issued, or that there will be none.
+
+        Raises `UpstreamUnavailable` for what may pass and another `UpstreamError` for everything
+        else. None of them repeats more than the error code.
+        """
+        if reply.status == 200:
+            return self._issued(reply)
+        if reply.status in _PASSING or reply.status >= 500:
+            raise UpstreamUnavailable(
+                f"The upstream's token endpoint answered {reply.status}.", is_sent=False
+            )
+        if 300 <= reply.status < 400:
+            raise UpstreamRejected("The upstream's token endpoint answered with a redirect.")
+        code = _error_code(reply)
+        if code in _PERMANENT:
+            return Refused(code)
+        raise UpstreamRefusedCredentials(
+            f"The upstream's token endpoint answered {reply.status}{code and f': {code}'}."
+        )
+
+    def _issued(self, reply: Reply) -> IssuedToken:
+        body = _object(reply)
+        if body is None:
+            raise InvalidReply("The upstream's token endpoint answered no JSON object.")
+        if not self._gate.admits(body):
+            raise InvalidReply("The upstream's token endpoint answered against its contract.")
+        token, lifetime = body.get("access_token"), body.get("expires_in")
+        if not isinstance(token, str) or not token or not _is_bearer(body.get("token_type")):
+            raise InvalidReply("The upstream's token endpoint answered no bearer token.")
+        rotated = body.get("refresh_token")
+        return IssuedToken(
+            text=token,
+            lifetime_seconds=_seconds(lifetime),
+            refresh_token=rotated if isinstance(rotated, str) and rotated else None,
+        )
+
+
+def _seconds(lifetime: object) -> float:
+    """Some endpoints write the number as text."""
+    try:
+        seconds = float(lifetime) if isinstance(lifetime, int | float | str) else math.nan
+    except (ValueError, OverflowError):
+        seconds = math.nan
+    return seconds if math.isfinite(seconds) else UNKNOWN_LIFETIME_SECONDS
+
+
+def _is_bearer(kind: object) -> bool:
+    return kind is None or (isinstance(kind, str) and kind.lower() == "bearer")
+
+
+def _error_code(reply: Reply) -> str:
+    """The code, or nothing: whatever else an error says may repeat what was sent."""
+    body = _object(reply)
+    code = body.get("error") if body is not None else None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
+
+
+def _object(reply: Reply) -> dict[str, Any] | None:
+    if len(reply.body) > MAX_TOKEN_REPLY_BYTES:
+        return None
+    try:
+        body = jsontext.decode(reply.body)
+    except jsontext.NotJson:
+        return None
+    return body if isinstance(body, dict) else None

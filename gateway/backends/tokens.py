@@ -1,0 +1,172 @@
+"""Access tokens (RFC 6749): fetched once for all who wait, renewed shortly before they expire."""
+
+import asyncio
+import copy
+import logging
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from gateway.backends.token_forms import TokenForms
+from gateway.backends.token_replies import IssuedToken, Refused, TokenReplyReader
+from gateway.backends.wire import form_encoded
+from gateway.clock import Clock
+from gateway.contract.grants import GRANT_CREDENTIALS
+from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
+from gateway.errors import (
+    InternalError,
+    UpstreamError,
+    UpstreamRefusedCredentials,
+    UpstreamUnavailable,
+)
+
+EARLY_SECONDS: Final = 60.0
+EARLY_FRACTION: Final = 0.1
+"""A token is renewed a minute, or a tenth of its life when that is less, before it expires."""
+FETCH_SECONDS: Final = 10.0
+"""Longest time for one request to a token endpoint; who waits may have less, and leaves earlier."""
+_log: Final = logging.getLogger(__name__)
+
+
+class TokenWire(Protocol):
+    """The way to one token endpoint."""
+
+    async def post(self, form: bytes) -> Reply:
+        """The endpoint's reply to one form. Raises `UpstreamError` when there is none."""
+        ...
+
+
+class _Held(Struct, frozen=True):
+    """A token in use."""
+
+    text: str
+    renew_at: float
+    """A reading of the monotonic clock."""
+
+    def __repr__(self) -> str:
+        return f"_Held(renew_at={self.renew_at})"
+
+
+class TokenSource:
+    """The access token of one upstream."""
+
+    def __init__(
+        self, upstream: Upstream, rule: TokenRule, forms: TokenForms, wire: TokenWire, clock: Clock
+    ) -> None:
+        self._upstream = upstream
+        self._rule = rule
+        self._forms = forms
+        self._wire = wire
+        self._clock = clock
+        self._reader = TokenReplyReader(_operation(upstream, rule))
+        self._held: _Held | None = None
+        self._fetching: asyncio.Task[str | UpstreamError] | None = None
+        self._refused: Refused | None = None
+        self._has_rotated = False
+
+    @property
+    def problem(self) -> str | None:
+        """What an operator must mend before there can be a token again, or None."""
+        return None if self._refused is None else self._advice(self._refused.code)
+
+    async def current(self) -> str:
+        """A token that holds for a while yet. Whoever waits may leave without failing the others.
+
+        Raises `UpstreamError`; nothing was sent to the API itself then.
+        """
+        if self._refused is not None:
+            raise _refusal(self._refused)
+        if self._held is not None and self._clock.monotonic() < self._held.renew_at:
+            return self._held.text
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch())
+            self._fetching.add_done_callback(self._forget)
+        outcome = await asyncio.shield(self._fetching)
+        if isinstance(outcome, str):
+            return outcome
+        # A copy for each who waited: what a call does to its error is not for the others to see.
+        raise copy.copy(outcome)
+
+    def invalidate(self, token: str) -> None:
+        """The API refused `token`; one that was fetched since is kept."""
+        if self._held is not None and self._held.text == token:
+            self._held = None
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+            await asyncio.wait([self._fetching])
+
+    def _forget(self, task: asyncio.Task[str | UpstreamError]) -> None:
+        self._fetching = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("%s: fetching a token failed", self._upstream.name, exc_info=error)
+
+    async def _fetch(self) -> str | UpstreamError:
+        asked_at = self._clock.monotonic()
+        try:
+            issued = await self._ask()
+        except UpstreamError as error:
+            _log.warning("%s: no access token: %s", self._upstream.name, error.detail)
+            return error
+        if isinstance(issued, Refused):
+            self._refused = issued
+            _log.error("%s: %s", self._upstream.name, self._advice(issued.code))
+            return _refusal(issued)
+        self._note_rotation(issued)
+        self._held = _Held(issued.text, asked_at + usable_seconds(issued.lifetime_seconds))
+        return issued.text
+
+    async def _ask(self) -> IssuedToken | Refused:
+        try:
+            form = await self._forms.form(self._clock.now())
+        except ValueError:
+            return Refused("unusable_key")
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                reply = await self._wire.post(form_encoded(form))
+        except TimeoutError:
+            raise UpstreamUnavailable(
+                "The upstream's token endpoint did not answer in time.", is_sent=False
+            ) from None
+        return self._reader.read(reply)
+
+    def _note_rotation(self, issued: IssuedToken) -> None:
+        if self._forms.rotate(issued.refresh_token) and not self._has_rotated:
+            self._has_rotated = True
+            _log.warning(
+                "%s: the upstream issued a new refresh token; it is used until this process ends",
+                self._upstream.name,
+            )
+
+    def _advice(self, code: str) -> str:
+        names = GRANT_CREDENTIALS[self._rule.grant]
+        if code == "invalid_grant":
+            names = names[-1:]
+        elif self._rule.grant != "jwt_bearer":
+            names = names[:2]
+        settings = " and ".join(f"GATEWAY_{self._upstream.name}_{name}".upper() for name in names)
+        clock = ", and this machine's clock" if self._rule.grant == "jwt_bearer" else ""
+        return (
+            f"The token endpoint refuses the credentials ({code}); "
+            f"check {settings}{clock}, and restart"
+        )
+
+
+def usable_seconds(lifetime_seconds: float) -> float:
+    """How long a token that lives so long is used."""
+    return lifetime_seconds - min(EARLY_SECONDS, lifetime_seconds * EARLY_FRACTION)
+
+
+def _refusal(refused: Refused) -> UpstreamRefusedCredentials:
+    return UpstreamRefusedCredentials(
+        f"The upstream refused this gateway's credentials: {refused.code}."
+    )
+
+
+def _operation(upstream: Upstream, rule: TokenRule) -> UpstreamOperation:
+    for operation in upstream.operations:
+        if operation.id == rule.operation:
+            return operation
+    raise InternalError(f"{upstream.name} has no operation {rule.operation!r}")

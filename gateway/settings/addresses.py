@@ -1,0 +1,65 @@
+"""Where an upstream and its token endpoint are. Checked here and nowhere else."""
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from gateway.contract.upstream import TokenRule, Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings.sources import Sources, upstream_name
+
+
+def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) -> tuple[str, str]:
+    """The base URL without trailing slash, and where it came from.
+
+    Raises `ConfigurationError` for one that is missing, or not safe to send secrets to.
+    """
+    name = upstream_name(upstream.name, "base_url")
+    given = sources.find(name)
+    if given is None and upstream.base_url is None:
+        raise ConfigurationError(f"{upstream.title} needs {name.variable}; set its base URL")
+    url, origin = (given.value, given.origin) if given else (upstream.base_url, "contract")
+    return _checked(url, origin, allow_plain_http=allow_plain_http).rstrip("/"), origin
+
+
+def token_url(
+    sources: Sources, upstream: Upstream, rule: TokenRule, base: str, *, allow_plain_http: bool
+) -> tuple[str, str]:
+    """The address of the token endpoint, and where it came from. Raises `ConfigurationError`."""
+    given = sources.find(upstream_name(upstream.name, "token_url"))
+    if given is not None:
+        return _checked(given.value, given.origin, allow_plain_http=allow_plain_http), given.origin
+    url = f"{base}{rule.url}" if rule.url.startswith("/") else rule.url
+    return _checked(url, "contract", allow_plain_http=allow_plain_http), "contract"
+
+
+def _checked(url: object, origin: str, *, allow_plain_http: bool) -> str:
+    problem = _problem(url, allow_plain_http=allow_plain_http)
+    if problem is not None:
+        raise ConfigurationError(f"{origin}: {problem}")
+    return str(url)
+
+
+def _problem(url: object, *, allow_plain_http: bool) -> str | None:
+    if not isinstance(url, str) or not url.isprintable() or not url.isascii() or " " in url:
+        return "must be a URL such as https://api.example.com"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is not a URL; check host and port"
+    if parts.scheme not in {"https", "http"} or not host:
+        return "must start with https:// and name a host"
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        return "must not hold credentials, a query or a fragment"
+    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
+        return "must be https://, or set GATEWAY_ALLOW_PLAIN_HTTP=true"
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,122 @@
+"""The credentials of one upstream: read, checked for what they are, and whether they are enough."""
+
+import importlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+from gateway.contract.grants import missing_for, usable_rule
+from gateway.contract.keyfile import NotAKeyFile, read_key_file
+from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings.secret import Secret
+from gateway.settings.sources import Sources, upstream_name
+
+MOCK_PREFIX: Final = "mock_"
+
+Credentials = Mapping[str, tuple[Secret, str]]
+"""By name: the secret and where it came from."""
+
+
+def read_credentials(sources: Sources, upstream: Upstream) -> Credentials:
+    """What is given. Raises `ConfigurationError` for what cannot be used."""
+    given: dict[str, tuple[Secret, str]] = {}
+    for rule in upstream.credentials:
+        found = sources.find_secret(upstream_name(upstream.name, rule.name))
+        if found is not None:
+            given[rule.name] = found
+            _refuse_unfit(rule, *found)
+    return given
+
+
+def why_mocked(credentials: Credentials) -> str | None:
+    """Why these credentials mean a mock, or None. Raises `ConfigurationError` for a mixture."""
+    mocked = [origin for secret, origin in credentials.values() if _is_mock(secret)]
+    if not mocked:
+        return None
+    if len(mocked) < len(credentials):
+        real = next(origin for _, origin in credentials.values() if origin not in mocked)
+        raise ConfigurationError(
+            f"{mocked[0]} starts with {MOCK_PREFIX} and {real} does not; make them alike"
+        )
+    return f"{mocked[0]} starts with {MOCK_PREFIX}"
+
+
+def refuse_incomplete(upstream: Upstream, given: Collection[str]) -> TokenRule | None:
+    """The rule by which a token is got, if the upstream needs one.
+
+    Raises `ConfigurationError` that names what is missing.
+    """
+    needed = [r.name for r in upstream.credentials if r.is_required and r.name not in given]
+    rule = usable_rule(upstream.tokens, given)
+    ways = [needed] if rule or not upstream.tokens else _ways(upstream.tokens, needed, given)
+    if any(ways):
+        missing = ", or ".join(_listed(upstream, way) for way in ways)
+        raise ConfigurationError(
+            f"{upstream.title} needs {missing}; set it, or unset every credential to use the mock"
+        )
+    return rule
+
+
+def log_secrets(secret: Secret) -> Iterable[str]:
+    """The texts by which `secret` could be recognised in a log."""
+    yield secret.reveal()
+    try:
+        yield read_key_file(secret.reveal()).private_key
+    except NotAKeyFile:
+        return
+
+
+def _ways(rules: Iterable[TokenRule], needed: list[str], given: Collection[str]) -> list[list[str]]:
+    """What would complete each rule that is begun, else each: the shortest alone when one leads."""
+    ways = [(missing_for(rule, given), rule) for rule in rules]
+    begun = [missing for missing, rule in ways if len(missing) < len(missing_for(rule, ()))]
+    shortest = sorted(begun, key=len)[:1]
+    found = shortest or [missing for missing, _ in ways]
+    return [list(dict.fromkeys((*needed, *missing))) for missing in found]
+
+
+def _listed(upstream: Upstream, names: Iterable[str]) -> str:
+    return " and ".join(upstream_name(upstream.name, name).variable for name in names)
+
+
+def _is_mock(secret: Secret) -> bool:
+    return secret.reveal().startswith(MOCK_PREFIX)
+
+
+def _refuse_unfit(rule: CredentialRule, secret: Secret, origin: str) -> None:
+    text = secret.reveal()
+    if rule.kind == "json" and not _is_mock(secret):
+        _refuse_key_file(text, origin)
+    elif not text.isprintable() or not text.isascii():
+        raise ConfigurationError(
+            f"{origin}: holds characters that no header can carry; use visible ASCII"
+        )
+
+
+def _refuse_key_file(text: str, origin: str) -> None:
+    try:
+        key_file = read_key_file(text)
+    except NotAKeyFile as error:
+        raise ConfigurationError(
+            f"{origin}: {error}; use the JSON file as it was downloaded"
+        ) from None
+    if not _is_rsa_key(key_file.private_key):
+        raise ConfigurationError(
+            f"{origin}: its private_key is no RSA key in PEM form; "
+            "use the JSON file as it was downloaded"
+        )
+
+
+def _is_rsa_key(pem: str) -> bool:
+    # Imported here: a tenth of a second that only those pay who have such a key.
+    serialization: Any = importlib.import_module("cryptography.hazmat.primitives.serialization")
+    rsa: Any = importlib.import_module("cryptography.hazmat.primitives.asymmetric.rsa")
+    unsupported: Any = importlib.import_module("cryptography.exceptions").UnsupportedAlgorithm
+    try:
+        # Whether its numbers are primes takes long, and the first signature tells.
+        key = serialization.load_pem_private_key(
+            pem.encode(), password=None, unsafe_skip_rsa_key_validation=True
+        )
+    except (ValueError, TypeError, unsupported):
+        return False
+    return isinstance(key, rsa.RSAPrivateKey)
