@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 _TAG: Final = re.compile(r"/?([A-Za-z][A-Za-z0-9]*)")
-_SPACES: Final = re.compile(r"[ \t\r\n\f\u00a0]+")
+_SPACES: Final = re.compile(r"[ \t\r\n\f]+")
 _SPACES_AT_LINE_END: Final = re.compile(r" ?\n ?")
 _MANY_LINE_ENDS: Final = re.compile(r"\n{3,}")
 _WITHOUT_TEXT: Final = {
@@ -25,7 +25,7 @@ def html_text(source: str) -> str:
     One pass from left to right: what is not closed ends the text, so that no input is searched
     twice.
     """
-    text = html.unescape("".join(_texts(source)))
+    text = html.unescape("".join(_texts(source))).replace("\u00a0", " ")
     lines = _SPACES_AT_LINE_END.sub("\n", text)
     return _MANY_LINE_ENDS.sub("\n\n", lines).strip()
 

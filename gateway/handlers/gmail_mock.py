@@ -1,8 +1,8 @@
 """How the Gmail mock behaves: one mailbox, that of agent@example.com, which begins with a thread.
 
-What is sent can be read, with its parts as Gmail shows them. An access token that contains
-`expired` is nobody's, one with `limited` has called too often, and one with `unable` may not do
-what is asked. Raw mails larger than 1 MiB are taken and not kept: the format `raw` lacks them.
+What is sent can be read, with its parts as Gmail shows them. Mails to limited@example.com, and
+whatever has the id 18c0f3a2b4d5e403, are refused as too many for the user, which Gmail tells by
+403. Raw mails larger than 1 MiB are taken and not kept: the format `raw` lacks them.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,15 @@ from gateway.handlers.gmail_mock_payload import with_headers
 
 __all__ = ["BEHAVIOURS", "SEEDED_THREAD", "finish", "refuse"]
 
+_LIMITED: Final = "User-rate limit exceeded."
+_LIMITED_ADDRESS: Final = "limited@example.com"
+_LIMITED_ID: Final = "18c0f3a2b4d5e403"
+
 
 def send_message(request: MockRequest, state: MockState) -> MockReply:
     mail = read_mail(request.body)
-    mail.check_recipients()
+    if _LIMITED_ADDRESS in mail.check_recipients():
+        raise Refused(403, _LIMITED, "userRateLimitExceeded")
     stored = store(mail, "SENT", request, state)
     return MockReply(body=_named(stored))
 
@@ -69,6 +74,8 @@ def _id(request: MockRequest) -> str:
         int(text, 16)
     except ValueError:
         raise Refused(400, "Invalid id value") from None
+    if text == _LIMITED_ID:
+        raise Refused(403, _LIMITED, "userRateLimitExceeded")
     return text
 
 

@@ -1,4 +1,4 @@
-"""How the Gmail mock refuses: Google's error body, and whom it does not serve."""
+"""How the Gmail mock refuses: Google's error body, and whose mailbox it serves."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -45,11 +45,12 @@ def finish(reply: MockReply) -> MockReply:
 
 
 def for_account(behaviour: Behaviour) -> Behaviour:
-    """`behaviour` for the tokens and the mailbox of the account."""
+    """`behaviour` for the mailbox of the account, with its refusals as replies."""
 
     def answer(request: MockRequest, state: MockState) -> MockReply:
         try:
-            _check_caller(request.headers.get("authorization", ""), request.path["userId"])
+            if request.path["userId"] not in {"me", ACCOUNT}:
+                _refuse_delegation()
             return behaviour(request, state)
         except Refused as refused:
             body = _error(refused.status, refused.message, refused.reason)
@@ -58,16 +59,8 @@ def for_account(behaviour: Behaviour) -> Behaviour:
     return answer
 
 
-def _check_caller(authorization: str, user_id: str) -> None:
-    if "expired" in authorization:
-        raise Refused(401, "Invalid Credentials")
-    if "limited" in authorization:
-        raise Refused(403, "User-rate limit exceeded.", "userRateLimitExceeded")
-    if "unable" in authorization:
-        message = "Request had insufficient authentication scopes."
-        raise Refused(403, message, "insufficientPermissions")
-    if user_id not in {"me", ACCOUNT}:
-        raise Refused(403, f"Delegation denied for {ACCOUNT}")
+def _refuse_delegation() -> None:
+    raise Refused(403, f"Delegation denied for {ACCOUNT}")
 
 
 def _error(status: int, message: str, reason: str | None) -> dict[str, Any]:

@@ -59,16 +59,18 @@ class Mail(Struct, frozen=True):
     thread: str | None
     """The thread that it is to join."""
 
-    def check_recipients(self) -> None:
-        """Raise `Refused` for a mail to nobody, or to what is no address."""
-        count = 0
+    def check_recipients(self) -> list[str]:
+        """The recipients. Raises `Refused` for a mail to nobody, or to what is no address."""
+        found: list[str] = []
         for name in ("To", "Cc", "Bcc"):
-            for _, address in getaddresses(map(str, self.message.get_all(name, ()))):
-                count += 1
-                if not _DOMAIN.fullmatch(address):
-                    raise Refused(400, f"Invalid {name} header")
-        if not count:
+            headers = map(str, self.message.get_all(name, ()))
+            addresses = [address for _, address in getaddresses(list(headers))]
+            if not all(map(_DOMAIN.fullmatch, addresses)):
+                raise Refused(400, f"Invalid {name} header")
+            found += addresses
+        if not found:
             raise Refused(400, "Recipient address required")
+        return found
 
     @property
     def subject(self) -> str:

@@ -2,11 +2,13 @@
 
 import base64
 import html
+import re
 from collections.abc import Collection, Iterator
 from email.message import EmailMessage
 from typing import Any, Final
 
 _SNIPPET: Final = 200
+_TAG: Final = re.compile("<[^<>]*>")
 
 
 def payload(part: EmailMessage, part_id: str = "") -> dict[str, Any]:
@@ -60,7 +62,11 @@ def _content(part: EmailMessage) -> bytes:
 
 def _text(mail: EmailMessage) -> str:
     body = mail.get_body(("plain", "html"))
-    return "" if body is None else str(body.get_content(errors="replace"))
+    if body is None:
+        return ""
+    text = str(body.get_content(errors="replace"))
+    is_html = body.get_content_subtype() == "html"
+    return html.unescape(_TAG.sub(" ", text)) if is_html else text
 
 
 def _children(part: EmailMessage) -> Iterator[EmailMessage]:

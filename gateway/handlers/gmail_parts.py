@@ -54,7 +54,7 @@ def text_of(part: Part) -> str:
     """
     texts = [each for each in _walk(part) if _is_text(each, "plain")]
     if texts:
-        return "\n".join(map(_content, texts))
+        return "\n".join(map(_content, texts)).rstrip()
     return "\n".join(html_text(_content(each)) for each in _walk(part) if _is_text(each, "html"))
 
 

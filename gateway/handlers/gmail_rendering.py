@@ -66,7 +66,7 @@ def _shown(value: Any) -> Any:
 
 def _day(text: str) -> str:
     """`2026-12-01` as `1 December 2026`."""
-    day = date.fromisoformat(text)
+    day = date.fromisoformat(str(text))  # which refuses what is missing
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eac2ad98abd19c2965761c78a3b28174; generator 1
+# Source closure sha256: a82464d7af16ccdac0745da9212a606b; generator 1
 
 """The operations of gmail."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4b83949e94c72ff5db9a8f743c8be426; generator 1
+# Source closure sha256: a6fceb9e3a479ae76847ab1d472089ee; generator 1
 
 """The binding of gmail.get_email.
 

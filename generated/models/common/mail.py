@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e0d422bc69e1011eaa65d4a385df268f; generator 1
+# Source closure sha256: c1d8cb67e772782c3141067fa8aa5622; generator 1
 
 """Definitions that several contracts share: mail."""
 
@@ -15,7 +15,7 @@ Address = TypeAliasType(
         str,
         Field(
             max_length=254,
-            pattern="^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$",
+            pattern="^[A-Za-z0-9!#$%&'*+/=^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$",
         ),
     ],
 )

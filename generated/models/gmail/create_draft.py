@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a962c96460e79eac51c15f32f1af055; generator 1
+# Source closure sha256: c9275d21059aee597b34bceb490752e3; generator 1
 
 """Create a draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 63fffd5a9c8c13baaf7c9ae6f1dbf51a; generator 1
+# Source closure sha256: aa3c256e9b378719b30fcd8fd90dbb5a; generator 1
 
 """Get the history of a thread.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cb73b6180c89fcde0f7ee95c4029b166; generator 1
+# Source closure sha256: e10d859d82ea20c82ec2fcac319167fc; generator 1
 
 """Send an email.
 

@@ -62,11 +62,13 @@ def read(message) -> str:
     return message.get_content().replace("\r\n", "\n")
 
 
-def refused_at(given: Mail) -> str:
-    with pytest.raises(InvalidArguments) as caught:
+def refusal(given: Mail) -> str | None:
+    """Where the mail is refused; None when it is not."""
+    try:
         mail_bytes(given, "call-1", NOW)
-    (violation,) = caught.value.violations
-    return violation.pointer
+    except InvalidArguments as error:
+        return ",".join(violation.pointer for violation in error.violations)
+    return None
 
 
 @given(texts())
@@ -74,12 +76,11 @@ def refused_at(given: Mail) -> str:
 @example("=?utf-8?q?=0A?=")
 def test_no_subject_becomes_more_than_a_subject(subject):
     """It is refused, or read back as it was; the mail has the same headers and parts as ever."""
-    try:
-        message = parsed(mail(subject=subject))
-    except InvalidArguments as error:
-        assert [each.pointer for each in error.violations] == ["/subject"]
+    if refused := refusal(mail(subject=subject)):
+        assert refused == "/subject"
         assert len(subject) > 998 or re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", subject)
         return
+    message = parsed(mail(subject=subject))
     assert message["Subject"] == subject
     assert [*message.keys()][:5] == HEADERS
     assert len(message.keys()) == len(HEADERS) + 2
@@ -93,11 +94,11 @@ def test_no_subject_becomes_more_than_a_subject(subject):
 @example("..")
 def test_no_filename_becomes_more_than_a_filename(filename):
     """This reader takes spaces from both ends, however they are encoded."""
-    try:
-        message = parsed(mail(attachments=[Attachment(filename, "QUJD", "application/pdf")]))
-    except InvalidArguments as error:
-        assert [each.pointer for each in error.violations] == ["/attachments/0/filename"]
+    given_mail = mail(attachments=[Attachment(filename, "QUJD", "application/pdf")])
+    if refused := refusal(given_mail):
+        assert refused == "/attachments/0/filename"
         return
+    message = parsed(given_mail)
     body, file = parts(message)
     assert (read(body), file.get_content()) == ("Hi", b"ABC")
     assert file.get_filename().strip() == filename.strip()
@@ -120,11 +121,10 @@ def test_no_address_becomes_two(text):
     """In each place of addresses."""
     for place in ("to", "cc", "bcc", "reply_to"):
         value = [text] if place in {"cc", "bcc"} else text
-        try:
-            message = parsed(mail(**{place: value}))
-        except InvalidArguments as error:
-            assert error.violations[0].pointer.startswith(f"/{place}")
+        if refused := refusal(mail(**{place: value})):
+            assert refused in {f"/{place}", f"/{place}/0"}
             continue
+        message = parsed(mail(**{place: value}))
         header = message[place.replace("_", "-")]
         assert [each.addr_spec for each in header.addresses] == [text]
         assert set(message.keys()) <= {*HEADERS, "Cc", "Bcc", "Reply-To"} | set(message.keys()[5:])
@@ -164,10 +164,9 @@ def test_files_arrive_byte_for_byte(content):
 @given(texts(300), texts(300))
 def test_lines_are_ascii_and_of_lawful_length(subject, text):
     """RFC 5322 §2.1.1: 998 characters and CRLF; nothing but CRLF ends a line."""
-    try:
-        raw = mail_bytes(mail(subject=subject, text=text), "call-1", NOW)
-    except InvalidArguments:
-        return
+    if refusal(mail(subject=subject, text=text)):
+        subject = "Hello"
+    raw = mail_bytes(mail(subject=subject, text=text), "call-1", NOW)
     assert raw.isascii()
     assert max(map(len, raw.split(b"\r\n"))) <= 998
     assert not re.search(rb"(?<!\r)\n|\r(?!\n)", raw)
@@ -204,7 +203,7 @@ def test_gmail_is_given_base64url():
 )
 def test_what_is_not_strictly_base64_is_refused(content):
     broken = [Attachment("a.txt", "QUJD"), Attachment("b.txt", content)]
-    assert refused_at(mail(attachments=broken)) == "/attachments/1/content"
+    assert refusal(mail(attachments=broken)) == "/attachments/1/content"
 
 
 @pytest.mark.parametrize(
@@ -222,13 +221,13 @@ def test_what_is_not_strictly_base64_is_refused(content):
 )
 def test_a_file_has_a_type_that_holds_no_further_parts(content_type):
     files = [Attachment("a.txt", "QUJD", content_type)]
-    assert refused_at(mail(attachments=files)) == "/attachments/0/content_type"
+    assert refusal(mail(attachments=files)) == "/attachments/0/content_type"
 
 
 def test_files_together_are_limited_and_the_one_too_many_is_named():
     half = "A" * (MAX_ATTACHED // 2)
     fitting = [Attachment("a", half), Attachment("b", half)]
-    assert refused_at(mail(attachments=[*fitting, Attachment("c", "QUJD")])) == (
+    assert refusal(mail(attachments=[*fitting, Attachment("c", "QUJD")])) == (
         "/attachments/2/content"
     )
     assert len(mail_bytes(mail(attachments=fitting), "call-1", NOW)) > MAX_ATTACHED
