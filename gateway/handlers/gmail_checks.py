@@ -24,8 +24,9 @@ _ADDRESS: Final = re.compile(
 """Dot-atoms (RFC 5322 §3.4.1) without `?`: readers would decode `=?utf-8?q?=0A?=@example.com`."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Controls, and whatever a program may take for the end of a line."""
-_NOT_IN_FILENAME: Final = re.compile(r"[/\\\u202a-\u202e\u2066-\u2069]")
-"""Path separators, and the marks that let `fdp.exe` look like `exe.pdf`."""
+_NOT_IN_FILENAME: Final = re.compile(r"[/\\\u202a-\u202e\u2066-\u2069]|=\?|\A\.{1,2}\Z")
+"""Path separators and folders; the marks that let `fdp.exe` look like `exe.pdf`; and the beginning
+of encoded words, which readers decode even where RFC 2231 has told them the name already."""
 _CONTENT_TYPE: Final = re.compile(
     r"(?!(?:multipart|message)/)[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*"
 )
@@ -50,7 +51,7 @@ def checked_line(text: str, pointer: str) -> str:
 
 def checked_filename(text: str, pointer: str) -> str:
     """A file's name without a path."""
-    if text in {"", ".", ".."} or len(text) > _MAX_FILENAME or _NOT_IN_FILENAME.search(text):
+    if not 0 < len(text) <= _MAX_FILENAME or _NOT_IN_FILENAME.search(text):
         raise refusal(pointer, "pattern", "is not the name of a file without its path")
     return checked_line(text, pointer)
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a82464d7af16ccdac0745da9212a606b; generator 1
+# Source closure sha256: e8399201053f044c88e64573ecbfd26d; generator 1
 
 """The operations of gmail."""
 

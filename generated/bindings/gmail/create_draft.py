@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9b7a1c084a2be16c52de972cffbc1c9a; generator 1
+# Source closure sha256: 7d78bb0d54aa0b0c5ef18753289075e5; generator 1
 
 """The binding of gmail.create_draft.
 

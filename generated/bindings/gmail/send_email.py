@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9b9bde481d5edc101306103b9f275f5; generator 1
+# Source closure sha256: b08633fff59b203d6e0bd3f84796955a; generator 1
 
 """The binding of gmail.send_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dee0349669efc419f3831cf85f4966f6; generator 1
+# Source closure sha256: ad8c5b5580c5db6fb347d2a4d98c3496; generator 1
 
 """The binding of gmail.send_template_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c1d8cb67e772782c3141067fa8aa5622; generator 1
+# Source closure sha256: ca1ab6457e233a993362e74a9e96de99; generator 1
 
 """Definitions that several contracts share: mail."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c9275d21059aee597b34bceb490752e3; generator 1
+# Source closure sha256: 70e236a617c25420c55edb9af25a9886; generator 1
 
 """Create a draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 12096d52cfc510e6af12754eff07055c; generator 1
+# Source closure sha256: 9327234604ef5b30b4a418ec0cdaf3bc; generator 1
 
 """Get an email.
 

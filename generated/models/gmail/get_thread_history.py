@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aa3c256e9b378719b30fcd8fd90dbb5a; generator 1
+# Source closure sha256: 9f2250686e87bceed4619bb8e140c2cb; generator 1
 
 """Get the history of a thread.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 02249078679a9f8be7a0930a8cd34568; generator 1
+# Source closure sha256: 9835aae2c1b79cae5cb525e59b1afb3b; generator 1
 
 """Send an email from a template.
 

@@ -106,6 +106,7 @@ def test_no_filename_becomes_more_than_a_filename(filename):
     assert file.keys() == ["Content-Type", "Content-Transfer-Encoding", "Content-Disposition"]
     assert "/" not in filename
     assert "\\" not in filename
+    assert "=?" not in filename
     assert message.defects == file.defects == []
 
 

@@ -294,6 +294,7 @@ def test_hostile_headers_are_refused_by_the_schema(name, value):
         ("filename", ""),
         ("filename", "\u202efdp.exe"),
         ("filename", "a\r\nb.txt"),
+        ("filename", "=?utf-8?q?=0A?=.exe"),
         ("content", "not base64!"),
         ("content", "QUJ"),
         ("content", "QUJD="),
