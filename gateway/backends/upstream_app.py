@@ -163,7 +163,7 @@ class UpstreamApplication:
     def _headers(self, fault: Fault, reply: MockReply) -> dict[str, str]:
         headers = dict(reply.headers)
         if reply.body is not None:
-            headers["content-type"] = "application/json"
+            headers.setdefault("content-type", "application/json")
         if fault.retry_after_seconds is not None:
             headers["retry-after"] = str(fault.retry_after_seconds)
         if fault.status is not None and 300 <= fault.status < 400:

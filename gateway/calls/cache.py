@@ -1,7 +1,7 @@
 """What reads have answered, kept in this process for as long as the contracts allow."""
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
@@ -97,19 +97,31 @@ class KeptAnswers(Generic[T]):
 
 
 class ReadCache:
-    """Results of reads, by operation and arguments, where the contract says `x-policy.cache`."""
+    """Results of reads, by operation and arguments, where the contract says `x-policy.cache`.
+
+    What a connector's reads answered before a write of the same connector ended, whatever came of
+    the write, is not answered again: nobody here is told that what they changed is unchanged. What
+    changes elsewhere shows when the time of the result is up.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._kept: KeptAnswers[Result] = KeptAnswers(clock, lambda result: len(result.text))
+        self._writes: Counter[str] = Counter()
+        """How many writes of a connector have ended."""
 
     async def answer(
         self, permit: Permit, arguments: Arguments, run: Callable[[], Awaitable[Result]]
     ) -> Result:
         """The result for `arguments`: kept from an earlier call, or of `run`."""
         operation = permit.entry.operation
-        if not operation.cache_seconds or arguments.effect is not Effect.READ:
+        if arguments.effect is not Effect.READ:
+            try:
+                return await run()
+            finally:
+                self._writes[operation.connector] += 1
+        if not operation.cache_seconds:
             return await run()
-        key = encode_key([operation.id, arguments.values])
+        key = encode_key([operation.id, self._writes[operation.connector], arguments.values])
         kept = await self._kept.get(key, operation.cache_seconds, run)
         # Decoded anew: whoever gets the values may change them.
         return Result(_decode(kept.text), kept.text, kept.backend)

@@ -51,7 +51,7 @@ class Dispatcher:
         except ToolFailed as error:
             raise _declared(operation, error) from error
         except (UpstreamTimeout, UpstreamUnavailable) as error:
-            if not delivery.may_have_acted:
+            if not (delivery.may_have_acted and error.is_sent):
                 raise
             raise _doubtful(error) from error
 

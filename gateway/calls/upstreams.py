@@ -18,6 +18,7 @@ from gateway.calls.cache import KeptAnswers, encode_key
 from gateway.calls.delivery import Delivery, Line
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import InternalError
@@ -33,6 +34,14 @@ class SharedState:
         """By what they guard; a lock that nobody holds or waits for is forgotten."""
         self.replies: KeptAnswers[Reply] = KeptAnswers(clock, lambda reply: len(reply.body))
         """Where the upstream's contract says `x-cache-seconds`."""
+
+
+class _NotWorthKeeping(Exception):
+    """A reply that is no success; whether it was expected, each call judges for itself."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.status)
+        self.reply = reply
 
 
 class CallUpstreams:
@@ -68,21 +77,36 @@ class CallUpstreams:
         )
         if operation.cache_seconds and operation.method == "GET":
             key = encode_key([line.upstream.name, operation.id, request.path, request.query])
-            keep = self._shared.replies.get
-            reply = await keep(key, operation.cache_seconds, lambda: self._fresh(line, request))
+            reply = await self._kept(key, operation.cache_seconds, line, request)
         else:
             reply = await self._delivery.deliver(line, request)
         return line.reader.admit(operation.id, reply, expect)
 
-    async def _fresh(self, line: Line, request: UpstreamRequest) -> Reply:
-        """A reply worth keeping: a success that the contract admits. Raises for every other."""
+    async def _kept(
+        self, key: bytes, seconds: float, line: Line, request: UpstreamRequest
+    ) -> Reply:
+        try:
+            return await self._shared.replies.get(
+                key, seconds, lambda: self._worth_keeping(line, request)
+            )
+        except _NotWorthKeeping as error:
+            return error.reply
+
+    async def _worth_keeping(self, line: Line, request: UpstreamRequest) -> Reply:
+        """A success that the contract admits. Raises for every other reply."""
         reply = await self._delivery.deliver(line, request)
+        if not 200 <= reply.status < 300:
+            raise _NotWorthKeeping(reply)
         line.reader.admit(request.operation, reply, ())
         return reply
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""
         return self._line(upstream).settings[name]
+
+    def shape(self, upstream: str, table: str) -> Shape:
+        """See `CallContext.shape`."""
+        return self._line(upstream).shapes[table]
 
     def workspace(self, upstream: str) -> Tables | None:
         """See `CallContext.workspace`."""
@@ -106,7 +130,7 @@ async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
 
 
 def _segments(template: str, values: Mapping[str, str]) -> Iterator[str]:
-    for part in template.split("/")[1:]:
+    for part in template.split("/")[1:] if template != "/" else ():
         yield _PLACEHOLDER.sub(lambda found: values[found[1]], part)
 
 

@@ -17,7 +17,15 @@ from gateway.codegen.format import formatted
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lint import lint
 from gateway.codegen.lower import lower
-from gateway.codegen.render import bindings, models, published, reference, routes, tables
+from gateway.codegen.render import (
+    bindings,
+    models,
+    overview,
+    published,
+    reference,
+    routes,
+    tables,
+)
 from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
 from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.sources.tree import SourceTree, read_tree
@@ -143,7 +151,7 @@ def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[A
     yield tables.policies(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
-    yield reference.index(contracts)
+    yield overview.index(contracts)
 
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import msgspec
 
 from gateway.codegen.finding import Finding, Severity, errors
-from gateway.codegen.lint.rules import BY_ID, Rule
+from gateway.codegen.lint.rule import Rule
+from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.render.artifact import pretty
 
 _SARIF_SCHEMA: Final = (

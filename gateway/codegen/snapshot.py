@@ -70,7 +70,7 @@ def digests(schemas: Path) -> dict[str, str]:
 
 def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | None:
     """`old` with what changed since; None when only the whole tree can tell."""
-    if _has_lost_handlers(old.contracts, schemas):
+    if _has_other_handlers(old.contracts, schemas):
         return None
     if found == old.digests:
         return old
@@ -94,10 +94,16 @@ def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | N
     )
 
 
-def _has_lost_handlers(contracts: Contracts, schemas: Path) -> bool:
-    """Whether a function is gone that a binding names: the digests are of contracts alone."""
+def _has_other_handlers(contracts: Contracts, schemas: Path) -> bool:
+    """Whether a function that a binding names is gone, or is called in another way now.
+
+    The digests are of contracts alone.
+    """
     handlers = Handlers(schemas)
-    return any(any(handlers.lost(tool.x_binding)) for tool in contracts.tools)
+    return any(
+        any(handlers.lost(tool.x_binding)) or any(handlers.misfit(tool.x_binding))
+        for tool in contracts.tools
+    )
 
 
 def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[PurePosixPath]:

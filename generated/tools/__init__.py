@@ -1,16 +1,34 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 90d9af5de9acef1595d371e7426aadf3; generator 1
+# Source closure sha256: 36c2d3541bac8c3a747a048b897768d3; generator 1
 
 """The tools of every connector."""
 
 from typing import Final
 
 from gateway.contract.operation import Tool
-from generated.tools import avinode, example, gmail
+from generated.tools import (
+    amadeus,
+    avinode,
+    example,
+    frankfurter,
+    gmail,
+    golf,
+    ntfy,
+    sheets,
+    supabase,
+    weather,
+)
 
 TOOLS: Final[tuple[Tool, ...]] = (
+    *amadeus.TOOLS,
     *avinode.TOOLS,
     *example.TOOLS,
+    *frankfurter.TOOLS,
     *gmail.TOOLS,
+    *golf.TOOLS,
+    *ntfy.TOOLS,
+    *sheets.TOOLS,
+    *supabase.TOOLS,
+    *weather.TOOLS,
 )

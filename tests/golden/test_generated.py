@@ -11,7 +11,9 @@ from gateway.codegen.generate import generate
 HERE = Path(__file__).parent
 
 FEATURES = {
+    "attempts": ("generated/operations/demo.py", "docs/index.md", "docs/demo/*.md"),
     "aliases": ("generated/tools/demo.py", "docs/demo/show.md"),
+    "context": ("generated/bindings/demo/show.py", "docs/demo/show.md"),
     "bounds": ("generated/models/demo/show.py", "docs/demo/show.md"),
     "enum": ("generated/models/demo/show.py",),
     "errors": ("generated/operations/demo.py", "docs/demo/show.md"),
@@ -28,6 +30,7 @@ FEATURES = {
     "python_binding": ("generated/bindings/demo/show.py",),
     "shared": ("generated/models/**/*.py", "generated/tools.json"),
     "unions": ("generated/models/demo/show.py",),
+    "upstream": ("generated/upstreams/demo.json",),
     "whole": ("**/*",),
 }
 """Which of the files a feature is judged by."""
@@ -42,6 +45,8 @@ def test_contracts_become_the_committed_text(
     schemas = tmp_path / "schemas"
     shutil.copytree(HERE / feature / "in", schemas)
     meta.install(schemas)
+    for handlers in (HERE / feature).glob("*_handlers.py"):
+        shutil.copy(handlers, tmp_path)
 
     generate(schemas, made / "generated", made / "docs")
     actual = _texts(made, FEATURES[feature])

@@ -49,8 +49,11 @@ def parameter_key(group: str, name: str) -> str:
 
 
 def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
-    """The segments of a path template, each as parts that are a parameter's name or a text."""
-    for segment in template.split("/")[1:]:
+    """The segments of a path template, each as parts that are a parameter's name or a text.
+
+    The root has none: an empty segment is no way to write it.
+    """
+    for segment in template.split("/")[1:] if template != "/" else ():
         parts = _TEMPLATE.split(segment)
         yield tuple((index % 2 == 1, part) for index, part in enumerate(parts) if part)
 

@@ -126,10 +126,10 @@ def _result(
 def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group: str) -> Schema:
     """The parameters of one group as the members of an object.
 
-    Headers that the upstream's own rules send are not asked of a binding.
+    Those that the upstream's own rules send are not asked of a binding.
     """
     parameters = parameters_of(operation, group)
-    sent = {rule.name.lower() for rule in upstream.headers} if upstream else set()
+    sent = _sent(upstream, group) if upstream else frozenset()
     properties: dict[str, Any] = {name: found.schema for name, found in parameters.items()}
     return {
         "type": "object",
@@ -137,10 +137,19 @@ def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group:
         "required": [
             name
             for name, found in parameters.items()
-            if (found.is_required or group == "path") and not (group == "header" and name in sent)
+            if (found.is_required or group == "path") and name not in sent
         ],
         "additionalProperties": False,
     }
+
+
+def _sent(upstream: Upstream, group: str) -> frozenset[str]:
+    """The parameters of a group that travel with every request."""
+    names = {
+        "header": [rule.name for rule in upstream.headers],
+        "query": [rule.name for rule in upstream.query],
+    }
+    return frozenset(parameter_key(group, name) for name in names.get(group, ()))
 
 
 def _visits(visit: Visit) -> Iterator[Visit]:

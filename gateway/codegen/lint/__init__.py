@@ -6,6 +6,7 @@ from typing import Final
 from gateway.codegen.cache import Remember, afresh
 from gateway.codegen.finding import Finding, ordered
 from gateway.codegen.lint import (
+    access,
     bindings,
     constraints,
     examples,
@@ -14,14 +15,17 @@ from gateway.codegen.lint import (
     patterns,
     policies,
     profile,
+    promises,
     publication,
     references,
     shape,
+    tables,
     tools,
     upstreams,
 )
 from gateway.codegen.lint.meaning import check_meaning, unsound_files
-from gateway.codegen.lint.rules import RULES, Rule
+from gateway.codegen.lint.rule import Rule
+from gateway.codegen.lint.rules import RULES
 from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.sources.tree import SourceTree
 
@@ -63,13 +67,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     examples.check_examples,
     policies.check_grants,
     policies.check_declared_errors,
+    promises.check_attempts,
+    promises.check_cache,
+    promises.check_escalation,
     upstreams.check_names,
     upstreams.check_operations,
     upstreams.check_parameters,
     upstreams.check_replies,
     upstreams.check_shared_bodies,
+    access.check_names,
+    access.check_settings,
+    access.check_templates,
+    access.check_tokens,
+    access.check_refusals,
+    access.check_operations,
+    tables.check_tables,
     bindings.check_upstreams,
     handlers.check_handlers,
+    handlers.check_signatures,
 )
 """Each yields the breaks of the rules that its docstring names."""
 

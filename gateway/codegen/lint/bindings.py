@@ -20,20 +20,29 @@ def check_upstreams(workspace: Workspace) -> Iterator[Finding]:
     }
     for tool in workspace.tools:
         binding = tool.operation["x-binding"]
-        if "upstream" not in binding:
-            continue
-        name = binding["upstream"]
-        if name in known:
-            yield from _operations(workspace, tool.document, binding, known[name])
-        elif name not in workspace.tree.upstreams and not workspace.tree.is_unread(
-            PurePosixPath(UPSTREAMS, name, "openapi.yaml")
-        ):
-            pointer = "/post/x-binding/upstream"
-            message = f"there is no upstreams/{name}/openapi.yaml"
-            fix = did_you_mean(name, workspace.tree.upstreams)
-            yield workspace.finding(
-                "binding/unknown-upstream", tool.document, pointer, message, fix
-            )
+        for pointer, name in _named(binding):
+            if not _is_there(workspace, name):
+                message = f"there is no upstreams/{name}/openapi.yaml"
+                fix = did_you_mean(name, workspace.tree.upstreams)
+                yield workspace.finding(
+                    "binding/unknown-upstream", tool.document, pointer, message, fix
+                )
+        if binding.get("upstream") in known:
+            yield from _operations(workspace, tool.document, binding, known[binding["upstream"]])
+
+
+def _named(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The upstreams of a binding."""
+    if "upstream" in binding:
+        yield "/post/x-binding/upstream", binding["upstream"]
+    for index, name in enumerate(binding.get("upstreams", ())):
+        yield f"/post/x-binding/upstreams/{index}", name
+
+
+def _is_there(workspace: Workspace, name: str) -> bool:
+    """Whether the upstream has a contract, be it one that cannot be read."""
+    path = PurePosixPath(UPSTREAMS, name, "openapi.yaml")
+    return name in workspace.tree.upstreams or workspace.tree.is_unread(path)
 
 
 def _operations(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.rules import BY_ID
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.workspace import Workspace, is_table
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import resolve
 from gateway.codegen.sources.tree import INDEX, POLICIES
@@ -126,9 +126,10 @@ def _lost(workspace: Workspace) -> Iterator[bool]:
 def _belongs_to_unlisted(
     workspace: Workspace, path: PurePosixPath, used: frozenset[PurePosixPath]
 ) -> bool:
-    """Whether `path` is a schema of a tool that the index does not name, which is told already."""
+    """Whether a tool or an upstream uses `path` that the index does not name: told already."""
     tool = path.with_name(f"{path.name.partition('.')[0]}.yaml")
-    return tool in workspace.tree.documents and tool not in used
+    owner = path.parent.with_name("openapi.yaml") if is_table(path) else tool
+    return owner in workspace.tree.documents and owner not in used
 
 
 def _listing(path: PurePosixPath) -> str:

@@ -33,7 +33,7 @@ def check_patterns(workspace: Workspace) -> Iterator[Finding]:
                 yield workspace.finding(
                     "schema/pattern-unportable", place.document, pointer, message
                 )
-            elif not _compiles(pattern):
+            elif not compiles(pattern):
                 message = "is not a regular expression of linear time"
                 yield workspace.finding("schema/pattern-invalid", place.document, pointer, message)
 
@@ -69,7 +69,8 @@ def _patterns(place: Place) -> Iterator[tuple[str, str]]:
         yield child(child(place.pointer, "patternProperties"), name), name
 
 
-def _compiles(pattern: str) -> bool:
+def compiles(pattern: str) -> bool:
+    """Whether the gate can run `pattern`."""
     try:
         Gate({"pattern": pattern})
     except ValueError:

@@ -98,8 +98,6 @@ FORMATS: Final = TYPED_FORMATS | {
     "relative-json-pointer",
     "regex",
 }
-OF_TABLES: Final = frozenset({"x-primary-key"})
-"""Annotations that stand in schemas of tables."""
 MAX_DEFINITIONS: Final = 1_000
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -108,7 +106,7 @@ def check_keywords(workspace: Workspace) -> Iterator[Finding]:
     """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
     for place in workspace.schemas:
         for keyword in place.schema:
-            if keyword not in GREEN and not (place.is_table and keyword in OF_TABLES):
+            if keyword not in GREEN:
                 yield from _keyword(workspace, place, keyword)
 
 

@@ -10,9 +10,7 @@ from gateway.codegen.sources import keywords
 from gateway.codegen.sources.refs import resolve
 from gateway.contract.pointers import parent
 
-_MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {
-    *("$ref", "$defs", "$schema", "summary", "x-primary-key")
-}
+_MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
 
 
 def check_targets(workspace: Workspace) -> Iterator[Finding]:

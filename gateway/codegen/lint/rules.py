@@ -2,20 +2,9 @@
 
 from typing import Final
 
-from msgspec import Struct
-
 from gateway.codegen.finding import Severity
-
-
-class Rule(Struct, frozen=True):
-    """One rule that contracts keep."""
-
-    id: str
-    meaning: str
-    """One sentence that is true of every contract that keeps the rule."""
-    fix: str
-    severity: Severity = Severity.ERROR
-
+from gateway.codegen.lint.rule import Rule
+from gateway.codegen.lint.run_rules import BINDINGS, POLICIES, UPSTREAMS
 
 _NOTE: Final = Severity.NOTE
 
@@ -183,76 +172,6 @@ TOOLS: Final = (
     Rule("tool/too-few-examples", "A tool has two examples, and one result.", "Add an example."),
     Rule("tool/example-refused", "Examples of arguments are admitted.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are admitted.", "Correct the example."),
-)
-
-POLICIES: Final = (
-    Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
-    Rule("policy/redundant", "`*` stands alone.", "Keep `*`, or the tools.", _NOTE),
-    Rule(
-        "policy/unused-error",
-        "Every declared error of an HTTP binding is a reason of the binding.",
-        "Give it to a status under x-binding.errors, or remove it.",
-        _NOTE,
-    ),
-)
-
-UPSTREAMS: Final = (
-    Rule("upstream/name", "x-upstream.name is the folder's name.", "Rename one of them."),
-    Rule("upstream/duplicate-operation", "operationIds are unique.", "Rename one of them."),
-    Rule("upstream/ambiguous-path", "A request matches one path only.", "Merge the paths."),
-    Rule(
-        "upstream/path-parameter",
-        "Path templates and required path parameters agree.",
-        "Declare the parameter with `required: true`, or correct the template.",
-    ),
-    Rule("upstream/duplicate-parameter", "A parameter is declared once.", "Remove one of them."),
-    Rule(
-        "upstream/no-reply-schema",
-        "Every operation has a success reply, as JSON with a schema or as 204.",
-        "Add the reply's schema.",
-    ),
-    Rule("upstream/no-example", "Every success reply has an example.", "Add an example."),
-    Rule("upstream/example-refused", "Examples keep their schema.", "Correct the example."),
-    Rule("upstream/unknown-credential", "Headers use declared credentials.", "Declare it."),
-)
-
-BINDINGS: Final = (
-    Rule("binding/unknown-upstream", "Bindings name an upstream that exists.", "Correct it."),
-    Rule("binding/unknown-operation", "Bindings name its operations.", "Correct the id."),
-    Rule(
-        "binding/unknown-handler",
-        "The Python functions that bindings name exist, beside the schemas folder or installed.",
-        "Correct the name, or write the function.",
-    ),
-    Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
-    Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
-    Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),
-    Rule("binding/unknown-as", "Values are converted to known kinds.", "Use a known conversion."),
-    Rule("binding/unknown-source", "Expressions lead to something.", "Correct the expression."),
-    Rule("binding/unknown-member", "Mapped members exist on the other side.", "Correct the name."),
-    Rule("binding/unknown-status", "Mapped statuses are declared upstream.", "Declare it there."),
-    Rule("binding/unknown-error", "Reasons are declared errors.", "Declare it in x-policy.errors."),
-    Rule("binding/status-unmapped", "Every success status is mapped.", "Map the status."),
-    Rule("binding/member-unmapped", "Every required member is mapped.", "Map the member."),
-    Rule("binding/path-template", "Paths and their parameters agree.", "Declare the parameter."),
-    Rule("binding/unsupported-style", "Parameter styles can be written.", "Use form or simple."),
-    Rule("binding/optional-unhandled", "Optional sources are handled.", "Say omitIfAbsent."),
-    Rule("binding/required-may-be-absent", "Required members are always there.", "Add a default."),
-    Rule("binding/absent-item", "Items of lists are always there.", "Filter with when or where."),
-    Rule("binding/skip-outside-each", "skip-item stands inside each.", "Use omit or error."),
-    Rule("binding/gap-in-request", "onGap stands in responses.", "Complete the map instead."),
-    Rule("binding/const-not-admitted", "Fixed values are admitted.", "Correct the value."),
-    Rule("binding/never-admitted", "Some value of the source is admitted.", "Convert or map it."),
-    Rule("binding/map-unreachable", "Every entry of a map can occur.", "Remove the entry."),
-    Rule("binding/where-unreachable", "Every value of where can occur.", "Remove the value."),
-    Rule("binding/not-text", "Parameters are scalars.", "Send it in the body."),
-    Rule("binding/not-a-list", "each and count read lists.", "Read a list."),
-    Rule("binding/unsendable", "Every argument can be sent.", "Narrow the input schema."),
-    Rule(
-        "binding/gap-without-ongap",
-        "What the upstream may send and we may not answer is foreseen.",
-        "Say onGap, or widen the output schema.",
-    ),
 )
 
 RULES: Final = (

@@ -121,11 +121,22 @@ def _is_third_person(word: str) -> bool:
 def check_annotations(workspace: Workspace) -> Iterator[Finding]:
     """tool/annotations"""
     for tool in workspace.tools:
-        effect = tool.operation["x-policy"]["effect"]
+        policy = tool.operation["x-policy"]
+        name = "escalation" if "escalation" in policy else "effect"
+        wanted = _escalated(policy) if name == "escalation" else _HINTS[policy["effect"]]
         hints: dict[str, Any] = tool.operation["x-mcp"]["annotations"]
-        for hint, wanted in _HINTS[effect].items():
-            if hints[hint] is not wanted:
+        for hint, value in wanted.items():
+            if hints[hint] is not value:
                 pointer = child("/post/x-mcp/annotations", hint)
-                message = f"{hint} contradicts the effect {effect}"
-                fix = f"Write {hint}: {str(wanted).lower()}, or correct x-policy.effect."
+                what = (
+                    "the escalation" if name == "escalation" else f"the effect {policy['effect']}"
+                )
+                message = f"{hint} contradicts {what}"
+                fix = f"Write {hint}: {str(value).lower()}, or correct x-policy.{name}."
                 yield workspace.finding("tool/annotations", tool.document, pointer, message, fix)
+
+
+def _escalated(policy: dict[str, Any]) -> dict[str, bool]:
+    """The hints of a read that may write: only a key makes repeating it harmless."""
+    has_key = any("idempotency" in name for name in policy["escalation"].get("requires", ()))
+    return {"readOnlyHint": False} if has_key else {"readOnlyHint": False, "idempotentHint": False}

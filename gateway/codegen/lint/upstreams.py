@@ -13,7 +13,6 @@ from gateway.contract.pointers import child
 
 _METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
-_CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
 _BODILESS: Final = ("204", "205", "304")
 
 
@@ -37,18 +36,12 @@ def operations(document: Document) -> Iterator[UpstreamPlace]:
 
 
 def check_names(workspace: Workspace) -> Iterator[Finding]:
-    """upstream/name, upstream/unknown-credential"""
+    """upstream/name"""
     for name, document in workspace.upstreams.items():
-        facts = document.value["x-upstream"]
-        if facts["name"] != name:
-            message = f"{facts['name']} lies in the folder {name}"
+        written = document.value["x-upstream"]["name"]
+        if written != name:
+            message = f"{written} lies in the folder {name}"
             yield workspace.finding("upstream/name", document, "/x-upstream/name", message)
-        known = {credential["name"] for credential in facts.get("credentials", ())}
-        for index, header in enumerate(facts.get("headers", ())):
-            for unknown in sorted({*_CREDENTIAL.findall(header["template"])} - known):
-                pointer = f"/x-upstream/headers/{index}/template"
-                message = f"there is no credential {unknown}"
-                yield workspace.finding("upstream/unknown-credential", document, pointer, message)
 
 
 def check_operations(workspace: Workspace) -> Iterator[Finding]:
@@ -82,7 +75,7 @@ def check_parameters(workspace: Workspace) -> Iterator[Finding]:
 def _parameters(workspace: Workspace, operation: UpstreamPlace) -> Iterator[Finding]:
     declared: set[tuple[str, str]] = set()
     in_path: set[str] = set()
-    for pointer, parameter in _declared(workspace, operation):
+    for pointer, parameter in declared_parameters(workspace, operation):
         key = (parameter["in"], parameter["name"])
         if key in declared and pointer.startswith(operation.pointer):
             message = f"{key[1]} is declared twice"
@@ -110,7 +103,7 @@ def _path_parameter(
     return workspace.finding("upstream/path-parameter", operation.document, pointer, message)
 
 
-def _declared(
+def declared_parameters(
     workspace: Workspace, operation: UpstreamPlace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Parameters of the path (which an operation may declare anew) and of the operation."""

@@ -30,12 +30,7 @@ class Place(Struct, frozen=True, eq=False):
     @property
     def is_ours(self) -> bool:
         """Whether it is ours to decide; the others describe what an upstream says."""
-        return self.document.path.parts[0] != UPSTREAMS or self.is_table
-
-    @property
-    def is_table(self) -> bool:
-        """Whether it describes rows of a table of an upstream."""
-        return is_table(self.document.path)
+        return self.document.path.parts[0] != UPSTREAMS or is_table(self.document.path)
 
 
 class Workspace:

@@ -1,4 +1,4 @@
-"""The reference: a Markdown page per tool, and an index of all."""
+"""The reference: a Markdown page per tool."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,9 +6,11 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gateway.codegen.cache import Remember
-from gateway.codegen.ir import Contracts, Example, Source, ToolContract
-from gateway.codegen.render.artifact import Artifact, header, joint_source, pretty
+from gateway.codegen.ir import Example, ToolContract
+from gateway.codegen.render.artifact import Artifact, pretty
 from gateway.codegen.render.fields import Field, fields_of
+from gateway.codegen.render.markdown import joined, page_header, table
+from gateway.contract.operation import Attempts, Escalation
 
 _EFFECTS: Final[Mapping[str, str]] = {
     "read": "reads; changes nothing",
@@ -25,31 +27,17 @@ def page(tool: ToolContract, remember: Remember) -> Artifact:
     return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
 
 
-def index(contracts: Contracts) -> Artifact:
-    """`index.md`: every tool of every connector."""
-    connectors = contracts.by_connector()
-    tags = {tag["name"]: tag for tag in contracts.index.document.get("tags", ())}
-    source = joint_source("tools/", (), *(f"{t.id} {t.title} {t.effect}" for t in contracts.tools))
-    parts = [_header(source), "# Tools", f"{len(contracts.tools)} tools, by connector."]
-    for connector, tools in connectors.items():
-        about = tags.get(connector, {}).get("description")
-        parts += [f"## {connector}", *([about] if about else []), _listed(tools)]
-    pages = "\n".join(f"{tool.connector}/{tool.tool}" for tool in contracts.tools)
-    parts.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```")
-    return Artifact("docs", PurePosixPath("index.md"), _joined(parts))
-
-
 def _page(tool: ToolContract) -> str:
-    return _joined(
+    return joined(
         (
-            _header(tool.source),
+            page_header(tool.source),
             f"# {tool.title}",
             tool.description,
             _facts(tool),
             "## Arguments",
-            _table(fields_of(tool.input_schema), has_defaults=True) or "None.",
+            _fields(fields_of(tool.input_schema), has_defaults=True) or "None.",
             "## Result",
-            _table(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
+            _fields(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
             "## Examples",
             *(part for example in tool.input_examples for part in _example(tool, example)),
             *(part for example in tool.output_examples[:1] for part in _answer(example)),
@@ -59,54 +47,59 @@ def _page(tool: ToolContract) -> str:
     )
 
 
-def _header(source: Source) -> str:
-    return f"<!--\n{header(source, comment='')}\n-->"
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "\n\n".join(parts) + "\n"
-
-
 def _facts(tool: ToolContract) -> str:
     names = f"`{tool.mcp_name}` on `/mcp`, `{tool.tool}` on `/mcp/{tool.connector}`"
-    rows = [
+    rows = (
         ("Operation", f"`{tool.id}`"),
-        ("Effect", _EFFECTS[tool.effect]),
+        ("Effect", _escalation(tool.escalation) if tool.escalation else _EFFECTS[tool.effect]),
         ("REST", f"`POST {tool.route}`"),
         ("MCP", names),
-        ("Time limit", f"{tool.timeout_seconds:g} s"),
+        ("Also answers to", _listed(tool.aliases)),
+        ("Time limit", _duration(tool.timeout_seconds)),
+        ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
+        ("Results kept", _duration(tool.cache_seconds) if tool.cache_seconds else ""),
+        ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
         ("Contract", f"`schemas/{tool.source.path}`"),
-    ]
-    if tool.aliases:
-        rows.insert(4, ("Also answers to", ", ".join(f"`{alias}`" for alias in tool.aliases)))
-    return _rows(("", ""), rows)
+    )
+    return table(("", ""), (row for row in rows if row[1]))
 
 
-def _table(fields: Iterable[Field], *, has_defaults: bool) -> str:
+def _escalation(rule: Escalation) -> str:
+    needs = f" and needs {_listed(rule.requires)}" if rule.requires else ""
+    return f"reads; with `{rule.when}: true` writes{needs}, for who may call `{rule.grant}` too"
+
+
+def _attempts(rule: Attempts) -> str:
+    limit = f" of at most {_duration(rule.timeout_seconds)} each" if rule.timeout_seconds else ""
+    waits = ", then ".join(map(_duration, rule.backoff_seconds[: rule.max - 1]))
+    statuses = "".join(f"{status}, " for status in rule.on)
+    return f"up to {rule.max}{limit}; after {statuses}a timeout or a lost connection; waits {waits}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 3600 and seconds % 3600 == 0:
+        return f"{seconds / 3600:g} h"
+    if seconds > 60 and seconds % 60 == 0:
+        return f"{seconds / 60:g} min"
+    return f"{seconds:g} s"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _fields(fields: Iterable[Field], *, has_defaults: bool) -> str:
     rows = [_row(field, has_defaults=has_defaults) for field in fields]
     if not rows:
         return ""
     last = ("Default", "Meaning") if has_defaults else ("Meaning",)
-    return _rows(("Name", "Type", "Bounds", *last), rows)
+    return table(("Name", "Type", "Bounds", *last), rows)
 
 
 def _row(field: Field, *, has_defaults: bool) -> tuple[str, ...]:
     name = f"`{field.path}`" + (" *(required)*" if field.is_required else "")
     default = (f"`{field.default}`" if field.default else "",) if has_defaults else ()
     return (name, field.kind, field.bounds, *default, field.description)
-
-
-def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [_line(head), "|" + "---|" * len(head), *(_line(row) for row in rows)]
-    return "\n".join(lines)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _example(tool: ToolContract, example: Example) -> Iterator[str]:
@@ -149,11 +142,4 @@ def _errors(tool: ToolContract) -> str:
     if not tool.errors:
         return f"This tool declares no errors of its own. {general}"
     rows = [(f"`{each.reason}`", str(each.status), each.title) for each in tool.errors]
-    return _rows(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"
-
-
-def _listed(tools: Iterable[ToolContract]) -> str:
-    rows = (
-        (f"[`{t.tool}`]({t.connector}/{t.tool}.md)", t.effect.value, t.description) for t in tools
-    )
-    return _rows(("Tool", "Effect", "What it does"), rows)
+    return table(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"

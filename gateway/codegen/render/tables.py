@@ -171,7 +171,7 @@ def _attempts(rule: Attempts) -> str:
 def _escalation(rule: Escalation) -> str:
     facts = [f"when={quoted(rule.when)}", f"grant={quoted(rule.grant)}"]
     if rule.requires:
-        facts.append(f"requires={_tuple(map(quoted, rule.requires))}")
+        facts.append(f"requires={rule.requires!r}")
     return f"Escalation({', '.join(facts)})"
 
 

@@ -115,6 +115,13 @@ async def test_a_behaviour_that_breaks_the_contract_is_a_loud_defect(behaving, r
         await behaving(lambda _request, _state: reply).handle(wire())
 
 
+async def test_a_behaviour_may_say_what_kind_of_json_it_answers(behaving):
+    headers = {"content-type": "application/problem+json"}
+    body = {"id": 1, "title": "x"}
+    reply = await behaving(lambda *_: MockReply(headers=headers, body=body)).handle(wire())
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
 async def test_a_success_that_is_not_declared_is_a_defect(library, clock):
     operation = msgspec.structs.replace(library.operations[0], replies={"404": {}}, examples={})
     upstream = msgspec.structs.replace(library, operations=(operation,))

@@ -17,7 +17,11 @@ UPSTREAM = Upstream(
     operations=(
         UpstreamOperation(id="look", method="GET", path="/items/{id}", replies={"200": ROW}),
         UpstreamOperation(
-            id="rate", method="GET", path="/rate", replies={"200": ROW}, cache_seconds=60
+            id="rate",
+            method="GET",
+            path="/rate",
+            replies={"200": ROW, "404": ROW},
+            cache_seconds=60,
         ),
         UpstreamOperation(id="order", method="POST", path="/orders", replies={"200": ROW}),
         UpstreamOperation(

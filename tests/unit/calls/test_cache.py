@@ -154,3 +154,40 @@ async def test_nothing_is_kept_without_a_promise_nor_of_a_write() -> None:
         await cache.answer(permit(60), write, run)
 
     assert run.number == 4
+
+
+@pytest.mark.parametrize("failure", [None, ValueError("no")])
+async def test_after_a_write_of_the_connector_nothing_older_is_answered(failure) -> None:
+    """Also when the write fails: it may have happened."""
+    cache, run = ReadCache(ManualClock()), Runs()
+    await cache.answer(permit(60), read(), run)
+
+    async def write() -> Result:
+        if failure is not None:
+            raise failure
+        return await run()
+
+    await asyncio.gather(
+        cache.answer(permit(60), Arguments({}, Effect.WRITE), write), return_exceptions=True
+    )
+    made = run.number
+
+    assert (await cache.answer(permit(60), read(), run)).values == {"n": made + 1}
+
+
+async def test_a_read_that_a_write_overtakes_is_not_answered_again() -> None:
+    """It may have seen the world as it was before."""
+    cache, run, gate = ReadCache(ManualClock()), Runs(), asyncio.Event()
+
+    async def slow() -> Result:
+        result = await run()
+        await gate.wait()
+        return result
+
+    overtaken = asyncio.create_task(cache.answer(permit(60), read(), slow))
+    await asyncio.sleep(0)
+    await cache.answer(permit(60), Arguments({}, Effect.WRITE), run)
+    gate.set()
+    await overtaken
+
+    assert (await cache.answer(permit(60), read(), run)).values == {"n": 3}

@@ -162,7 +162,8 @@ def test_a_reference_to_elsewhere_opens_no_socket_and_no_file(
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr("builtins.open", refuse)
     monkeypatch.setattr("gateway.codegen.meta.stale_copies", lambda _: ())
-    monkeypatch.setattr("gateway.codegen.lint.handlers.Handlers.lost", lambda *_: ())
+    for judged in ("lost", "misfit"):
+        monkeypatch.setattr(f"gateway.codegen.lint.handlers.Handlers.{judged}", lambda *_: ())
 
     assert [finding.rule for finding in errors(lint(tree))] == ["ref/remote"]
 

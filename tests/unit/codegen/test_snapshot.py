@@ -112,6 +112,32 @@ def test_an_edit_is_found_alike_with_and_without_a_snapshot(schemas: Path, name:
     assert short.texts == long.texts
 
 
+def test_an_edit_of_a_handlers_tool_is_read_with_the_upstreams_it_uses(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "context/in", tmp_path / "schemas")
+    shutil.copy(GOLDEN / "context/demo_handlers.py", tmp_path)
+    meta.install(tmp_path / "schemas")
+    Run(tmp_path / "schemas")
+    edited(SHOW, "Show the entries", "Show all entries")(tmp_path / "schemas")
+
+    short = Run(tmp_path / "schemas")
+    shutil.rmtree(tmp_path / CACHE_FOLDER)
+
+    assert not short.took_the_long_way
+    assert short.texts == Run(tmp_path / "schemas").texts
+
+
+def test_an_edit_of_a_table_is_read_with_everything(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "upstream/in", tmp_path / "schemas")
+    meta.install(tmp_path / "schemas")
+    before = Run(tmp_path / "schemas")
+    edited("upstreams/demo/tables/entries.json", "500", "600")(tmp_path / "schemas")
+    after = Run(tmp_path / "schemas")
+
+    assert after.took_the_long_way
+    changed = {name for name, text in after.texts.items() if text != before.texts[name]}
+    assert changed == {"upstreams/demo.json", "bindings/demo/show.py"}
+
+
 def test_without_an_edit_nothing_is_linted(schemas: Path) -> None:
     first = Run(schemas)
     second = Run(schemas)
@@ -142,16 +168,25 @@ def test_a_snapshot_of_another_version_is_not_used(schemas: Path) -> None:
     assert found is None
 
 
-def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("async def salute(arguments): ...", "binding/unknown-handler"),
+        ("async def greet(arguments, context): ...", "binding/handler-signature"),
+    ],
+)
+def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
+    tmp_path: Path, text: str, rule: str
+) -> None:
     """The digests are of contracts; the functions that they name lie elsewhere."""
     schemas = tmp_path / "schemas"
     shutil.copytree(GOLDEN / "whole" / "in", schemas)
     meta.install(schemas)
     edited(GREET, "gateway.handlers.example:greet", "own_handlers:greet")(schemas)
     handlers = tmp_path / "own_handlers.py"
-    handlers.write_text("def greet(): ...", "utf-8")
+    handlers.write_text("async def greet(arguments): ...", "utf-8")
     generate(schemas, tmp_path / "generated", tmp_path / "docs")
-    handlers.write_text("def salute(): ...", "utf-8")
+    handlers.write_text(text, "utf-8")
 
-    with pytest.raises(ContractRefused, match="binding/unknown-handler"):
+    with pytest.raises(ContractRefused, match=rule):
         generate(schemas, tmp_path / "generated", tmp_path / "docs")

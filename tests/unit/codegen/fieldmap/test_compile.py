@@ -50,6 +50,10 @@ def test_path_segments_are_filled_in_as_plain_text(tool: Make, send: Send) -> No
     assert (request.query, request.headers, request.body) == ((), (), UNSET)
 
 
+def test_the_root_has_no_segments(tool: Make, send: Send) -> None:
+    assert send(tool(path="/"), {}).path == ()
+
+
 def test_query_values_become_text_and_absent_ones_are_left_out(tool: Make, send: Send) -> None:
     source = tool(
         inputs=inputs(

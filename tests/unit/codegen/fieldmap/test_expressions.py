@@ -16,6 +16,7 @@ from gateway.codegen.fieldmap.nodes import Source
         ("$response.body", Source("body")),
         ("$response.body#/data/0/id", Source("body", ("data", "0", "id"))),
         ("$response.header.Retry-After", Source("header", ("retry-after",))),
+        ("$settings.topic", Source("settings", ("topic",))),
         ("$call.id", Source("call", ("id",))),
         ("$call.elapsed_ms", Source("call", ("elapsed_ms",))),
         ("@", Source("item")),
@@ -37,6 +38,10 @@ def test_expressions_name_their_source(text: str, source: Source) -> None:
         "$response.body/a",
         "$response.header.",
         "$call.tenant",
+        "$settings",
+        "$settings.Topic",
+        "$settings.a.b",
+        "$settings#/topic",
         "@a",
         "@#/a",
         "@/~2",
@@ -50,7 +55,17 @@ def test_anything_else_is_no_expression(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["$inputs.a.b", "$inputs#/a~1b", "$response.body#/a/0", "@/a", "@", "$call.now"]
+    "text",
+    [
+        "$inputs.a.b",
+        "$inputs#/a~1b",
+        "$response.body#/a/0",
+        "$response.header.etag",
+        "@/a",
+        "@",
+        "$call.now",
+        "$settings.a_b",
+    ],
 )
 def test_a_source_prints_as_the_expression_it_was_read_from(text: str) -> None:
     assert str(parse_expression(text)) == text

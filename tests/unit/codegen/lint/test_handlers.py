@@ -63,3 +63,55 @@ def test_a_module_that_is_installed_is_found(
     assert lost(tmp_path, "shop:run") == [("/python", "there is no module shop", None)]
     monkeypatch.syspath_prepend(tmp_path / "site")
     assert lost(tmp_path, "shop:run") == []
+
+
+CALLABLE = {
+    "one argument": ("async def run(arguments): ...", 1),
+    "one argument by position only": ("async def run(arguments, /): ...", 1),
+    "an argument that may be left out": ("async def run(arguments, limit=3): ...", 1),
+    "as many arguments as there are": ("async def run(*given): ...", 2),
+    "a name that may be left out": ("async def run(arguments, *, limit=3): ...", 1),
+    "both": ("async def run(arguments, context): ...", 2),
+    "one of two ways": (
+        "if FAST:\n    async def run(arguments): ...\nelse:\n    def run(): ...",
+        1,
+    ),
+    "what a decorator makes of it": ("@made\ndef run(): ...", 1),
+    "what comes from elsewhere": ("from elsewhere import run", 2),
+    "an assigned name": ("run = make()", 2),
+}
+NOT_CALLABLE = {
+    "no argument": ("async def run(): ...", 1),
+    "an argument too many": ("async def run(arguments, context): ...", 1),
+    "an argument too few": ("async def run(arguments): ...", 2),
+    "a name that is needed": ("async def run(arguments, *, limit): ...", 1),
+    "no async function": ("def run(arguments): ...", 1),
+    "an async function inside another": (
+        "def run(arguments):\n    async def run(arguments): ...",
+        1,
+    ),
+}
+
+
+def misfits(tmp_path: Path, text: str, given: int) -> list[tuple[str, str]]:
+    (tmp_path / "shop.py").write_text(text)
+    binding = {"python": "shop:run", **({"upstreams": ["till"]} if given == 2 else {})}
+    return list(Handlers(tmp_path / "schemas").misfit(binding))
+
+
+@pytest.mark.parametrize(("text", "given"), CALLABLE.values(), ids=CALLABLE)
+def test_a_handler_that_can_be_called_is_let_be(tmp_path: Path, text: str, given: int) -> None:
+    assert misfits(tmp_path, text, given) == []
+
+
+@pytest.mark.parametrize(("text", "given"), NOT_CALLABLE.values(), ids=NOT_CALLABLE)
+def test_a_handler_that_cannot_be_called_is_told(tmp_path: Path, text: str, given: int) -> None:
+    what = "the arguments and a context" if given == 2 else "the arguments alone"
+    assert misfits(tmp_path, text, given) == [("/python", f"run is no async function of {what}")]
+
+
+def test_functions_of_field_maps_are_called_in_other_ways(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("def price(amount, currency): ...")
+    value = {"python": "shop:price", "with": ["$inputs.a", "$inputs.b"]}
+    binding = {"upstream": "u", "operationId": "o", "response": {"200": {"a": value}}}
+    assert list(Handlers(tmp_path / "schemas").misfit(binding)) == []

@@ -1,0 +1,58 @@
+"""Tables of upstreams: files of their own, and rows of typed columns with a key."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.sources.refs import Target
+from gateway.contract.pointers import child
+
+_KEY: Final = "id"
+"""The primary key of every table."""
+
+
+def check_tables(workspace: Workspace) -> Iterator[Finding]:
+    """upstream/table-file, upstream/table-shape, upstream/workspace"""
+    for name, document in workspace.upstreams.items():
+        facts = document.value["x-upstream"]
+        if facts.get("workspace") and "tables" not in facts:
+            where = "/x-upstream/workspace"
+            message = "the workspace database would have no tables"
+            yield workspace.finding("upstream/workspace", document, where, message)
+        for table, holder in facts.get("tables", {}).items():
+            pointer = child("/x-upstream/tables", table)
+            target = workspace.target(document, pointer, holder)
+            if target is None:
+                continue
+            wanted = document.path.with_name("tables") / f"{table}.json"
+            if (target.document.path, target.pointer) != (wanted, ""):
+                message = (
+                    f"the rows of {table} are described in upstreams/{name}/tables/{table}.json"
+                )
+                fix = f"Write {{$ref: ./tables/{table}.json}}."
+                yield workspace.finding("upstream/table-file", document, pointer, message, fix)
+                continue
+            for message in _problems(workspace.expanded(document.path, pointer)):
+                yield _shape(workspace, target, message)
+
+
+def _problems(schema: Any) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        yield "the row of a table is a closed object"
+    properties = schema.get("properties")
+    columns = properties if isinstance(properties, dict) else {}
+    key = columns.get(_KEY)
+    if not isinstance(key, dict) or key.get("type") != "string":
+        yield f"there is no column {_KEY} of type string"
+    elif _KEY not in schema.get("required", ()):
+        yield f"the column {_KEY} is not required"
+    for name, column in columns.items():
+        if isinstance(column, dict) and "type" not in column:
+            yield f"the column {name} has no type"
+
+
+def _shape(workspace: Workspace, target: Target, message: str) -> Finding:
+    return workspace.finding("upstream/table-shape", target.document, target.pointer, message)

@@ -1,0 +1,107 @@
+"""Tee times and reservations as the tee sheet writes them, and as the tools of `golf` answer them.
+
+Times are the course's: a date-time of the tee sheet has the course's offset from UTC, so its first
+sixteen characters are what the clock in the clubhouse shows.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from msgspec import Struct
+
+_KEYS: Final = UUID("6b0d3f6e-5d0a-4b52-9f0f-0c7a4b1c9d11")
+"""The namespace of the keys that are made here (RFC 9562 §5.5)."""
+_FIRST_MINUTE: Final = "00:00"
+_LAST_MINUTE: Final = "23:59"
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """The tee times that somebody looks for. Both ends of the time are included."""
+
+    date: str
+    start: str = _FIRST_MINUTE
+    end: str = _LAST_MINUTE
+    players: int
+
+    def holds(self, starts_at: str) -> bool:
+        """Whether a tee time at this date-time lies in the day and between the times."""
+        is_on_the_day = local_date(starts_at) == self.date
+        return is_on_the_day and self.start <= local_time(starts_at) <= self.end
+
+    def fits(self, tee_time: Mapping[str, Any]) -> bool:
+        """Whether a tee time of the tee sheet is one of them, with places for all players."""
+        most = min(tee_time["spotsAvailable"], tee_time.get("maxPlayers", self.players))
+        return (
+            self.holds(tee_time["startsAt"])
+            and tee_time.get("minPlayers", 1) <= self.players <= most
+        )
+
+
+def local_date(starts_at: str) -> str:
+    """The date of a date-time by its own offset, `YYYY-MM-DD`."""
+    return starts_at[:10]
+
+
+def local_time(starts_at: str) -> str:
+    """The time of a date-time by its own offset, `HH:MM`."""
+    return starts_at[11:16]
+
+
+def booking_key(purpose: str, text: str) -> str:
+    """The UUID that stands for `text` at the tee sheet; another one for another purpose.
+
+    Callers choose any text as their key, and the tee sheet asks for a UUID.
+    """
+    return str(uuid5(_KEYS, f"{purpose}:{text}"))
+
+
+def in_order(tee_time: Mapping[str, Any]) -> tuple[str, str]:
+    """What tee times of one day are sorted by: the earliest first, and always the same way."""
+    return local_time(tee_time["startsAt"]), tee_time["teeTimeId"]
+
+
+def shown_tee_time(tee_time: Mapping[str, Any]) -> dict[str, Any]:
+    """A tee time of the tee sheet as the tools answer it."""
+    price = tee_time["price"]
+    shown = {
+        "tee_time_id": tee_time["teeTimeId"],
+        "course_id": tee_time["courseId"],
+        **_start(tee_time),
+        "holes": tee_time["holes"],
+        "spots_available": tee_time["spotsAvailable"],
+        "price": {name: price[name] for name in ("amount", "currency", "per")},
+    }
+    return shown | _present(tee_time, cart_included="cartIncluded")
+
+
+def shown_reservation(reservation: Mapping[str, Any]) -> dict[str, Any]:
+    """A reservation of the tee sheet as the tools answer it."""
+    shown = {
+        "reservation_id": reservation["reservationId"],
+        "confirmation_code": reservation["confirmationCode"],
+        "status": reservation["status"],
+        "tee_time_id": reservation["teeTimeId"],
+        "course_id": reservation["courseId"],
+        **_start(reservation),
+        "players": reservation["players"],
+        "created_at": reservation["createdAt"],
+    }
+    if "total" in reservation:
+        total = reservation["total"]
+        shown["total"] = {name: total[name] for name in ("amount", "currency")}
+    return shown | _present(reservation, cancellable_until="cancellableUntil")
+
+
+def _start(row: Mapping[str, Any]) -> dict[str, str]:
+    starts_at = row["startsAt"]
+    return {
+        "date": local_date(starts_at),
+        "time": local_time(starts_at),
+        "starts_at": starts_at,
+    }
+
+
+def _present(row: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """The members of `row` that are there, under the names that they have in a result."""
+    return {name: row[source] for name, source in names.items() if source in row}

@@ -1,0 +1,24 @@
+# Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 8a0778284b114736dc6d8211d77d0b96; generator 1
+
+"""The binding of golf.book_tee_time.
+
+Calls are answered by `gateway.handlers.golf:book_tee_time`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.golf import book_tee_time
+from generated.models.golf.book_tee_time import BookTeeTimeInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await book_tee_time(BookTeeTimeInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run, upstreams=("golf",))

@@ -1,0 +1,72 @@
+# Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 25bdbe4e31e5a4c33c2543d212073854; generator 1
+
+"""The binding of golf.get_reservations.
+
+Requests go to `GET /v1/reservations` of golf.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
+from gateway.contract.operation import HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.golf_times import local_date, local_time
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="listReservations",
+        method="GET",
+        path=("v1", "reservations"),
+        query=pairs(
+            ("user_id", arguments["user_id"]),
+            ("date_from", arguments.get("date_from", ABSENT)),
+            ("date_to", arguments.get("date_to", ABSENT)),
+            ("cursor", arguments.get("cursor", ABSENT)),
+            ("limit", "100"),
+        ),
+    )
+
+
+def _reservation(item: Any) -> dict[str, Any]:
+    return present(
+        {
+            "reservation_id": item["reservationId"],
+            "confirmation_code": item["confirmationCode"],
+            "status": item["status"],
+            "tee_time_id": item["teeTimeId"],
+            "course_id": item["courseId"],
+            "date": local_date(item["startsAt"]),
+            "time": local_time(item["startsAt"]),
+            "starts_at": item["startsAt"],
+            "players": item["players"],
+            "total": whole(
+                {"amount": dig(item, "total", "amount"), "currency": dig(item, "total", "currency")}
+            ),
+            "cancellable_until": item.get("cancellableUntil", ABSENT),
+            "created_at": item["createdAt"],
+        }
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
+    return present(
+        {
+            "reservations": each(body["data"], _reservation),
+            "total": len(body["data"]),
+            "next_cursor": not_null(body.get("nextCursor")),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="golf",
+    upstream_operation="listReservations",
+    request=_request,
+    results={"200": _result_200},
+)

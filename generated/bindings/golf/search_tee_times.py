@@ -1,0 +1,24 @@
+# Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 7dc2c6e17d6a14dbe1769297d8e24382; generator 1
+
+"""The binding of golf.search_tee_times.
+
+Calls are answered by `gateway.handlers.golf:search_tee_times`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.golf import search_tee_times
+from generated.models.golf.search_tee_times import SearchTeeTimesInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await search_tee_times(SearchTeeTimesInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run, upstreams=("golf",))

@@ -1,0 +1,49 @@
+# Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 94542909174c0be7ca67a66f143a3185; generator 1
+
+"""The binding of ntfy.send_push_notification.
+
+Requests go to `POST /` of ntfy.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import ABSENT, mapped, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.ntfy import moment, within_bytes
+
+_PRIORITY: Final[Mapping[str, Any]] = {"low": 2, "default": 3, "high": 4}
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="publish",
+        method="POST",
+        path=(),
+        body=present(
+            {
+                "topic": call.settings["topic"],
+                "message": within_bytes(arguments["message"]),
+                "title": arguments.get("title", ABSENT),
+                "priority": mapped(arguments.get("priority", "default"), _PRIORITY, "/priority"),
+            }
+        ),
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
+    return {"id": body["id"], "status": "sent", "sent_at": moment(body["time"])}
+
+
+BINDING: Final = HttpBinding(
+    upstream="ntfy",
+    upstream_operation="publish",
+    request=_request,
+    results={"200": _result_200},
+    errors={"413": ErrorRule(reason="message_too_large")},
+)

@@ -1,0 +1,32 @@
+# Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 038f048c34ca37900a7df767a3fa637f; generator 1
+
+"""The operations of weather."""
+
+from typing import Final
+
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
+from generated.bindings.weather import get_weather
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="weather.get_weather",
+        connector="weather",
+        title="Get the weather",
+        description="Get the current weather and the forecast by day for a city or coordinates.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="location_not_found", status=404, title="There is no place of that name."
+            ),
+        ),
+        binding=get_weather.BINDING,
+        attempts=Attempts(
+            max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0, on=(500, 502, 503, 504)
+        ),
+        cache_seconds=1800.0,
+        route="/v1/weather/get_weather",
+    ),
+)

@@ -1,0 +1,10 @@
+"""The handler of this folder's tool; it lies beside the contracts when they are judged."""
+
+from typing import Any
+
+from gateway.contract.context import CallContext
+
+
+async def show(arguments: Any, context: CallContext) -> Any:
+    """Never called: only that it is here, and takes a context, counts."""
+    raise NotImplementedError
