@@ -16,12 +16,9 @@ from gateway.cli.options import settings_of
 from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import generate
-<<<<<<< HEAD
+from gateway.contract.operation import PythonBinding
 from gateway.contract.rows import shape_of
 from gateway.contract.upstream import Upstream
-=======
-from gateway.contract.operation import PythonBinding
->>>>>>> travel
 from gateway.errors import OperatorError
 from gateway.settings import Settings, unknown_variables
 from gateway.store.engine import open_store, sqlite_caveat
