@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 772bb6c2d28825aeee04778dacdcd15d; generator 1
+# Source closure sha256: 5f425b891e19453335ce4e8c6f1baf4a; generator 1
 
 """Which agent may call which operations."""
 
@@ -28,6 +28,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "example.calculate",
                 "example.greet",
                 "frankfurter.convert_currency",
+                "gmail.create_draft",
+                "gmail.get_email",
+                "gmail.get_thread_history",
+                "gmail.send_email",
+                "gmail.send_template_email",
                 "golf.book_tee_time",
                 "golf.get_reservations",
                 "golf.search_tee_times",
