@@ -22,6 +22,8 @@ _QUIET: Final = {
     "alembic": logging.WARNING,
     "uvicorn.error": logging.WARNING,
     "mcp": logging.WARNING,
+    "httpx": logging.WARNING,
+    "httpcore": logging.WARNING,
 }
 """Libraries whose lines say what the audit says better, or say too much."""
 

@@ -1,0 +1,218 @@
+"""No secret gets out by a log, an error or a representation, whatever goes wrong on the way."""
+
+import asyncio
+import io
+import json
+import logging
+import traceback
+from contextlib import asynccontextmanager
+
+import pytest
+import structlog
+
+from gateway.backends.live import LiveBackend
+from gateway.backends.token_forms import TokenForms
+from gateway.backends.token_replies import IssuedToken
+from gateway.backends.tokens import TokenSource
+from gateway.backends.wire import WireEncoder
+from gateway.contract.keyfile import read_key_file
+from gateway.contract.upstream import (
+    CredentialRule,
+    HeaderRule,
+    QueryRule,
+    TokenRule,
+    Upstream,
+    UpstreamOperation,
+    UpstreamRequest,
+)
+from gateway.errors import UpstreamUnavailable
+from gateway.observability.logs import configure_logs
+from tests.contract.faulty import CANARY, service_account_key
+from tests.unit.backends.conftest import TestClock
+
+KEY_FILE = service_account_key()
+CREDENTIALS = {
+    "api_key": f"{CANARY}-query",
+    "header_key": f"{CANARY}-header",
+    "client_id": f"{CANARY}-id",
+    "client_secret": f"{CANARY}-secret",
+    "refresh_token": f"{CANARY}-refresh",
+    "service_account_key": KEY_FILE,
+}
+FORBIDDEN = (CANARY, "eyJ", json.loads(KEY_FILE)["private_key"][100:140])
+"""Every credential, every issued token, the start of a JWT, and a piece of the private key."""
+GRANTS = ("refresh_token", "client_credentials", "jwt_bearer")
+READ = UpstreamRequest(operation="read", method="GET", path=("books",))
+ISSUED = json.dumps(
+    {"access_token": f"{CANARY}-token", "expires_in": 600, "refresh_token": f"{CANARY}-rotated"}
+).encode()
+
+
+def library(grant):
+    return Upstream(
+        name="library",
+        title="Library",
+        base_url=None,
+        credentials=tuple(CredentialRule(name=name, description="") for name in CREDENTIALS),
+        headers=(
+            HeaderRule(name="Authorization", template="Bearer {token}"),
+            HeaderRule(name="X-Key", template="{credential.header_key}"),
+        ),
+        query=(QueryRule(name="appid", template="{credential.api_key}"),),
+        tokens=(TokenRule(grant=grant, url="/token", operation="issueToken", scopes=("a",)),),
+        operations=(
+            UpstreamOperation(id="read", method="GET", path="/books"),
+            UpstreamOperation(id="issueToken", method="POST", path="/token", replies={"200": {}}),
+        ),
+    )
+
+
+def http(body=b"{}", status="200 OK", **headers):
+    fields = {"Content-Type": "application/json", "Content-Length": len(body), **headers}
+    head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status}\r\nConnection: close\r\n{head}\r\n".encode() + body
+
+
+@asynccontextmanager
+async def answering(raw, delay=0.0):
+    """A server that reads a request, waits, and writes `raw`, whatever was asked."""
+    serving = []
+
+    async def serve(reader, writer):
+        serving.append(asyncio.current_task())
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(delay)
+        try:
+            writer.write(raw)
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+        except ConnectionError:
+            pass  # The client may hang up on an answer that it does not want.
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        await asyncio.gather(server.wait_closed(), *serving, return_exceptions=True)
+
+
+ECHO = f'{{"error": "bad {CANARY}", "error_description": "{CANARY}"}}'.encode()
+TOKEN_ANSWERS = {
+    "invalid_grant": http(b'{"error": "invalid_grant"}', "400 Bad Request"),
+    "echo": http(ECHO, "400 Bad Request"),
+    "unavailable": http(ECHO, "503 Unavailable"),
+    "redirect": http(b"", "302 Found", Location=f"https://{CANARY}.example/?x={CANARY}"),
+    "no json": http(CANARY.encode()),
+    "no bearer": http(ISSUED.replace(b"}", b', "token_type": "mac"}')),
+    "unsendable": http(json.dumps({"access_token": f"{CANARY}\n"}).encode()),
+    "no http": b"SSH-2.0 " + CANARY.encode() + b"\r\n",
+    "cut": http(ISSUED, Content_Length=10_000),
+    "nothing": b"",
+}
+API_ANSWERS = {
+    "well": http(),
+    "refused": http(ECHO, "401 Unauthorized"),
+    "redirect": http(b"", "302 Found", Location=f"https://{CANARY}.example/?appid={CANARY}"),
+    "no http": b"SSH-2.0 " + CANARY.encode() + b"\r\n",
+    "bad header": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+    "coding": http(b"x", Content_Encoding="br"),
+    "cut": http(b"{}", Content_Length=10_000),
+    "nothing": b"",
+}
+
+
+@pytest.fixture
+def log():
+    """What is logged at the least level; no secret is known to the guard of the log."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    stream = io.StringIO()
+    configure_logs(level="debug", form="json", stream=stream)
+    yield stream
+    logging.captureWarnings(capture=False)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+async def told(raw_api, raw_token, grant, log, *, delay=0.0):
+    """Everything that was said while one request was sent twice."""
+    asyncio.get_running_loop().set_debug(True)
+    said = []
+    async with answering(raw_api, delay) as api, answering(raw_token) as token:
+        backend = LiveBackend(
+            library(grant),
+            TestClock(),
+            base_url=api,
+            token_url=f"{token}/token",
+            credentials=CREDENTIALS,
+            max_reply_bytes=1024,
+        )
+        for _ in range(2):
+            try:
+                await backend.send(READ, timeout_seconds=0.5)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must be silent
+                said += [str(error), repr(error), *traceback.format_exception(error)]
+        said += [repr(backend), str(backend.problem)]
+        await backend.close()
+    return "\n".join([*said, log.getvalue()])
+
+
+@pytest.mark.parametrize("grant", GRANTS)
+@pytest.mark.parametrize("answer", TOKEN_ANSWERS)
+async def test_nothing_is_told_when_there_is_no_token(answer, grant, log):
+    text = await told(http(), TOKEN_ANSWERS[answer], grant, log)
+    assert "UpstreamError" in text or "Upstream" in text or "InvalidReply" in text
+    assert [secret for secret in FORBIDDEN if secret in text] == []
+
+
+@pytest.mark.parametrize("answer", API_ANSWERS)
+async def test_nothing_is_told_when_the_api_misbehaves(answer, log):
+    text = await told(API_ANSWERS[answer], http(ISSUED), "refresh_token", log)
+    assert "new refresh token" in text
+    assert [secret for secret in FORBIDDEN if secret in text] == []
+
+
+async def test_nothing_is_told_when_the_api_is_slow(log):
+    text = await told(http(), http(ISSUED), "refresh_token", log, delay=0.7)
+    assert "No answer in" in text
+    assert [secret for secret in FORBIDDEN if secret in text] == []
+
+
+@pytest.mark.parametrize(
+    "base", ["http://127.0.0.1:1", "https://127.0.0.1:1", "http://nowhere.invalid"]
+)
+async def test_nothing_is_told_when_nobody_is_there(base, log):
+    for token_url in (f"{base}/token", None):
+        async with answering(http(ISSUED)) as issuing:
+            backend = LiveBackend(
+                library("refresh_token"),
+                TestClock(),
+                base_url=base,
+                token_url=token_url or issuing,
+                credentials=CREDENTIALS,
+            )
+            with pytest.raises(UpstreamUnavailable, match="reached") as caught:
+                await backend.send(READ, timeout_seconds=5.0)
+            await backend.close()
+        text = "".join(traceback.format_exception(caught.value)) + log.getvalue()
+        assert [secret for secret in FORBIDDEN if secret in text] == []
+
+
+def test_no_record_shows_what_it_holds():
+    upstream = library("jwt_bearer")
+    encoder = WireEncoder(upstream, CREDENTIALS)
+    forms = TokenForms(upstream.tokens[0], CREDENTIALS)
+    records = (
+        encoder,
+        encoder._headers,
+        encoder.encode(READ, "now", f"{CANARY}-token"),
+        forms,
+        read_key_file(KEY_FILE),
+        IssuedToken(text=CANARY, lifetime_seconds=1, refresh_token=CANARY),
+        TokenSource(upstream, upstream.tokens[0], forms, None, TestClock()),
+    )
+    for record in records:
+        assert [secret for secret in FORBIDDEN if secret in repr(record)] == []
