@@ -88,7 +88,7 @@ async def assemble(
         store=store,
         keys=keys,
         identification=authenticator,
-        policy=(policy := Policy(catalogue.grants)),
+        policy=policy,
         audit=audit,
         pipeline=Pipeline(
             identification=authenticator,
