@@ -26,7 +26,7 @@ from gateway.clock import Clock, FastClock
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
-from gateway.settings import Settings, UpstreamSettings
+from gateway.settings import Secret, Settings, UpstreamSettings
 from gateway.store.base import Store
 from gateway.store.engine import MEMORY_URL, open_store
 from gateway.store.workspace import Workspace
@@ -78,8 +78,7 @@ async def assemble(
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    first_key = settings.bootstrap_key and settings.bootstrap_key.reveal()
-    new_key = await keys.bootstrap(first_key, settings.data)
+    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
     policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
@@ -101,6 +100,10 @@ async def assemble(
         ),
         new_key=new_key,
     )
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
 
 
 def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:

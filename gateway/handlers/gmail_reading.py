@@ -12,7 +12,7 @@ from email.header import decode_header, make_header
 from itertools import islice
 from typing import Any, Final
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.handlers.gmail_parts import (
     Part,
