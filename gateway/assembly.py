@@ -62,24 +62,14 @@ async def assemble(
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
     catalogue = open_catalogue(settings.package)
-    upstreams = _configured(settings, catalogue)
-    workspaces = _workspaces(catalogue, upstreams, settings, clock)
-    for workspace in workspaces.values():
-        stack.push_async_callback(workspace.close)
-    lines = {
-        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
-        for name, found in upstreams.items()
-    }
-    for line in lines.values():
-        stack.push_async_callback(line.backend.close)
+    lines, workspaces = _lines(catalogue, settings, clock, stack)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
-    policy = Policy(catalogue.grants if grants is None else grants)
+    policy = Policy(grants or catalogue.grants)
     return Parts(
         catalogue=catalogue,
         lines=lines,
@@ -98,8 +88,25 @@ async def assemble(
             dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
-        new_key=new_key,
+        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
     )
+
+
+def _lines(
+    catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[dict[str, Line], dict[str, Workspace]]:
+    """The line to each upstream, and the workspaces that stand in for some of them."""
+    upstreams = _configured(settings, catalogue)
+    workspaces = _workspaces(catalogue, upstreams, settings, clock)
+    for workspace in workspaces.values():
+        stack.push_async_callback(workspace.close)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
+        for name, found in upstreams.items()
+    }
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
+    return lines, workspaces
 
 
 def _revealed(secret: Secret | None) -> str | None:
