@@ -23,11 +23,13 @@ from gateway.calls.pipeline import Pipeline
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock, FastClock
+from gateway.contract.rows import Shape, shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, UpstreamSettings
 from gateway.store.base import Store
-from gateway.store.engine import open_store
+from gateway.store.engine import MEMORY_URL, open_store
+from gateway.store.workspace import Workspace
 from gateway.transports.problems import classify
 
 
@@ -37,6 +39,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     catalogue: Catalogue
     lines: Mapping[str, Line]
     """By upstream."""
+    workspaces: Mapping[str, Workspace]
+    """By the upstream in whose place they stand."""
     store: Store
     keys: Keys
     identification: Identification
@@ -47,16 +51,33 @@ class Parts(Struct, frozen=True, kw_only=True):
     """The administrator's key, when this start made one: to be shown once."""
 
 
-async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Parts:
-    """Build everything; `stack` closes it in reverse order.
+async def assemble(
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    grants: Mapping[str, frozenset[str]] | None = None,
+) -> Parts:
+    """Build everything; `stack` closes it in reverse order. `grants` replace the policies'.
 
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
     catalogue = open_catalogue(settings.package)
     upstreams = settings.for_upstreams(catalogue.upstreams.values())
     _refuse_misconfigured(upstreams)
+    workspaces = {
+        name: _workspace(catalogue.upstreams[name], found, settings, clock)
+        for name, found in upstreams.items()
+        if catalogue.upstreams[name].has_workspace and found.backend != "live"
+    }
+    for workspace in workspaces.values():
+        stack.push_async_callback(workspace.close)
     lines = {
-        name: _line(catalogue.upstreams[name], found, settings, clock)
+        name: _line(
+            catalogue.upstreams[name],
+            found,
+            _backend(catalogue.upstreams[name], found, settings, clock),
+            workspaces.get(name),
+        )
         for name, found in upstreams.items()
     }
     for line in lines.values():
@@ -69,10 +90,11 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
     configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
     new_key = await keys.bootstrap(configured, settings.data)
-    policy = Policy(catalogue.grants)
+    policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
         lines=lines,
+        workspaces=workspaces,
         store=store,
         keys=keys,
         identification=authenticator,
@@ -97,9 +119,30 @@ def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
 
 
-def _line(upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock) -> Line:
-    backend = _backend(upstream, found, settings, clock)
-    return Line(upstream, backend, ReplyReader(upstream), found.settings)
+def _line(
+    upstream: Upstream, found: UpstreamSettings, backend: Backend, workspace: Workspace | None
+) -> Line:
+    return Line(
+        upstream,
+        backend,
+        ReplyReader(upstream),
+        found.settings,
+        shapes=_shapes(upstream),
+        tables=workspace,
+        stand_in="mock" if found.backend == "mock" else "workspace",
+    )
+
+
+def _workspace(
+    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
+) -> Workspace:
+    """The rows of a mock are gone with the process; nothing is opened yet."""
+    url = MEMORY_URL if found.backend == "mock" else settings.workspace
+    return Workspace(url, _shapes(upstream).values(), clock)
+
+
+def _shapes(upstream: Upstream) -> dict[str, Shape]:
+    return {name: shape_of(name, schema) for name, schema in upstream.tables.items()}
 
 
 def _backend(

@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e010e73b48a82e93a044f011d68c43b; generator 1
+# Source closure sha256: 772bb6c2d28825aeee04778dacdcd15d; generator 1
 
 """Which agent may call which operations."""
 
@@ -12,6 +12,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "administrator": frozenset(
             (
+                "amadeus.get_airport_code",
+                "amadeus.search_flights",
+                "amadeus.search_hotels",
                 "avinode.create_rfp",
                 "avinode.create_trip",
                 "avinode.create_watch",
@@ -24,11 +27,48 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.send_message",
                 "example.calculate",
                 "example.greet",
+                "frankfurter.convert_currency",
                 "golf.book_tee_time",
                 "golf.get_reservations",
                 "golf.search_tee_times",
                 "ntfy.send_push_notification",
+                "sheets.add_flight_history",
+                "sheets.get_client",
+                "sheets.get_client_details",
+                "sheets.list_clients",
+                "sheets.read_sheet",
+                "sheets.search_client",
+                "sheets.search_clients",
+                "sheets.update_client",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
                 "weather.get_weather",
+            )
+        ),
+        "client_data": frozenset(
+            (
+                "sheets.get_client_details",
+                "sheets.list_clients",
+                "sheets.read_sheet",
+                "sheets.search_client",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "communication": frozenset(
+            (
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "error_monitor": frozenset(
+            (
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
             )
         ),
         "flight_search": frozenset(
@@ -39,8 +79,26 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.search_airports",
                 "avinode.search_empty_legs",
                 "avinode.search_flights",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
             )
         ),
-        "proposal_analysis": frozenset(("avinode.get_rfp_status",)),
+        "orchestrator": frozenset(
+            (
+                "supabase.insert",
+                "supabase.query",
+                "supabase.update",
+            )
+        ),
+        "proposal_analysis": frozenset(
+            (
+                "avinode.get_rfp_status",
+                "supabase.insert",
+                "supabase.query",
+                "supabase.rpc",
+                "supabase.update",
+            )
+        ),
     }
 )

@@ -32,6 +32,11 @@ CHECKS = (
         ("python", "scripts/reference.py", "--check"),
         ".venv/bin/python scripts/reference.py",
     ),
+    Check(
+        "vendors",
+        ("python", "scripts/conformance/vendor_specs.py", "--check"),
+        "mend the upstream contract, or explain in scripts/conformance/accepted_differences.toml",
+    ),
     Check("style", ("ruff", "check", "--quiet"), "make fix"),
     Check("format", ("ruff", "format", "--check", "--quiet"), "make fix"),
     Check("types", ("mypy",), "mend the annotations"),

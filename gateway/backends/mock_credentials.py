@@ -13,6 +13,8 @@ from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 _PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 _TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
 _CREDENTIAL: Final = "credential."
+_ACCEPT: Final = "accept"
+"""Which media types a client reads is its own affair (RFC 9110 §12.5.1)."""
 
 
 class CredentialCheck:
@@ -24,7 +26,11 @@ class CredentialCheck:
     def __init__(self, upstream: Upstream, desk: TokenDesk) -> None:
         self._desk = desk
         optional = {rule.name for rule in upstream.credentials if not rule.is_required}
-        self._headers = [rule for rule in upstream.headers if not _is_optional(rule, optional)]
+        self._headers = [
+            rule
+            for rule in upstream.headers
+            if rule.name.lower() != _ACCEPT and not _is_optional(rule, optional)
+        ]
         self._query = [rule for rule in upstream.query if not _is_optional(rule, optional)]
 
     def check(self, request: WireRequest) -> None:

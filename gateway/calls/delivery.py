@@ -12,6 +12,7 @@ from gateway.backends.base import Backend
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import (
@@ -36,12 +37,16 @@ class Line(Struct, frozen=True):
     backend: Backend
     reader: ReplyReader
     settings: Mapping[str, str] = {}
+    shapes: Mapping[str, Shape] = {}
+    """The upstream's tables by name."""
     tables: Tables | None = None
     """The workspace database, where that takes the upstream's place."""
+    stand_in: Literal["mock", "workspace"] = "workspace"
+    """What `tables` counts as: rows in memory are a mock."""
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
-        return self.backend.name if self.tables is None else "workspace"
+        return self.backend.name if self.tables is None else self.stand_in
 
     def operation(self, operation_id: str) -> UpstreamOperation:
         """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""

@@ -18,6 +18,7 @@ from gateway.calls.cache import KeptAnswers, encode_key
 from gateway.calls.delivery import Delivery, Line
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import InternalError
@@ -102,6 +103,10 @@ class CallUpstreams:
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""
         return self._line(upstream).settings[name]
+
+    def shape(self, upstream: str, table: str) -> Shape:
+        """See `CallContext.shape`."""
+        return self._line(upstream).shapes[table]
 
     def workspace(self, upstream: str) -> Tables | None:
         """See `CallContext.workspace`."""

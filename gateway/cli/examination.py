@@ -13,11 +13,16 @@ from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.diagnosis import Diagnosis, note, parted, refused, sound, wrong
 from gateway.cli.options import settings_of
+from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import generate
+from gateway.contract.operation import PythonBinding
+from gateway.contract.rows import shape_of
+from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
 from gateway.settings import Settings, unknown_variables
 from gateway.store.engine import open_store, sqlite_caveat
+from gateway.store.workspace import Workspace
 from gateway.transports.listen import bind
 
 EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
@@ -46,6 +51,7 @@ def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagn
         return
     yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
     yield from _upstreams(settings, catalogue)
+    yield from _mixtures(settings, catalogue)
     for name, hint in unknown_variables(environ, catalogue.upstreams.values()).items():
         fix = hint or "unset it, or see `gateway config` for the settings there are"
         yield note("environment", f"nothing reads {name}", fix)
@@ -65,6 +71,43 @@ def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
             yield sound(part, f"live at {found.base_url}, because {found.reason}")
         else:
             yield note(part, f"{found.backend}, because {found.reason}")
+            if found.backend == "workspace":
+                yield _workspace(settings, upstream)
+
+
+def _workspace(settings: Settings, upstream: Upstream) -> Diagnosis:
+    """It is opened as `gateway serve` would; a file that is not there yet is not made."""
+    part = f"workspace of {upstream.name}"
+    path = Path(settings.workspace.partition(":///")[2])
+    if settings.workspace.startswith("sqlite") and not path.is_file():
+        return note(part, f"{path} will be made by the first call")
+    try:
+        return sound(part, f"{asyncio.run(_check(settings, upstream))} opens")
+    except OperatorError as error:
+        return refused(part, error)
+
+
+async def _check(settings: Settings, upstream: Upstream) -> str:
+    shapes = [shape_of(name, schema) for name, schema in upstream.tables.items()]
+    workspace = Workspace(settings.workspace, shapes, SystemClock())
+    try:
+        return await workspace.check()
+    finally:
+        await workspace.close()
+
+
+def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+    """Tools whose answers would mix what is real with what a mock makes up."""
+    upstreams = catalogue.upstreams
+    backends = {name: settings.for_upstream(each).backend for name, each in upstreams.items()}
+    for entry in catalogue.entries:
+        binding = entry.operation.binding
+        names = binding.upstreams if isinstance(binding, PythonBinding) else ()
+        made_up = [name for name in names if backends[name] == "mock"]
+        if made_up and any(backends[name] == "live" for name in names):
+            finding = f"mixes live data with the mock of {' and '.join(made_up)}"
+            fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+            yield wrong(f"tool {entry.id}", finding, fix)
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 
 
@@ -57,6 +58,10 @@ class CallContext(Protocol):
 
     def setting(self, upstream: str, name: str) -> str:
         """A setting of the upstream that is no secret."""
+        ...
+
+    def shape(self, upstream: str, table: str) -> Shape:
+        """The columns of a table of the upstream, as its contract declares them."""
         ...
 
     def workspace(self, upstream: str) -> Tables | None:

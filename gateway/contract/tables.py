@@ -1,21 +1,30 @@
 """Rows of tables as tools ask for them, whichever database holds the rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
 FilterOperator = Literal["eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "in", "is"]
 Row = dict[str, Any]
 
+AT_MOST: Final = 1000
+"""The most rows that one call answers or changes."""
+
 
 class Filter(Struct, frozen=True, kw_only=True):
-    """A condition on one column. Names come from the contract, values are bound parameters."""
+    """A condition on one column. Names come from the contract, values are bound parameters.
+
+    Values have the canonical form of their column. Text is compared by code points. A row without a
+    value fulfils `eq` and `is` with None only.
+    """
 
     column: str
     operator: FilterOperator
     value: Any
-    """A list for `in`; null, true or false for `is`; a pattern with `%` and `_` for `like`."""
+    """A tuple for `in`; None, True or False for `is`; for `like` and `ilike` a pattern with `%`,
+    `_` and `\\`, where `ilike` takes A to Z and a to z for the same; None with `eq` means that
+    there is no value, with `neq` that there is one."""
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -34,31 +43,46 @@ class Selection(Struct, frozen=True, kw_only=True):
     filters: tuple[Filter, ...] = ()
     """All of them must hold."""
     order: tuple[Order, ...] = ()
+    """Rows that are equal in these follow the primary key."""
     limit: int = 100
     offset: int = 0
 
 
 class RowConflict(Exception):
-    """A row with this key exists already."""
+    """A row with this key exists already, or other rows refer to this one."""
+
+
+class TooManyRows(Exception):
+    """More than `AT_MOST` rows match, so none was touched."""
 
 
 class Tables(Protocol):
-    """The tables of one upstream. Implementations: the workspace database, PostgREST."""
+    """The tables of one upstream. Implementations: the workspace database, PostgREST.
+
+    Rows hold canonical values, and what they answer does too. Each change is all or none: a change
+    that fails leaves nothing behind. Raises `UpstreamError` where the database fails.
+    """
 
     async def select(self, selection: Selection) -> list[Row]:
         """The rows, in the order asked for, else in that of the primary key."""
         ...
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-        """The rows as stored, all or none. Raises `RowConflict`."""
+        """The rows as stored, in the order given. Raises `RowConflict`."""
         ...
 
     async def update(
         self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]
     ) -> list[Row]:
-        """The rows as they are now. `filters` is never empty. Raises `RowConflict`."""
+        """The rows as they are now, by primary key. `filters` is never empty.
+
+        Raises `RowConflict` and `TooManyRows`.
+        """
         ...
 
     async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:
-        """The rows that are gone. `filters` is never empty."""
+        """The rows that are gone, by primary key. `filters` is never empty.
+
+        Raises `RowConflict` and `TooManyRows`.
+        """
         ...

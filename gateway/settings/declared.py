@@ -1,11 +1,13 @@
 """The settings as records: what a page, a table or an error message says of each."""
 
+import re
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
 from gateway.contract import bearer
+from gateway.contract.bearer import is_key
 from gateway.settings.fields import Fields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name
@@ -32,6 +34,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     @property
     def is_secret(self) -> bool:
         return Secret in get_args(get_args(self.type)[0])
+
+    def admits(self, secret: str) -> bool:
+        """Whether the text of a secret is of the form that is asked for."""
+        pattern = get_args(self.type)[1].pattern
+        return is_key(secret) if pattern is None else re.match(pattern, secret) is not None
 
 
 def shown(value: object) -> str:

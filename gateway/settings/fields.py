@@ -11,6 +11,7 @@ from gateway.settings.secret import Secret
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 DATABASE_FILE: Final = "gateway.db"
+WORKSPACE_FILE: Final = "workspace.db"
 
 _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
 _Moment = Annotated[datetime, Meta(tz=True)]
@@ -51,6 +52,16 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="Where state is kept. Without it: `gateway.db` in the data folder.",
         ),
     ] = ""
+    workspace_url: Annotated[
+        Secret | None,
+        Meta(
+            title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
+            "`memory:` for rows that end with the process",
+            pattern=r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:)\Z",
+            description="Where the workspace database is, which stands in for upstreams that hold "
+            "tables. Without it: `workspace.db` in the data folder.",
+        ),
+    ] = None
     allowed_hosts: Annotated[
         tuple[_HostName, ...],
         Meta(
@@ -145,6 +156,13 @@ class Fields(Struct, frozen=True, kw_only=True):
             force_setattr(self, "allowed_hosts", _hosts(self.host))
         if not self.database_url:
             force_setattr(self, "database_url", f"sqlite:///{self.data / DATABASE_FILE}")
+
+    @property
+    def workspace(self) -> str:
+        """The URL of the workspace database, which may hold a password."""
+        if self.workspace_url is not None:
+            return self.workspace_url.reveal()
+        return f"sqlite:///{self.data / WORKSPACE_FILE}"
 
 
 def _hosts(host: str) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.bearer import is_key
 from gateway.errors import ConfigurationError
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.nearest import nearest
@@ -54,7 +53,7 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
         given = sources.find(setting.name)
         return None if given is None else (_convert(given, setting), given.origin)
     found = sources.find_secret(setting.name)
-    if found and not is_key(found[0].reveal()):
+    if found and not setting.admits(found[0].reveal()):
         raise ConfigurationError(f"{found[1]}: must be {setting.rule}")
     return found
 

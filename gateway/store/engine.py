@@ -10,6 +10,7 @@ from typing import Any, Final
 import aiosqlite
 from sqlalchemy import URL, event, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
 from gateway.store.base import Store
@@ -22,6 +23,10 @@ MEMORY_URL: Final = "memory:"
 SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
 MINIMUM_SQLITE: Final = (3, 35)
 SAFE_SQLITE: Final = (3, 51, 3)
+READING: Final = "BEGIN"
+WRITING: Final = "BEGIN IMMEDIATE"
+IN_MEMORY: Final = Path(":memory:")
+"""SQLite's name for a database that lives as long as its one connection."""
 BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
 _READERS: Final = 4
@@ -45,9 +50,9 @@ async def open_store(url: str) -> Store:
     """
     if url == MEMORY_URL:
         return MemoryStore()
-    path = _path(url)
-    _refuse_unusable(path)
-    reader, writer = _engine(path, "BEGIN"), _engine(path, "BEGIN IMMEDIATE")
+    path = sqlite_path(url)
+    refuse_unusable(path)
+    reader, writer = sqlite_engine(path, READING), sqlite_engine(path, WRITING)
     try:
         async with failures(str(path)):
             await _prepare(reader, writer, path)
@@ -69,14 +74,16 @@ def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str
     )
 
 
-def _path(url: str) -> Path:
+def sqlite_path(url: str) -> Path:
+    """The file that `url` names. Raises `StoreError`."""
     for prefix in SQLITE_PREFIXES:
         if url.startswith(prefix) and len(url) > len(prefix):
             return Path(url.removeprefix(prefix))
     raise StoreError("the database URL must be sqlite:///<path> or memory:")
 
 
-def _refuse_unusable(path: Path) -> None:
+def refuse_unusable(path: Path) -> None:
+    """Make the file if it is not there. Raises `StoreError` for one that cannot be a database."""
     if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; use 3.35 or newer")
     if path.is_dir():
@@ -97,12 +104,14 @@ def _refuse_unusable(path: Path) -> None:
         raise StoreError(f"{path} {explain(error)}") from None
 
 
-def _engine(path: Path, begin: str) -> AsyncEngine:
-    is_writer = begin != "BEGIN"
+def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
+    """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
+    is_writer = begin == WRITING
     pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
-        async_creator=partial(_connect, path.absolute()),
+        async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute()),
+        poolclass=AsyncAdaptedQueuePool,
         pool_size=1 if is_writer else _READERS,
         max_overflow=0,
         hide_parameters=True,

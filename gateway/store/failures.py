@@ -20,16 +20,44 @@ _SQLITE: Final = (
     ("SQLITE_IOERR", "cannot be read or written: the disk failed; look at the system's log"),
     ("SQLITE_CONSTRAINT", "holds such a record already"),
 )
+_POSTGRES: Final = (
+    ("28", "refuses the user or the password; mend them in the URL"),
+    ("3D000", "does not exist; make it, or name another one in the URL"),
+    ("3F", "has no schema to make tables in; name one in the user's search_path"),
+    ("42501", "does not let the user make tables; grant it, or name another user"),
+    ("53300", "has no free connection; allow more, or stop others"),
+    ("57", "is stopping, or cancelled the statement; try again"),
+    ("40", "could not order concurrent changes; try again"),
+    ("53", "has no room or memory left; make room"),
+    ("23505", "holds such a record already"),
+)
+_CONFLICTS: Final = frozenset(
+    {"SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_FOREIGNKEY"}
+    | {"23505", "23503"}
+)
 
 
 def explain(error: BaseException) -> str:
     """What went wrong and how to mend it, without any value that was being stored."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    code = str(getattr(cause, "sqlite_errorname", ""))
-    for prefix, meaning in _SQLITE:
+    code, kind = _code(error)
+    for prefix, meaning in (*_SQLITE, *_POSTGRES):
         if code.startswith(prefix):
             return meaning
-    return f"failed ({code or type(cause).__name__})"
+    if kind in {"ConnectionRefusedError", "gaierror", "TimeoutError"}:
+        return "cannot be reached; start it, or mend host and port in the URL"
+    return f"failed ({code or kind})"
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether a key that exists already, or a reference between rows, forbids the change."""
+    return _code(error)[0] in _CONFLICTS
+
+
+def _code(error: BaseException) -> tuple[str, str]:
+    """SQLite's name of the error or PostgreSQL's SQLSTATE, and the name of its class."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+    return str(code or ""), type(cause).__name__
 
 
 @asynccontextmanager

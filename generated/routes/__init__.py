@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4521a7ab48579e6141aa22af6f5483cd; generator 1
+# Source closure sha256: 9401591d3b46054c48b6514d07079806; generator 1
 
 """The routes of every connector."""
 
@@ -8,12 +8,26 @@ from typing import Final
 
 from litestar.handlers import ASGIRouteHandler
 
-from generated.routes import avinode, example, golf, ntfy, weather
+from generated.routes import (
+    amadeus,
+    avinode,
+    example,
+    frankfurter,
+    golf,
+    ntfy,
+    sheets,
+    supabase,
+    weather,
+)
 
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
+    *amadeus.ROUTES,
     *avinode.ROUTES,
     *example.ROUTES,
+    *frankfurter.ROUTES,
     *golf.ROUTES,
     *ntfy.ROUTES,
+    *sheets.ROUTES,
+    *supabase.ROUTES,
     *weather.ROUTES,
 )

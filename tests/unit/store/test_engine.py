@@ -18,7 +18,7 @@ from sqlmodel import SQLModel
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey
-from gateway.store.engine import _engine, open_store, sqlite_caveat
+from gateway.store.engine import READING, open_store, sqlite_caveat, sqlite_engine
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
@@ -201,7 +201,7 @@ async def test_a_file_that_cannot_be_opened_is_refused_before_any_thread_starts(
 async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
     """The thread answers to the event loop: one that outlived it would complain on the way out."""
     before = database_threads()
-    engine = _engine(path, "BEGIN")
+    engine = sqlite_engine(path, READING)
 
     with pytest.raises(OperationalError):
         await engine.connect()

@@ -1,0 +1,52 @@
+"""Why Amadeus refused a request, read from its error body."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.contract.context import UpstreamReply
+from gateway.contract.violation import Violation
+from gateway.errors import InvalidArguments, UpstreamRejected
+
+
+class AmadeusRefusal(Struct, frozen=True, kw_only=True):
+    """The errors of one reply together."""
+
+    status: int
+    codes: frozenset[int]
+    """Amadeus' own codes. It sends numbers, and their text with zeros in front."""
+    parameters: tuple[str, ...]
+    """The query parameters that the errors point at, as Amadeus words them."""
+
+    def is_only(self, codes: Collection[int]) -> bool:
+        """Whether there is a code, and each is one of `codes`."""
+        return bool(self.codes) and self.codes.issubset(codes)
+
+    def rejected(self) -> UpstreamRejected:
+        """The error for a refusal that has no meaning of its own."""
+        code = min(self.codes, default=None)
+        known = "" if code is None else f" with its code {code}"
+        return UpstreamRejected(f"The upstream answered {self.status}{known}.")
+
+
+def refusal(reply: UpstreamReply) -> AmadeusRefusal:
+    """What `reply`, an error that the upstream's contract has admitted, says."""
+    errors = (reply.body or {}).get("errors", [])
+    return AmadeusRefusal(
+        status=reply.status,
+        codes=frozenset(code for each in errors if (code := _code(each)) is not None),
+        parameters=tuple(
+            parameter for each in errors if (parameter := each.get("source", {}).get("parameter"))
+        ),
+    )
+
+
+def refused_argument(pointer: str, detail: str) -> InvalidArguments:
+    """The error for an argument that contradicts another one."""
+    return InvalidArguments([Violation(pointer=pointer, keyword="order", detail=detail)])
+
+
+def _code(error: Mapping[str, Any]) -> int | None:
+    code = str(error.get("code", ""))
+    return int(code) if code.isascii() and code.isdigit() else None

@@ -1,0 +1,148 @@
+"""Rates of exchange: today's from Frankfurter, and fixed ones for when those cannot be had.
+
+Rates are read once for all currencies, per euro: that is how the European Central Bank publishes
+them. Frankfurter converts them to any other base, and rounds: a rupiah then has two digits left.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from gateway.contract.context import CallContext, UpstreamCall
+from gateway.errors import UpstreamError
+
+RATE_SECONDS: Final = 4.0
+"""How long a call waits for rates, with all attempts, before it takes the fixed ones."""
+RATE_DIGITS: Final = 10
+"""Significant digits of a rate."""
+_EURO: Final = "EUR"
+_CENT: Final = Decimal("0.01")
+_DIVISION: Final = Context(prec=RATE_DIGITS, rounding=ROUND_HALF_EVEN)
+_EXACT: Final = Context(prec=80, rounding=ROUND_HALF_EVEN)
+
+RateSource = Literal["live", "fallback", "same"]
+
+
+class Rate(Struct, frozen=True, kw_only=True):
+    """What one unit of a currency is worth in another."""
+
+    value: Decimal
+    date: str
+    """The day that it holds for, YYYY-MM-DD."""
+    source: RateSource
+
+    def convert(self, amount: Decimal) -> Decimal:
+        """`amount` in the other currency, rounded to two decimals, half to even."""
+        return _EXACT.multiply(amount, self.value).quantize(_CENT, context=_EXACT)
+
+
+class Rates(Struct, frozen=True, kw_only=True):
+    """What one euro is worth in other currencies, on one day."""
+
+    per_euro: Mapping[str, Decimal]
+    date: str
+    source: Literal["live", "fallback"]
+
+    def find(self, source: str, target: str) -> Rate | None:
+        """The rate from one currency to another, if both are here."""
+        if source not in self.per_euro or target not in self.per_euro:
+            return None
+        value = _DIVISION.divide(self.per_euro[target], self.per_euro[source])
+        return Rate(value=value, date=self.date, source=self.source)
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """The rates that one call uses."""
+
+    today: str
+    """The call's day in UTC."""
+    live: Rates | None
+
+    def find(self, source: str, target: str) -> Rate | None:
+        """The best rate there is: none is needed, a live one, a fixed one, or None."""
+        if source == target:
+            return Rate(value=Decimal(1), date=self.today, source="same")
+        live = None if self.live is None else self.live.find(source, target)
+        return live or FALLBACK.find(source, target)
+
+
+async def read_exchange(context: CallContext) -> Exchange:
+    """Today's rates; without live ones when Frankfurter fails or takes longer than is good."""
+    return Exchange(today=context.call.now[:10], live=await _live(context))
+
+
+async def _live(context: CallContext) -> Rates | None:
+    asked = UpstreamCall("frankfurter", "readLatestRates", query={"base": _EURO})
+    try:
+        async with asyncio.timeout(RATE_SECONDS):
+            reply = await context.send(asked)
+    except (UpstreamError, TimeoutError):
+        return None
+    return _rates(reply.body) if reply.body["base"] == _EURO else None
+
+
+def _rates(body: Mapping[str, Any]) -> Rates:
+    """The text of a JSON number has the digits that were sent; the binary number has others."""
+    per_euro = {currency: Decimal(str(rate)) for currency, rate in body["rates"].items()}
+    return Rates(per_euro={**per_euro, _EURO: Decimal(1)}, date=body["date"], source="live")
+
+
+_FALLBACK_DATE: Final = "2026-10-06"
+"""The day of the reference rates below. Renew both together."""
+REFERENCE: Final[Mapping[str, str]] = {
+    "AUD": "1.614",
+    "BRL": "5.5991",
+    "CAD": "1.6058",
+    "CHF": "0.9359",
+    "CNY": "7.5554",
+    "CZK": "24.405",
+    "DKK": "7.4747",
+    "EUR": "1",
+    "GBP": "0.8488",
+    "HKD": "8.8438",
+    "HUF": "364.95",
+    "IDR": "20104.8",
+    "ILS": "3.4348",
+    "INR": "108.6615",
+    "ISK": "137.2",
+    "JPY": "178.15",
+    "KRW": "1508.67",
+    "MXN": "20.2217",
+    "MYR": "4.6034",
+    "NOK": "10.778",
+    "NZD": "2.0061",
+    "PHP": "70.702",
+    "PLN": "4.365",
+    "RON": "5.351",
+    "SEK": "11.2425",
+    "SGD": "1.4392",
+    "THB": "37.836",
+    "TRY": "55.4196",
+    "USD": "1.1269",
+    "ZAR": "18.5829",
+}
+"""Units per euro: every currency that the European Central Bank quotes."""
+_PER_DOLLAR: Final[Mapping[str, str]] = {
+    "AED": "3.6725",
+    "BHD": "0.376",
+    "JOD": "0.709",
+    "OMR": "0.3845",
+    "QAR": "3.64",
+    "SAR": "3.75",
+}
+"""Units per US dollar of currencies that their central banks hold at a fixed rate to it."""
+
+
+def _fallback() -> Rates:
+    quoted = {currency: Decimal(rate) for currency, rate in REFERENCE.items()}
+    fixed = {
+        currency: _EXACT.multiply(Decimal(rate), quoted["USD"])
+        for currency, rate in _PER_DOLLAR.items()
+    }
+    return Rates(per_euro={**quoted, **fixed}, date=_FALLBACK_DATE, source="fallback")
+
+
+FALLBACK: Final = _fallback()

@@ -1,0 +1,120 @@
+"""The tools of the connector `supabase`: rows of its tables, and the function that scores quotes.
+
+The rows are in the workspace database where that takes Supabase's place, else behind PostgREST.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from gateway.contract.context import CallContext, UpstreamCall
+from gateway.contract.handler import dump
+from gateway.contract.pointers import child
+from gateway.contract.rows import KEY, Shape
+from gateway.contract.tables import Row, RowConflict, Tables, TooManyRows
+from gateway.contract.violation import Violation
+from gateway.errors import InvalidArguments, InvalidReply, ToolFailed
+from gateway.handlers.supabase_arguments import changes_of, filters_of, new_rows_of, selection_of
+from gateway.handlers.supabase_postgrest import UPSTREAM, PostgrestTables
+from gateway.handlers.supabase_scores import WEIGHTS, calculate_quote_scores
+from generated.models.supabase.delete import DeleteInput, DeleteOutput
+from generated.models.supabase.insert import InsertInput, InsertOutput
+from generated.models.supabase.query import QueryInput, QueryOutput
+from generated.models.supabase.rpc import RpcInput, RpcOutput
+from generated.models.supabase.update import UpdateInput, UpdateOutput
+
+
+async def query(arguments: QueryInput, context: CallContext) -> QueryOutput:
+    """The rows of a table that match, with the columns asked for."""
+    shape = context.shape(UPSTREAM, arguments.table)
+    selection = selection_of(shape, dump(arguments))
+    rows = await _tables(context).select(selection)
+    return QueryOutput.model_validate(_answer(shape, rows))
+
+
+async def insert(arguments: InsertInput, context: CallContext) -> InsertOutput:
+    """The rows as stored. Fails with `conflict`."""
+    shape = context.shape(UPSTREAM, arguments.table)
+    rows = new_rows_of(shape, dump(arguments)["data"])
+    keyed = [row if KEY in row else {KEY: str(uuid4()), **row} for row in rows]
+    try:
+        stored = await _tables(context).insert(shape.table, keyed)
+    except RowConflict:
+        raise ToolFailed("conflict") from None
+    return InsertOutput.model_validate(_answer(shape, stored))
+
+
+async def update(arguments: UpdateInput, context: CallContext) -> UpdateOutput:
+    """The rows as they are now. Fails with `conflict` and `too_many_rows`."""
+    shape = context.shape(UPSTREAM, arguments.table)
+    given = dump(arguments)
+    filters, values = filters_of(shape, given["filters"]), changes_of(shape, given["data"])
+    try:
+        rows = await _tables(context).update(shape.table, filters, values)
+    except RowConflict:
+        raise ToolFailed("conflict") from None
+    except TooManyRows:
+        raise ToolFailed("too_many_rows") from None
+    return UpdateOutput.model_validate(_answer(shape, rows))
+
+
+async def delete(arguments: DeleteInput, context: CallContext) -> DeleteOutput:
+    """The rows that are gone. Fails with `conflict` and `too_many_rows`."""
+    shape = context.shape(UPSTREAM, arguments.table)
+    filters = filters_of(shape, dump(arguments)["filters"])
+    try:
+        rows = await _tables(context).delete(shape.table, filters)
+    except RowConflict:
+        raise ToolFailed("conflict") from None
+    except TooManyRows:
+        raise ToolFailed("too_many_rows") from None
+    return DeleteOutput.model_validate(_answer(shape, rows))
+
+
+async def rpc(arguments: RpcInput, context: CallContext) -> RpcOutput:
+    """The scores of quotes: computed here, or by the function installed in the project."""
+    params = dump(arguments)["params"]
+    weights = {**WEIGHTS, **params.get("weights", {})}
+    if sum(weights.values()) <= 0:
+        detail = "must not all be 0"
+        violation = Violation(pointer="/params/weights", keyword="minimum", detail=detail)
+        raise InvalidArguments([violation])
+    preferences = params.get("client_preferences", {})
+    if context.workspace(UPSTREAM) is not None:
+        result = calculate_quote_scores(params["quotes"], preferences, weights)
+    else:
+        result = await _called(context, params["quotes"], preferences, weights)
+    return RpcOutput.model_validate({"function": arguments.function, "result": result})
+
+
+async def _called(
+    context: CallContext,
+    quotes: Sequence[Row],
+    preferences: Mapping[str, Any],
+    weights: Mapping[str, float],
+) -> Any:
+    body = {"quotes": quotes, "client_preferences": preferences, "weights": weights}
+    reply = await context.send(UpstreamCall(UPSTREAM, "calculateQuoteScores", body=body))
+    return reply.body
+
+
+def _tables(context: CallContext) -> Tables:
+    return context.workspace(UPSTREAM) or PostgrestTables(context)
+
+
+def _answer(shape: Shape, rows: Sequence[Row]) -> dict[str, Any]:
+    """The result. Raises `InvalidReply` for a stored row that breaks its table's schema."""
+    for index, row in enumerate(rows):
+        if not shape.admits_stored.admits(row):
+            found = shape.admits_stored.violations(row)
+            raise InvalidReply(
+                violations=[
+                    Violation(
+                        pointer=child("/rows", index) + each.pointer,
+                        keyword=each.keyword,
+                        detail=each.detail,
+                    )
+                    for each in found
+                ]
+            )
+    return {"rows": rows, "count": len(rows)}

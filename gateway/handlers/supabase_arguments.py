@@ -1,0 +1,185 @@
+"""What callers say of rows, judged against the table's contract before anything is sent."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from gateway.contract.pointers import child
+from gateway.contract.rows import KEY, Column, ColumnKind, Shape, Unfit
+from gateway.contract.schema import Gate
+from gateway.contract.tables import Filter, FilterOperator, Order, Row, Selection
+from gateway.contract.violation import Violation
+from gateway.errors import InvalidArguments
+
+_EQUAL: Final[frozenset[FilterOperator]] = frozenset({"eq", "neq", "in"})
+_ORDERED: Final = _EQUAL | {"gt", "gte", "lt", "lte"}
+_FITTING: Final[Mapping[ColumnKind, frozenset[str]]] = {
+    "text": _ORDERED | {"like", "ilike", "is"},
+    "integer": _ORDERED | {"is"},
+    "number": _ORDERED | {"is"},
+    "boolean": _EQUAL | {"is"},
+    "date": _ORDERED | {"is"},
+    "moment": _ORDERED | {"is"},
+    "json": frozenset({"eq", "neq", "is"}),
+}
+_OPEN_ESCAPE: Final = re.compile(r"(?:[^\\]|\\.)*\\", re.DOTALL)
+
+
+def selection_of(shape: Shape, arguments: Mapping[str, Any]) -> Selection:
+    """What a query asks for. Raises `InvalidArguments` for what the table does not have."""
+    filters, violations = _judged(shape, arguments.get("filters", {}))
+    columns = _columns(arguments.get("select", "*"))
+    for name in columns:
+        if name not in shape.columns:
+            violations.append(_unknown(shape, "/select"))
+    order = arguments.get("orderBy")
+    if order is not None:
+        violations.extend(_unsortable(shape, order["column"]))
+    if violations:
+        raise InvalidArguments(violations)
+    return Selection(
+        table=shape.table,
+        columns=tuple(columns),
+        filters=filters,
+        order=() if order is None else (_order(order),),
+        limit=arguments.get("limit", 100),
+        offset=arguments.get("offset", 0),
+    )
+
+
+def filters_of(shape: Shape, conditions: Mapping[str, Any]) -> tuple[Filter, ...]:
+    """The conditions, in the order given. Raises `InvalidArguments`."""
+    filters, violations = _judged(shape, conditions)
+    if violations:
+        raise InvalidArguments(violations)
+    return filters
+
+
+def new_rows_of(shape: Shape, data: Any) -> list[Row]:
+    """The row or the rows to be added, in canonical form. Raises `InvalidArguments`."""
+    if isinstance(data, dict):
+        return [_row(shape, shape.admits_new, data, "/data")]
+    rows = [
+        _row(shape, shape.admits_new, row, child("/data", index)) for index, row in enumerate(data)
+    ]
+    _refuse_twins(rows)
+    return rows
+
+
+def changes_of(shape: Shape, data: Mapping[str, Any]) -> Row:
+    """The new values, in canonical form. Raises `InvalidArguments`."""
+    return _row(shape, shape.admits_change, data, "/data")
+
+
+def _row(shape: Shape, gate: Gate, data: Mapping[str, Any], place: str) -> Row:
+    if not gate.admits(data):
+        found = gate.violations(data)
+        raise InvalidArguments([_moved(each, place) for each in found])
+    try:
+        return shape.canonical(data)
+    except Unfit as error:
+        raise InvalidArguments([_moved(error.violation, place)]) from None
+
+
+def _refuse_twins(rows: Sequence[Row]) -> None:
+    seen: set[str] = set()
+    for index, row in enumerate(rows):
+        key = row.get(KEY)
+        if key in seen:
+            detail = "is the id of an earlier row as well"
+            pointer = child(child("/data", index), KEY)
+            raise InvalidArguments(
+                [Violation(pointer=pointer, keyword="uniqueItems", detail=detail)]
+            )
+        if key is not None:
+            seen.add(key)
+
+
+def _moved(violation: Violation, place: str) -> Violation:
+    return Violation(
+        pointer=place + violation.pointer, keyword=violation.keyword, detail=violation.detail
+    )
+
+
+def _columns(select: str) -> list[str]:
+    if select == "*":
+        return []
+    return list(dict.fromkeys(name.strip() for name in select.split(",")))
+
+
+def _order(order: Mapping[str, Any]) -> Order:
+    return Order(column=order["column"], is_ascending=order.get("ascending", True))
+
+
+def _unsortable(shape: Shape, name: str) -> Iterator[Violation]:
+    column = shape.columns.get(name)
+    if column is None:
+        yield _unknown(shape, "/orderBy/column")
+    elif column.kind == "json":
+        detail = "holds objects or lists, which have no order"
+        yield Violation(pointer="/orderBy/column", keyword="column", detail=detail)
+
+
+def _unknown(shape: Shape, pointer: str) -> Violation:
+    detail = f"names no column of {shape.table}, which has {', '.join(shape.columns)}"
+    return Violation(pointer=pointer, keyword="column", detail=detail)
+
+
+def _judged(
+    shape: Shape, conditions: Mapping[str, Any]
+) -> tuple[tuple[Filter, ...], list[Violation]]:
+    filters: list[Filter] = []
+    violations: list[Violation] = []
+    for name, condition in conditions.items():
+        pointer = child("/filters", name)
+        column = shape.columns.get(name)
+        if column is None:
+            violations.append(_unknown(shape, pointer))
+            continue
+        for operator, value, place in _comparisons(condition, pointer):
+            try:
+                filters.append(_filter(column, operator, value))
+            except ValueError as error:
+                violations.append(Violation(pointer=place, keyword="column", detail=str(error)))
+    return tuple(filters), violations
+
+
+def _comparisons(condition: Any, pointer: str) -> Iterator[tuple[FilterOperator, Any, str]]:
+    if not isinstance(condition, dict):
+        yield "eq", condition, pointer
+        return
+    for operator, value in condition.items():
+        yield operator, value, child(pointer, operator)
+
+
+def _filter(column: Column, operator: FilterOperator, value: Any) -> Filter:
+    """Raises `ValueError` for an operator or a value that does not fit the column."""
+    if operator not in _FITTING[column.kind]:
+        raise ValueError(f"{operator} does not fit a column of this kind ({column.kind})")
+    match operator:
+        case "in":
+            value = tuple(column.canonical(each) for each in value)
+        case "is":
+            _refuse_truth(column, value)
+        case "like" | "ilike":
+            _refuse_pattern(value)
+        case _ if column.kind == "json" and value is not None:
+            raise ValueError("can only be null: objects and lists are not compared")
+        case _:
+            value = column.canonical(value)
+    return Filter(column=column.name, operator=operator, value=value)
+
+
+def _refuse_truth(column: Column, value: bool | None) -> None:
+    if value is not None and column.kind != "boolean":
+        raise ValueError("true and false fit a boolean column only; null fits every one")
+
+
+def _refuse_pattern(pattern: str) -> None:
+    if "*" in pattern:
+        # PostgREST reads it as %, whatever stands before it.
+        raise ValueError("cannot hold *: write % for any text, _ for one character")
+    if "\0" in pattern:
+        raise ValueError("cannot hold the character NUL")
+    if _OPEN_ESCAPE.fullmatch(pattern):
+        raise ValueError("ends with a \\ that makes nothing plain; write \\\\ for the character")

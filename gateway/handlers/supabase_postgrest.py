@@ -1,0 +1,176 @@
+"""Rows of a Supabase project, asked for as PostgREST wants it.
+
+A column is a query parameter whose value is an operator, a full stop and the operand. The operand
+of a single-value operator is taken as it stands; only members of a list are quoted.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
+from gateway.contract.conversion import text
+from gateway.contract.pointers import child
+from gateway.contract.rows import KEY, Shape, Unfit
+from gateway.contract.tables import (
+    AT_MOST,
+    Filter,
+    Order,
+    Row,
+    RowConflict,
+    Selection,
+    TooManyRows,
+)
+from gateway.contract.violation import Violation
+from gateway.errors import InvalidReply, UpstreamRejected
+
+UPSTREAM: Final = "supabase"
+_REFUSED: Final = 400
+_CONFLICT: Final = 409
+_TOO_MANY: Final = "PGRST124"
+_INSERT: Final = {"Prefer": "return=representation, missing=default"}
+_CHANGE: Final = {"Prefer": f"return=representation, handling=strict, max-affected={AT_MOST}"}
+"""Under strict handling the server refuses what it does not know, so that the limit holds."""
+
+
+class PostgrestTables:
+    """The tables of the project, for the length of one call."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+
+    async def select(self, selection: Selection) -> list[Row]:
+        """See `Tables.select`."""
+        shape = self._context.shape(UPSTREAM, selection.table)
+        columns = selection.columns or tuple(shape.columns)
+        query: dict[str, str | Sequence[str]] = {
+            **conditions(selection.filters),
+            "select": ",".join(columns),
+            "order": ordering(selection.order),
+            "limit": str(selection.limit),
+            "offset": str(selection.offset),
+        }
+        reply = await self._context.send(
+            UpstreamCall(UPSTREAM, "selectRows", path={"table": selection.table}, query=query)
+        )
+        return read_rows(shape, columns, reply)
+
+    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+        """See `Tables.insert`."""
+        shape = self._context.shape(UPSTREAM, table)
+        given = {name for row in rows for name in row}
+        call = UpstreamCall(
+            UPSTREAM,
+            "insertRows",
+            path={"table": table},
+            query={
+                "select": ",".join(shape.columns),
+                "columns": ",".join(name for name in shape.columns if name in given),
+            },
+            headers=_INSERT,
+            body=[dict(row) for row in rows],
+        )
+        stored = await self._changed(shape, call, expect={_CONFLICT})
+        by_key = {row[KEY]: row for row in stored}
+        return [by_key[row[KEY]] for row in rows]
+
+    async def update(
+        self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]
+    ) -> list[Row]:
+        """See `Tables.update`."""
+        return await self._change("updateRows", table, filters, body=dict(values))
+
+    async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:
+        """See `Tables.delete`."""
+        return await self._change("deleteRows", table, filters)
+
+    async def _change(
+        self, operation: str, table: str, filters: Sequence[Filter], **body: Any
+    ) -> list[Row]:
+        shape = self._context.shape(UPSTREAM, table)
+        call = UpstreamCall(
+            UPSTREAM,
+            operation,
+            path={"table": table},
+            query={**conditions(filters), "select": ",".join(shape.columns)},
+            headers=_CHANGE,
+            **body,
+        )
+        rows = await self._changed(shape, call, expect={_REFUSED, _CONFLICT})
+        return sorted(rows, key=_key)
+
+    async def _changed(
+        self, shape: Shape, call: UpstreamCall, *, expect: Collection[int]
+    ) -> list[Row]:
+        reply = await self._context.send(call, expect=expect)
+        if reply.status == _CONFLICT:
+            raise RowConflict
+        if reply.status == _REFUSED:
+            raise _refusal(reply.body.get("code"))
+        return read_rows(shape, tuple(shape.columns), reply)
+
+
+def conditions(filters: Sequence[Filter]) -> dict[str, list[str]]:
+    """The query parameters that say `filters`; those of one column share its parameter."""
+    parameters: dict[str, list[str]] = {}
+    for each in filters:
+        parameters.setdefault(each.column, []).append(_condition(each))
+    return parameters
+
+
+def ordering(order: Sequence[Order]) -> str:
+    """The value of `order`: the columns asked for, then the primary key."""
+    terms = [*order, *(() if any(each.column == KEY for each in order) else (Order(column=KEY),))]
+    return ",".join(
+        f"{each.column}.{'asc' if each.is_ascending else 'desc'}.nullslast" for each in terms
+    )
+
+
+def read_rows(shape: Shape, columns: Sequence[str], reply: UpstreamReply) -> list[Row]:
+    """The rows of `reply` in canonical form. Raises `InvalidReply` when one breaks its contract."""
+    return [
+        _read_row(shape, columns, row, child("", index)) for index, row in enumerate(reply.body)
+    ]
+
+
+def _condition(asked: Filter) -> str:
+    match asked.operator, asked.value:
+        case ("eq" | "is", None):
+            return "is.null"
+        case ("neq", None):
+            return "not.is.null"
+        case ("in", members):
+            return f"in.({','.join(map(_quoted, members))})"
+        case (operator, value):
+            return f"{operator}.{text(value)}"
+
+
+def _quoted(member: Any) -> str:
+    plain = str(text(member)).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+def _read_row(shape: Shape, columns: Sequence[str], row: Row, place: str) -> Row:
+    violations = [*_absent(columns, row, place), *shape.admits_stored.violations(row)]
+    if violations:
+        raise InvalidReply(violations=violations)
+    try:
+        return shape.canonical(row)
+    except Unfit as error:
+        raise InvalidReply(violations=[error.violation]) from None
+
+
+def _absent(columns: Sequence[str], row: Row, place: str) -> Iterator[Violation]:
+    for name in columns:
+        if name not in row:
+            yield Violation(pointer=child(place, name), keyword="required", detail="is missing")
+
+
+def _refusal(code: Any) -> Exception:
+    if code == _TOO_MANY:
+        return TooManyRows()
+    is_plain = isinstance(code, str) and code.isalnum() and code.isascii()
+    return UpstreamRejected(f"The upstream answered 400: {code}." if is_plain else None)
+
+
+def _key(row: Row) -> str:
+    return str(row[KEY])

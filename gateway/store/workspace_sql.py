@@ -1,0 +1,183 @@
+"""Statements for the workspace's tables. Names come from the contract, and values are bound."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from msgspec import UNSET
+from sqlalchemy import (
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.sql.dml import ReturningDelete, ReturningUpdate
+from sqlalchemy.sql.elements import ColumnElement, UnaryExpression
+
+from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
+from gateway.contract.tables import AT_MOST, Filter, Order, Row, Selection
+from gateway.errors import InvalidReply
+
+_GLOB: Final = frozenset("*?[")
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "eq": operator.eq,
+    "neq": operator.ne,
+    "gt": operator.gt,
+    "gte": operator.ge,
+    "lt": operator.lt,
+    "lte": operator.le,
+}
+
+
+class Statements:
+    """What can be asked of one table, in one database's dialect."""
+
+    def __init__(self, shape: Shape, table: Table, dialect: str) -> None:
+        self._shape = shape
+        self._table = table
+        self._is_sqlite = dialect == "sqlite"
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    def select(self, selection: Selection) -> Select[Any]:
+        """The rows of `selection`."""
+        names = selection.columns or tuple(self._shape.columns)
+        asked = select(*(self._table.c[name] for name in names))
+        return (
+            asked.where(self._where(selection.filters))
+            .order_by(*map(self._term, _complete(selection.order)))
+            .limit(selection.limit)
+            .offset(selection.offset)
+        )
+
+    def count(self, filters: Sequence[Filter]) -> Select[Any]:
+        """How many rows match, counted no further than is needed to know that they are too many."""
+        matching = select(self._table.c[KEY]).where(self._where(filters)).limit(AT_MOST + 1)
+        return select(func.count()).select_from(matching.subquery())
+
+    def update(self, filters: Sequence[Filter], values: Row) -> ReturningUpdate[Any]:
+        """Change the rows that match; answers all of them."""
+        changed = update(self._table).where(self._where(filters)).values(values)
+        return changed.returning(*self._table.c)
+
+    def delete(self, filters: Sequence[Filter]) -> ReturningDelete[Any]:
+        """Remove the rows that match; answers all of them."""
+        return delete(self._table).where(self._where(filters)).returning(*self._table.c)
+
+    def new(self, row: Mapping[str, Any], now: datetime) -> Row:
+        """A row with every column, as the database takes it."""
+        columns = self._shape.columns.values()
+        return {
+            **{each.name: stored(each, row.get(each.name, _default(each))) for each in columns},
+            CREATED_AT: now,
+            UPDATED_AT: now,
+        }
+
+    def changes(self, values: Mapping[str, Any], now: datetime) -> Row:
+        """New values, as the database takes them."""
+        columns = self._shape.columns
+        return {
+            **{name: stored(columns[name], value) for name, value in values.items()},
+            UPDATED_AT: now,
+        }
+
+    def answered(self, row: Mapping[Any, Any]) -> Row:
+        """A row in canonical form. Raises `InvalidReply` for what the columns cannot hold."""
+        columns = self._shape.columns
+        try:
+            return {str(name): _canonical(columns[name], value) for name, value in row.items()}
+        except (ValueError, OverflowError) as error:
+            raise InvalidReply("The workspace holds a value that its column cannot.") from error
+
+    def _where(self, filters: Sequence[Filter]) -> ColumnElement[bool]:
+        return and_(true(), *map(self._condition, filters))
+
+    def _condition(self, asked: Filter) -> ColumnElement[bool]:
+        declared, column = self._shape.columns[asked.column], self._table.c[asked.column]
+        match asked.operator, asked.value:
+            case ("eq" | "is", None):
+                return column.is_(None)
+            case ("neq", None):
+                return column.is_not(None)
+            case ("in", members):
+                return column.in_([stored(declared, each) for each in members])
+            case ("is", bool() as truth):
+                return column.is_(truth)
+            case ("like" | "ilike" as word, pattern):
+                return self._like(column, pattern, is_exact=word == "like")
+            case (word, value):
+                comparison: ColumnElement[bool] = _COMPARISONS[word](
+                    column, stored(declared, value)
+                )
+                return comparison
+
+    def _like(
+        self, column: ColumnElement[Any], pattern: str, *, is_exact: bool
+    ) -> ColumnElement[bool]:
+        if not self._is_sqlite:
+            return column.like(pattern) if is_exact else column.ilike(pattern)
+        if is_exact:
+            # LIKE takes a for A in SQLite, GLOB does not.
+            return column.op("GLOB", is_comparison=True)(bindparam(None, glob(pattern)))
+        return column.like(pattern, escape="\\")
+
+    def _term(self, order: Order) -> UnaryExpression[Any]:
+        column = self._table.c[order.column]
+        return (column.asc() if order.is_ascending else column.desc()).nulls_last()
+
+
+def stored(column: Column, value: Any) -> Any:
+    """A canonical value as the database takes it."""
+    if value is None:
+        return None
+    if column.kind == "moment":
+        return datetime.fromisoformat(value)
+    if column.kind == "date":
+        return date.fromisoformat(value)
+    if column.kind == "number":
+        # The driver for PostgreSQL takes the type of a list from its first member.
+        return float(value)
+    return value
+
+
+def glob(pattern: str) -> str:
+    """The pattern of SQLite's GLOB that matches what the LIKE pattern `pattern` matches."""
+    parts: list[str] = []
+    characters = iter(pattern)
+    for character in characters:
+        if character == "%":
+            parts.append("*")
+        elif character == "_":
+            parts.append("?")
+        else:
+            plain = next(characters, "\\") if character == "\\" else character
+            parts.append(f"[{plain}]" if plain in _GLOB else plain)
+    return "".join(parts)
+
+
+def _canonical(column: Column, value: Any) -> Any:
+    match value:
+        case datetime(tzinfo=None):
+            raise ValueError("is infinite")
+        case datetime():
+            return column.canonical(value.astimezone(UTC).isoformat())
+        case date():
+            return value.isoformat()
+    return column.canonical(value)
+
+
+def _default(column: Column) -> Any:
+    return None if column.default is UNSET else column.default
+
+
+def _complete(order: Sequence[Order]) -> list[Order]:
+    is_keyed = any(each.column == KEY for each in order)
+    return [*order, *(() if is_keyed else (Order(column=KEY),))]

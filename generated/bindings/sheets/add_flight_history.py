@@ -1,0 +1,24 @@
+# Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 9d0f8311b850c2055460786b703e1d7d; generator 1
+
+"""The binding of sheets.add_flight_history.
+
+Calls are answered by `gateway.handlers.sheets_writes:add_flight_history`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.sheets_writes import add_flight_history
+from generated.models.sheets.add_flight_history import AddFlightHistoryInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await add_flight_history(AddFlightHistoryInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run, upstreams=("sheets",))

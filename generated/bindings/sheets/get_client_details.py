@@ -1,0 +1,70 @@
+# Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 6d181e3a54827797ea2e5f840bdccbcf; generator 1
+
+"""The binding of sheets.get_client_details.
+
+Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.sheets import (
+    client_id,
+    company,
+    created_at,
+    email,
+    history,
+    name,
+    phone,
+    preferences,
+    updated_at,
+    vip_status,
+)
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readValues",
+        method="GET",
+        path=("v4", "spreadsheets", call.settings["spreadsheet_id"], "values", "Clients!A1:N"),
+        query=(
+            ("valueRenderOption", "UNFORMATTED_VALUE"),
+            ("dateTimeRenderOption", "SERIAL_NUMBER"),
+        ),
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
+    return present(
+        {
+            "client_id": client_id(body.get("values"), arguments),
+            "name": not_null(name(body.get("values"), arguments)),
+            "email": not_null(email(body.get("values"), arguments)),
+            "phone": not_null(phone(body.get("values"), arguments)),
+            "company": not_null(company(body.get("values"), arguments)),
+            "preferences": preferences(body.get("values"), arguments),
+            "history": history(body.get("values"), arguments),
+            "vip_status": not_null(vip_status(body.get("values"), arguments)),
+            "created_at": not_null(created_at(body.get("values"), arguments)),
+            "updated_at": not_null(updated_at(body.get("values"), arguments)),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="sheets",
+    upstream_operation="readValues",
+    request=_request,
+    results={"200": _result_200},
+    errors={
+        "400": ErrorRule(reason="client_sheet_unusable"),
+        "404": ErrorRule(reason="client_sheet_unusable"),
+    },
+)

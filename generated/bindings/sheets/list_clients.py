@@ -1,0 +1,52 @@
+# Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: f27198fcb99626d4f93bd10909a66dc6; generator 1
+
+"""The binding of sheets.list_clients.
+
+Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.sheets import client_count, next_offset, page
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readValues",
+        method="GET",
+        path=("v4", "spreadsheets", call.settings["spreadsheet_id"], "values", "Clients!A1:N"),
+        query=(
+            ("valueRenderOption", "UNFORMATTED_VALUE"),
+            ("dateTimeRenderOption", "SERIAL_NUMBER"),
+        ),
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
+    return present(
+        {
+            "clients": page(body.get("values"), arguments),
+            "total": client_count(body.get("values")),
+            "next_offset": not_null(next_offset(body.get("values"), arguments)),
+        }
+    )
+
+
+BINDING: Final = HttpBinding(
+    upstream="sheets",
+    upstream_operation="readValues",
+    request=_request,
+    results={"200": _result_200},
+    errors={
+        "400": ErrorRule(reason="client_sheet_unusable"),
+        "404": ErrorRule(reason="client_sheet_unusable"),
+    },
+)

@@ -1,0 +1,60 @@
+# Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: c2ede4f748ad09ebb31e16fddaab7516; generator 1
+
+"""The binding of sheets.read_sheet.
+
+Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import ABSENT, or_default, text
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.sheets import is_cut, readable_spreadsheet, row_count, rows
+
+
+def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
+    return UpstreamRequest(
+        operation="readValues",
+        method="GET",
+        path=(
+            "v4",
+            "spreadsheets",
+            text(
+                readable_spreadsheet(
+                    arguments.get("sheet_id"),
+                    call.settings["spreadsheet_id"],
+                    call.settings["readable_sheets"],
+                )
+            ),
+            "values",
+            arguments["range"],
+        ),
+        query=(
+            ("valueRenderOption", "UNFORMATTED_VALUE"),
+            ("dateTimeRenderOption", "FORMATTED_STRING"),
+        ),
+    )
+
+
+def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    body = reply.body
+    return {
+        "range": or_default(body.get("range", ABSENT), ""),
+        "values": rows(body.get("values")),
+        "row_count": row_count(body.get("values")),
+        "truncated": is_cut(body.get("values")),
+    }
+
+
+BINDING: Final = HttpBinding(
+    upstream="sheets",
+    upstream_operation="readValues",
+    request=_request,
+    results={"200": _result_200},
+    errors={"400": ErrorRule(reason="range_not_found"), "404": ErrorRule(reason="range_not_found")},
+)

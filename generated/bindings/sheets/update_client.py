@@ -1,0 +1,24 @@
+# Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 2892824ed8ca69b8b7708bc08bf46536; generator 1
+
+"""The binding of sheets.update_client.
+
+Calls are answered by `gateway.handlers.sheets_writes:update_client`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.sheets_writes import update_client
+from generated.models.sheets.update_client import UpdateClientInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await update_client(UpdateClientInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run, upstreams=("sheets",))

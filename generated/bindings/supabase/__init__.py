@@ -1,0 +1,5 @@
+# Generated from schemas/openapi.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 4d7594e57f7d03f35ede2d316cda4cdb; generator 1
+
+"""Bindings of the supabase tools."""

@@ -1,0 +1,24 @@
+# Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: c33c807aad2cee754070de0048b3618f; generator 1
+
+"""The binding of supabase.query.
+
+Calls are answered by `gateway.handlers.supabase:query`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.supabase import query
+from generated.models.supabase.query import QueryInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await query(QueryInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run, upstreams=("supabase",))

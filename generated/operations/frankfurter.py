@@ -1,0 +1,35 @@
+# Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 89bd5d871e8e578256f0d115a19e0d0f; generator 1
+
+"""The operations of frankfurter."""
+
+from typing import Final
+
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
+from generated.bindings.frankfurter import convert_currency
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="frankfurter.convert_currency",
+        connector="frankfurter",
+        title="Convert currency",
+        description=(
+            "Convert an amount of money at the European Central Bank's reference rate of the "
+            "last working day. When Frankfurter does not answer or does not have the currency, a "
+            "fixed rate is used, and `rate_source` and `date` say so."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="unknown_currency",
+                status=404,
+                title="There is no rate for one of the currencies.",
+            ),
+        ),
+        binding=convert_currency.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)),
+        route="/v1/frankfurter/convert_currency",
+    ),
+)

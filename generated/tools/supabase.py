@@ -1,0 +1,57 @@
+# Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 3a2233424a588855a5c60388714b5d26; generator 1
+
+"""The MCP tools of supabase."""
+
+from typing import Final
+
+from gateway.contract.operation import Tool
+
+TOOLS: Final[tuple[Tool, ...]] = (
+    Tool(
+        operation="supabase.delete",
+        name="supabase_delete",
+        bare_name="delete",
+        read_only=False,
+        destructive=True,
+        idempotent=True,
+        open_world=True,
+    ),
+    Tool(
+        operation="supabase.insert",
+        name="supabase_insert",
+        bare_name="insert",
+        read_only=False,
+        destructive=False,
+        idempotent=False,
+        open_world=True,
+    ),
+    Tool(
+        operation="supabase.query",
+        name="supabase_query",
+        bare_name="query",
+        read_only=True,
+        destructive=False,
+        idempotent=True,
+        open_world=True,
+    ),
+    Tool(
+        operation="supabase.rpc",
+        name="supabase_rpc",
+        bare_name="rpc",
+        read_only=False,
+        destructive=False,
+        idempotent=True,
+        open_world=True,
+    ),
+    Tool(
+        operation="supabase.update",
+        name="supabase_update",
+        bare_name="update",
+        read_only=False,
+        destructive=False,
+        idempotent=True,
+        open_world=True,
+    ),
+)

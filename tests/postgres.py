@@ -1,0 +1,77 @@
+"""A PostgreSQL server for tests: what GATEWAY_TEST_POSTGRES names, Docker's, or a local one."""
+
+import asyncio
+import importlib
+import os
+import shutil
+import subprocess
+from functools import cache
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+VARIABLE = "GATEWAY_TEST_POSTGRES"
+LOCAL = "postgresql://postgres@127.0.0.1:5432/postgres"
+IMAGE = "postgres:17-alpine"
+
+
+@cache
+def server_url() -> str:
+    """A server on which databases may be made. Skips the test where there is none."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return named
+    if _docker_answers():
+        return _container()
+    if asyncio.run(_answers(LOCAL)):
+        return LOCAL
+    pytest.skip(
+        f"no PostgreSQL: set {VARIABLE} to the URL of a server, start Docker, or start a server on "
+        "127.0.0.1:5432 that trusts the user postgres"
+    )
+
+
+async def create_database(server: str) -> str:
+    """The URL of a database of its own, to be dropped by `drop_database`."""
+    name = f"gateway_test_{uuid4().hex[:12]}"
+    await run(server, f'create database "{name}"')
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
+async def drop_database(server: str, url: str) -> None:
+    """Drop it, whoever is connected."""
+    await run(server, f'drop database "{urlsplit(url).path[1:]}" with (force)')
+
+
+async def run(url: str, script: str) -> None:
+    """Run one or more statements."""
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(script)
+    finally:
+        await connection.close()
+
+
+def _docker_answers() -> bool:
+    if shutil.which("docker") is None:
+        return False
+    asked = subprocess.run(["docker", "info"], capture_output=True, check=False, timeout=20)
+    return asked.returncode == 0
+
+
+def _container() -> str:
+    """Removed by testcontainers when the tests end."""
+    # Loaded only where Docker answers.
+    containers = importlib.import_module("testcontainers.postgres")
+    return containers.PostgresContainer(IMAGE).start().get_connection_url(driver=None)
+
+
+async def _answers(url: str) -> bool:
+    try:
+        connection = await asyncpg.connect(url, timeout=2)
+    except (OSError, asyncpg.PostgresError):
+        return False
+    await connection.close()
+    return True

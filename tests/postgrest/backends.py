@@ -1,0 +1,113 @@
+"""The backends of the connector `supabase`, opened as a call would find them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+
+from gateway.backends.live import LiveBackend
+from gateway.calls.delivery import Delivery, Line
+from gateway.calls.replies import ReplyReader
+from gateway.calls.upstreams import CallUpstreams, SharedState
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contract.context import CallFacts
+from gateway.contract.operation import Effect
+from gateway.contract.rows import Shape, shape_of
+from gateway.contract.tables import Tables
+from gateway.contract.upstream import Upstream
+from gateway.handlers.supabase_postgrest import PostgrestTables
+from gateway.store.workspace import Workspace
+from tests.asgi_server import serving
+from tests.postgrest.emulator import SECRET_KEY, Emulator
+
+SCRIPTS = ("supabase_tables.sql", "supabase_functions.sql")
+
+
+class StepClock:
+    """The day passes by a second whenever it is asked for; deadlines never come."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2025, 11, 1, 9, 30, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        self.moment += timedelta(seconds=1)
+        return self.moment
+
+    def monotonic(self) -> float:
+        return 1000.0
+
+
+@cache
+def catalogue() -> Catalogue:
+    return open_catalogue("generated")
+
+
+def upstream() -> Upstream:
+    return catalogue().upstreams["supabase"]
+
+
+@cache
+def shapes() -> dict[str, Shape]:
+    return {name: shape_of(name, schema) for name, schema in upstream().tables.items()}
+
+
+def scripts() -> str:
+    """What an operator runs in a project before the gateway uses it."""
+    folder = files("gateway.handlers")
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
+
+
+@asynccontextmanager
+async def workspace(url: str) -> AsyncIterator[CallUpstreams]:
+    """A call's context where the workspace database stands in."""
+    clock = StepClock()
+    opened = Workspace(url, shapes().values(), clock)
+    try:
+        yield context(clock, _Unused(), opened)
+    finally:
+        await opened.close()
+
+
+@asynccontextmanager
+async def postgrest(
+    url: str, *, key: str = SECRET_KEY, credential: str = "secret_key", tool: str = "supabase.query"
+) -> AsyncIterator[CallUpstreams]:
+    """A call's context where Supabase is live: PostgREST in front of the database at `url`."""
+    clock = StepClock()
+    async with serving(Emulator(url).application) as address:
+        backend = LiveBackend(
+            upstream(), clock, base_url=f"{address}/rest/v1", credentials={credential: key}
+        )
+        try:
+            yield context(clock, backend, None, tool)
+        finally:
+            await backend.close()
+
+
+def context(
+    clock: StepClock, backend, tables: Tables | None, tool: str = "supabase.insert"
+) -> CallUpstreams:
+    line = Line(upstream(), backend, ReplyReader(upstream()), shapes=shapes(), tables=tables)
+    operation = catalogue().find(tool).operation
+    effect = Effect.READ if tool == "supabase.query" else operation.effect
+    delivery = Delivery(clock, operation, effect)
+    facts = CallFacts(id="call", now="2025-11-01T09:30:00.000Z")
+    return CallUpstreams(facts, {"supabase": line}, delivery, SharedState(clock))
+
+
+def tables_of(found: CallUpstreams) -> Tables:
+    """The tables as the tools take them."""
+    return found.workspace("supabase") or PostgrestTables(found)
+
+
+class _Unused:
+    """The workspace stands before the backend, so that nothing may be sent."""
+
+    name = "mock"
+
+    async def send(self, request, *, timeout_seconds):
+        raise AssertionError("nothing is to be sent")
+
+    async def close(self) -> None:
+        """Nothing is held."""
