@@ -73,8 +73,8 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    first_key = settings.bootstrap_key and settings.bootstrap_key.reveal()
-    new_key = await keys.bootstrap(first_key, settings.data)
+    configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
+    new_key = await keys.bootstrap(configured, settings.data)
     return Parts(
         catalogue=catalogue,
         lines=lines,
