@@ -69,7 +69,7 @@ async def assemble(
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    policy = Policy(grants or catalogue.grants)
+    policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
         lines=lines,
