@@ -62,23 +62,13 @@ async def assemble(
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
     catalogue = open_catalogue(settings.package)
-    upstreams = _configured(settings, catalogue)
-    workspaces = _workspaces(catalogue, upstreams, settings, clock)
-    for workspace in workspaces.values():
-        stack.push_async_callback(workspace.close)
-    lines = {
-        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
-        for name, found in upstreams.items()
-    }
-    for line in lines.values():
-        stack.push_async_callback(line.backend.close)
+    lines, workspaces = _lines(catalogue, settings, clock, stack)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
     policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
@@ -98,8 +88,25 @@ async def assemble(
             dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
-        new_key=new_key,
+        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
     )
+
+
+def _lines(
+    catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[dict[str, Line], dict[str, Workspace]]:
+    """The line to each upstream, and the workspaces that stand in for some of them."""
+    upstreams = _configured(settings, catalogue)
+    workspaces = _workspaces(catalogue, upstreams, settings, clock)
+    for workspace in workspaces.values():
+        stack.push_async_callback(workspace.close)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
+        for name, found in upstreams.items()
+    }
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
+    return lines, workspaces
 
 
 def _revealed(secret: Secret | None) -> str | None:
@@ -111,6 +118,12 @@ def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamS
     for found in upstreams.values():
         if found.problem is not None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
+    backends = {name: found.backend for name, found in upstreams.items()}
+    for operation_id, made_up in catalogue.mixing(backends):
+        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+        raise ConfigurationError(
+            f"{operation_id} would mix live data with a mock's; set {settings_needed}"
+        )
     return upstreams
 
 

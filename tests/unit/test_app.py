@@ -84,6 +84,20 @@ async def test_a_start_that_fails_leaves_the_error_state(tmp_path: Path) -> None
     with pytest.raises(ConfigurationError, match="avinode"):
         await gateway.__aenter__()
 
+
+async def test_live_data_and_a_mocks_are_never_answered_as_one(tmp_path: Path) -> None:
+    environment = {
+        "GATEWAY_AMADEUS_CLIENT_ID": "id",
+        "GATEWAY_AMADEUS_CLIENT_SECRET": "secret",
+    }
+    with pytest.raises(ConfigurationError, match="GATEWAY_BACKEND_FRANKFURTER=live"):
+        async with Gateway.open(read_settings(environment, None, {"data": tmp_path})):
+            pass
+
+    environment["GATEWAY_BACKEND_FRANKFURTER"] = "live"
+    async with Gateway.open(read_settings(environment, None, {"data": tmp_path})) as gateway:
+        assert gateway.may_call("administrator", "amadeus.search_flights")
+
     assert gateway.state is State.ERROR
 
 
