@@ -26,7 +26,7 @@ from gateway.clock import Clock, FastClock
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
-from gateway.settings import Settings, UpstreamSettings
+from gateway.settings import Secret, Settings, UpstreamSettings
 from gateway.store.base import Store
 from gateway.store.engine import MEMORY_URL, open_store
 from gateway.store.workspace import Workspace
@@ -62,34 +62,13 @@ async def assemble(
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
     catalogue = open_catalogue(settings.package)
-    upstreams = settings.for_upstreams(catalogue.upstreams.values())
-    _refuse_misconfigured(upstreams)
-    workspaces = {
-        name: _workspace(catalogue.upstreams[name], found, settings, clock)
-        for name, found in upstreams.items()
-        if catalogue.upstreams[name].has_workspace and found.backend != "live"
-    }
-    for workspace in workspaces.values():
-        stack.push_async_callback(workspace.close)
-    lines = {
-        name: _line(
-            catalogue.upstreams[name],
-            found,
-            _backend(catalogue.upstreams[name], found, settings, clock),
-            workspaces.get(name),
-        )
-        for name, found in upstreams.items()
-    }
-    for line in lines.values():
-        stack.push_async_callback(line.backend.close)
+    lines, workspaces = _lines(catalogue, settings, clock, stack)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
-    new_key = await keys.bootstrap(configured, settings.data)
     policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
@@ -109,36 +88,79 @@ async def assemble(
             dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
-        new_key=new_key,
+        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
     )
 
 
-def _refuse_misconfigured(upstreams: Mapping[str, UpstreamSettings]) -> None:
+def _lines(
+    catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[dict[str, Line], dict[str, Workspace]]:
+    """The line to each upstream, and the workspaces that stand in for some of them."""
+    upstreams = _configured(settings, catalogue)
+    workspaces = _workspaces(catalogue, upstreams, settings, clock)
+    for workspace in workspaces.values():
+        stack.push_async_callback(workspace.close)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
+        for name, found in upstreams.items()
+    }
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
+    return lines, workspaces
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
+
+
+def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:
+    upstreams = settings.for_upstreams(catalogue.upstreams.values())
     for found in upstreams.values():
         if found.problem is not None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
+    backends = {name: found.backend for name, found in upstreams.items()}
+    for operation_id, made_up in catalogue.mixing(backends):
+        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+        raise ConfigurationError(
+            f"{operation_id} would mix live data with a mock's; set {settings_needed}"
+        )
+    return upstreams
+
+
+def _workspaces(
+    catalogue: Catalogue,
+    upstreams: Mapping[str, UpstreamSettings],
+    settings: Settings,
+    clock: Clock,
+) -> dict[str, Workspace]:
+    """Nothing is opened yet. The rows of a mock are gone with the process."""
+    return {
+        name: Workspace(
+            MEMORY_URL if found.backend == "mock" else settings.workspace,
+            _shapes(catalogue.upstreams[name]).values(),
+            clock,
+        )
+        for name, found in upstreams.items()
+        if catalogue.upstreams[name].has_workspace and found.backend != "live"
+    }
 
 
 def _line(
-    upstream: Upstream, found: UpstreamSettings, backend: Backend, workspace: Workspace | None
+    upstream: Upstream,
+    found: UpstreamSettings,
+    settings: Settings,
+    clock: Clock,
+    workspace: Workspace | None,
 ) -> Line:
     return Line(
         upstream,
-        backend,
+        _backend(upstream, found, settings, clock),
         ReplyReader(upstream),
         found.settings,
         shapes=_shapes(upstream),
         tables=workspace,
         stand_in="mock" if found.backend == "mock" else "workspace",
     )
-
-
-def _workspace(
-    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
-) -> Workspace:
-    """The rows of a mock are gone with the process; nothing is opened yet."""
-    url = MEMORY_URL if found.backend == "mock" else settings.workspace
-    return Workspace(url, _shapes(upstream).values(), clock)
 
 
 def _shapes(upstream: Upstream) -> dict[str, Shape]:

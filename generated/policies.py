@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5f425b891e19453335ce4e8c6f1baf4a; generator 1
+# Source closure sha256: a7856e44e0f12903846003bbaa98dc5b; generator 1
 
 """Which agent may call which operations."""
 
@@ -65,12 +65,16 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
         "communication": frozenset(
             (
+                "gmail.create_draft",
+                "gmail.get_email",
+                "gmail.send_email",
                 "supabase.query",
                 "supabase.update",
             )
         ),
         "error_monitor": frozenset(
             (
+                "gmail.send_email",
                 "supabase.insert",
                 "supabase.query",
                 "supabase.update",

@@ -12,6 +12,7 @@ from email.header import decode_header, make_header
 from itertools import islice
 from typing import Any, Final
 
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.handlers.gmail_parts import (
     Part,
@@ -82,11 +83,10 @@ def received_at(internal_date: str) -> str:
     Raises `Unmappable` for a date outside the years 1 to 9999.
     """
     try:
-        moment = _EPOCH + timedelta(milliseconds=int(internal_date))
+        return rfc3339(_EPOCH + timedelta(milliseconds=int(internal_date)))
     except OverflowError:
         detail = "is not a date of the years 1 to 9999"
         raise Unmappable("/internalDate", detail) from None
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def labels(label_ids: Sequence[str] | None) -> list[str]:

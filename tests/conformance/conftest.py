@@ -20,3 +20,9 @@ def new_database() -> Iterator[Callable[[], str]]:
     yield make
     for url in made:
         asyncio.run(drop_database(server_url(), url))
+
+
+@pytest.fixture
+def fresh_url(new_database: Callable[[], str]) -> str:
+    """The URL of a database without tables."""
+    return new_database()

@@ -207,7 +207,8 @@ def test_no_record_shows_what_it_holds():
     forms = TokenForms(upstream.tokens[0], CREDENTIALS)
     records = (
         encoder,
-        encoder._headers,
+        encoder._timed,
+        upstream.headers,
         encoder.encode(READ, "now", f"{CANARY}-token"),
         forms,
         read_key_file(KEY_FILE),

@@ -14,7 +14,7 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import Effect
 from gateway.contract.rows import Shape, shape_of
-from gateway.contract.tables import Tables
+from gateway.contract.tables import Selection, Tables
 from gateway.contract.upstream import Upstream
 from gateway.handlers.supabase_postgrest import PostgrestTables
 from gateway.store.workspace import Workspace
@@ -64,7 +64,7 @@ async def workspace(url: str) -> AsyncIterator[CallUpstreams]:
     clock = StepClock()
     opened = Workspace(url, shapes().values(), clock)
     try:
-        yield context(clock, _Unused(), opened)
+        yield context(clock, Unused(), opened)
     finally:
         await opened.close()
 
@@ -101,7 +101,7 @@ def tables_of(found: CallUpstreams) -> Tables:
     return found.workspace("supabase") or PostgrestTables(found)
 
 
-class _Unused:
+class Unused:
     """The workspace stands before the backend, so that nothing may be sent."""
 
     name = "mock"
@@ -111,3 +111,7 @@ class _Unused:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def everything(table: str) -> Selection:
+    return Selection(table=table)

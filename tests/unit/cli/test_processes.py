@@ -8,6 +8,7 @@ import subprocess
 import httpx
 import pytest
 
+from gateway.catalogue import open_catalogue
 from tests.unit.cli.processes import (
     GATEWAY,
     INITIALIZE,
@@ -105,7 +106,8 @@ def test_run_knows_two_transports(cli, monkeypatch):
 def test_mock_knows_the_upstreams_of_the_contracts(cli):
     code, _, err = cli("mock", "nowhere")
     assert code == 2
-    assert err == "error: there is no upstream 'nowhere'\nfix: the upstreams are avinode\n"
+    names = ", ".join(open_catalogue("generated").upstreams)
+    assert err == f"error: there is no upstream 'nowhere'\nfix: the upstreams are {names}\n"
 
 
 def test_a_port_that_is_none_is_wrong_usage(cli):
