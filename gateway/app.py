@@ -39,6 +39,10 @@ VERSION: Final = version("contract-gateway")
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
 
 
+Grants = Mapping[str, frozenset[str]]
+"""Agent to the operation ids it may call."""
+
+
 class State(StrEnum):
     """Where a gateway is in its life."""
 
@@ -62,11 +66,13 @@ class Gateway:
         settings: Settings,
         *,
         clock: Clock,
+        grants: Grants | None = None,
         on_start: Sequence[Hook] = (),
         on_stop: Sequence[Hook] = (),
     ) -> None:
         self._settings = settings
         self._clock = clock
+        self._grants = grants
         self._on_start = on_start
         self._on_stop = on_stop
         self._stack = AsyncExitStack()
@@ -79,17 +85,27 @@ class Gateway:
         settings: Settings,
         *,
         clock: Clock | None = None,
+        grants: Grants | None = None,
         on_start: Sequence[Hook] = (),
         on_stop: Sequence[Hook] = (),
     ) -> "Gateway":
-        """A gateway to be entered with `async with`."""
-        return cls(settings, clock=clock or SystemClock(), on_start=on_start, on_stop=on_stop)
+        """A gateway to be entered with `async with`.
+
+        `grants` hold instead of the policies'; only a program that embeds the gateway can say so.
+        """
+        return cls(
+            settings,
+            clock=clock or SystemClock(),
+            grants=grants,
+            on_start=on_start,
+            on_stop=on_stop,
+        )
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
         try:
             async with AsyncExitStack() as stack:
-                self._parts = await assemble(self._settings, self._clock, stack)
+                self._parts = await assemble(self._settings, self._clock, stack, self._grants)
                 self.state = State.RUNNING
                 for hook in self._on_start:
                     await hook(self)
@@ -216,16 +232,16 @@ OnReady = Callable[[str, NewKey | None], None]
 """Told the address, and the administrator's key when this start made one."""
 
 
-def serve(settings: Settings, on_ready: OnReady) -> None:
+def serve(settings: Settings, on_ready: OnReady, grants: Grants | None = None) -> None:
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, on_ready))
+        runner.run(_serve(settings, on_ready, grants))
 
 
-async def _serve(settings: Settings, on_ready: OnReady) -> None:
+async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -> None:
     # The port before the store: a second start must not touch what the first one has open.
     with bind(settings.host, settings.port) as listener:
-        async with Gateway.open(settings) as gateway:
+        async with Gateway.open(settings, grants=grants) as gateway:
             new_key = gateway.parts.new_key
             site = gateway.site()
             # What the start has made lives as long as the process: a full collection that looks

@@ -26,7 +26,7 @@ from gateway.clock import Clock, FastClock
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
-from gateway.settings import Settings, UpstreamSettings
+from gateway.settings import Secret, Settings, UpstreamSettings
 from gateway.store.base import Store
 from gateway.store.engine import MEMORY_URL, open_store
 from gateway.store.workspace import Workspace
@@ -51,30 +51,25 @@ class Parts(Struct, frozen=True, kw_only=True):
     """The administrator's key, when this start made one: to be shown once."""
 
 
-async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Parts:
-    """Build everything; `stack` closes it in reverse order.
+async def assemble(
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    grants: Mapping[str, frozenset[str]] | None = None,
+) -> Parts:
+    """Build everything; `stack` closes it in reverse order. `grants` replace the policies'.
 
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
     catalogue = open_catalogue(settings.package)
-    upstreams = _configured(settings, catalogue)
-    workspaces = _workspaces(catalogue, upstreams, settings, clock)
-    for workspace in workspaces.values():
-        stack.push_async_callback(workspace.close)
-    lines = {
-        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
-        for name, found in upstreams.items()
-    }
-    for line in lines.values():
-        stack.push_async_callback(line.backend.close)
+    lines, workspaces = _lines(catalogue, settings, clock, stack)
     store = await open_store(settings.database_url)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    configured = settings.bootstrap_key.reveal() if settings.bootstrap_key else None
-    new_key = await keys.bootstrap(configured, settings.data)
+    policy = Policy(catalogue.grants if grants is None else grants)
     return Parts(
         catalogue=catalogue,
         lines=lines,
@@ -82,7 +77,7 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
         store=store,
         keys=keys,
         identification=authenticator,
-        policy=(policy := Policy(catalogue.grants)),
+        policy=policy,
         audit=audit,
         pipeline=Pipeline(
             identification=authenticator,
@@ -93,8 +88,29 @@ async def assemble(settings: Settings, clock: Clock, stack: AsyncExitStack) -> P
             dispatcher=Dispatcher(lines, clock),
             audit=audit,
         ),
-        new_key=new_key,
+        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
     )
+
+
+def _lines(
+    catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[dict[str, Line], dict[str, Workspace]]:
+    """The line to each upstream, and the workspaces that stand in for some of them."""
+    upstreams = _configured(settings, catalogue)
+    workspaces = _workspaces(catalogue, upstreams, settings, clock)
+    for workspace in workspaces.values():
+        stack.push_async_callback(workspace.close)
+    lines = {
+        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
+        for name, found in upstreams.items()
+    }
+    for line in lines.values():
+        stack.push_async_callback(line.backend.close)
+    return lines, workspaces
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
 
 
 def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:

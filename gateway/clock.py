@@ -47,9 +47,3 @@ class FastClock:
 
     def _elapsed(self) -> float:
         return (self._clock.monotonic() - self._start) * self._speed
-
-
-def rfc3339(moment: datetime) -> str:
-    """`moment` in UTC with millisecond precision, `2026-11-20T14:30:00.000Z`."""
-    utc = moment.astimezone(UTC).replace(tzinfo=None)
-    return f"{utc.isoformat(timespec='milliseconds')}Z"

@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 772bb6c2d28825aeee04778dacdcd15d; generator 1
+# Source closure sha256: a7856e44e0f12903846003bbaa98dc5b; generator 1
 
 """Which agent may call which operations."""
 
@@ -28,6 +28,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "example.calculate",
                 "example.greet",
                 "frankfurter.convert_currency",
+                "gmail.create_draft",
+                "gmail.get_email",
+                "gmail.get_thread_history",
+                "gmail.send_email",
+                "gmail.send_template_email",
                 "golf.book_tee_time",
                 "golf.get_reservations",
                 "golf.search_tee_times",
@@ -60,12 +65,16 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
         "communication": frozenset(
             (
+                "gmail.create_draft",
+                "gmail.get_email",
+                "gmail.send_email",
                 "supabase.query",
                 "supabase.update",
             )
         ),
         "error_monitor": frozenset(
             (
+                "gmail.send_email",
                 "supabase.insert",
                 "supabase.query",
                 "supabase.update",

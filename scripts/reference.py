@@ -8,15 +8,19 @@ The pages of the tools come from `gateway generate`.
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
+from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
 from gateway.codegen.lint import RULES
+from gateway.contract.upstream import Upstream
 from gateway.errors import GatewayError
 from gateway.settings.declared import SETTINGS, Setting
+from gateway.settings.sources import Name, backend_name, upstream_name
 from gateway.transports.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -100,26 +104,17 @@ Relative paths are relative to the working folder. Any secret can be given as a 
 | key | variable | must be | default | meaning |
 |---|---|---|---|---|
 """
-UPSTREAM_ROWS: Final = (
-    ("backend", "GATEWAY_BACKEND_AVINODE", "live or mock", "see below", "Backend to use."),
-    ("base_url", "GATEWAY_AVINODE_BASE_URL", "an https URL", "the contract's", "Where it is."),
-    ("api_token", "GATEWAY_AVINODE_API_TOKEN", "printable ASCII", "", "The credential."),
-    ("api_token_file", "GATEWAY_AVINODE_API_TOKEN_FILE", "a path", "", "File that holds it."),
-)
+BAR: Final = "\\|"
+"""A bar that does not end the cell of a table."""
 SETTINGS_TAIL: Final = """
 ## Upstreams
 
-Which upstreams exist, and which credentials they need, their contracts say. For the upstream
-`avinode` with the credential `api_token`:
-
-| key | variable | must be | default | meaning |
-|---|---|---|---|---|
-{rows}
-
 Without `backend`, an upstream is a mock when none of its credentials is set or when they start
-with `mock_`, else it is live. Some credentials without the others, a missing base URL, or real
-credentials beside `mock_` ones are refused: `gateway doctor` says which, and `gateway serve` does
-not start. `http://` is accepted for this machine alone unless `allow_plain_http` is set.
+with `mock_`, else it is live; an upstream with a workspace is the workspace instead of a mock.
+Where there are several ways to get an access token, the credentials of one are enough. Some
+credentials without the others, a missing address or setting, or real credentials beside `mock_`
+ones are refused: `gateway doctor` says which, and `gateway serve` does not start. `http://` is
+accepted for this machine alone unless `allow_plain_http` is set.
 """
 
 
@@ -174,7 +169,7 @@ def _command_sections(
 def _option_row(option: click.Option) -> str:
     flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
     default = f" [default: {option.default}]" if option.show_default else ""
-    return f"| {flags} | {_prose(option.help).replace('|', chr(92) + '|')}{default} |\n"
+    return f"| {flags} | {_prose(option.help).replace('|', BAR)}{default} |\n"
 
 
 def _prose(text: str | None) -> str:
@@ -220,13 +215,40 @@ def render_rules() -> str:
 
 
 def render_settings() -> str:
-    """Every setting, and those of an upstream by example."""
+    """Every setting of the gateway, and of each upstream."""
     rows = [_setting_row(setting) for setting in SETTINGS.values()]
-    upstream_rows = (
-        f"| `upstreams.avinode.{key}` | `{variable}` | {rule} | {default} | {meaning} |"
-        for key, variable, rule, default, meaning in UPSTREAM_ROWS
+    upstreams = open_catalogue("generated").upstreams.values()
+    sections = map(_upstream_section, sorted(upstreams, key=lambda each: each.name))
+    return SETTINGS_HEAD + "".join(rows) + SETTINGS_TAIL + "".join(sections)
+
+
+def _upstream_section(upstream: Upstream) -> str:
+    rows = "".join(
+        f"| `{name}` | `{name.variable}` | {must_be} | {default and f'`{default}`'} | {meaning} |\n"
+        for name, must_be, default, meaning in _upstream_rows(upstream)
     )
-    return SETTINGS_HEAD + "".join(rows) + SETTINGS_TAIL.format(rows="\n".join(upstream_rows))
+    head = "| key | variable | must be | default | meaning |\n|---|---|---|---|---|\n"
+    return f"\n### {upstream.title}\n\n{head}{rows}"
+
+
+def _upstream_rows(upstream: Upstream) -> Iterator[tuple[Name, str, str, str]]:
+    own = partial(upstream_name, upstream.name)
+    choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
+    yield backend_name(upstream.name), choices, "", "Backend to use."
+    yield own("base_url"), "an https URL", upstream.base_url or "", "Where it is."
+    if upstream.tokens:
+        yield own("token_url"), "an https URL", upstream.tokens[0].url, "Where it issues tokens."
+    for plain in upstream.settings:
+        yield (
+            own(plain.name),
+            f"`{plain.pattern.replace('|', BAR)}`",
+            plain.default or "",
+            plain.description,
+        )
+    for rule in upstream.credentials:
+        must_be = "a JSON key file" if rule.kind == "json" else "printable ASCII"
+        need = "" if rule.is_required else " Optional." if not upstream.tokens else ""
+        yield own(rule.name), must_be, "", f"Secret: {rule.description}{need}"
 
 
 def _setting_row(setting: Setting) -> str:

@@ -36,6 +36,11 @@ class Filled(Struct, frozen=True):
     def key(self) -> str:
         return self.name.lower()
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nothing is left to fill in."""
+        return not any(isinstance(part, Moment) for part in self.parts)
+
     def text(self, known: Mapping[Part, str] = {}) -> str:
         """The value, with what is known now."""
         return "".join(known.get(part, str(part)) for part in self.parts)

@@ -7,15 +7,15 @@ from urllib.parse import quote, urlencode
 
 from msgspec import UNSET, Struct
 
-from gateway.backends.templates import NOW, TOKEN, Filled, Part, filled
+from gateway.backends.templates import NOW, TOKEN, Part, filled
 from gateway.contract import jsontext
 from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import InvalidReply, MalformedRequest, UpstreamRejected
 
 FORM: Final = "application/x-www-form-urlencoded"
-_COMMON: Final[Mapping[str, Filled]] = {
-    "accept": Filled("Accept", ("application/json",)),
-    "user-agent": Filled("User-Agent", ("contract-gateway",)),
+_COMMON: Final = {
+    "accept": ("Accept", "application/json"),
+    "user-agent": ("User-Agent", "contract-gateway"),
 }
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
@@ -58,8 +58,11 @@ class WireEncoder:
     """
 
     def __init__(self, upstream: Upstream, credentials: Mapping[str, str]) -> None:
-        declared = (filled(rule, upstream, credentials) for rule in upstream.headers)
-        self._headers = dict(_COMMON) | {rule.key: rule for rule in declared if rule is not None}
+        found = (filled(rule, upstream, credentials) for rule in upstream.headers)
+        declared = [rule for rule in found if rule is not None]
+        fixed = {each.key: (each.name, each.text()) for each in declared if each.is_fixed}
+        self._fixed = _COMMON | fixed
+        self._timed = [each for each in declared if not each.is_fixed]
         secret = (filled(rule, upstream, credentials) for rule in upstream.query)
         self._query = {rule.name: rule.text() for rule in secret if rule is not None}
         self._operations = {each.id: each for each in upstream.operations}
@@ -68,7 +71,7 @@ class WireEncoder:
     @property
     def needs_token(self) -> bool:
         """Whether a header holds the access token."""
-        return any(TOKEN in rule.parts for rule in self._headers.values())
+        return any(TOKEN in header.parts for header in self._timed)
 
     def encode(self, request: UpstreamRequest, now: str, token: str = "") -> WireRequest:
         """`request`, sent at the time `now`.
@@ -77,9 +80,11 @@ class WireEncoder:
         in the path, and for header values that are not printable ASCII: none of them may be sent,
         however it is encoded.
         """
-        known: Mapping[Part, str] = {NOW: now, TOKEN: _sendable(token)}
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
-        headers |= {key: (rule.name, rule.text(known)) for key, rule in self._headers.items()}
+        headers.update(self._fixed)
+        if self._timed:
+            known: Mapping[Part, str] = {NOW: now, TOKEN: _sendable(token)}
+            headers |= {each.key: (each.name, each.text(known)) for each in self._timed}
         body = None
         if request.body is not UNSET:
             operation = self._operations.get(request.operation)
@@ -97,9 +102,11 @@ class WireEncoder:
         if len(edges) != len(request.path):
             edges = (_NO_EDGES,) * len(request.path)
         path = "/" + "/".join(map(_segment, request.path, edges))
-        # Like a header's, a credential's place in the query is not for arguments to fill.
-        pairs = [pair for pair in request.query if pair[0] not in self._query]
-        pairs += self._query.items()
+        pairs = request.query
+        if self._query:
+            # Like a header's, a credential's place in the query is not for arguments to fill.
+            own = (pair for pair in pairs if pair[0] not in self._query)
+            pairs = (*own, *self._query.items())
         if not pairs:
             return path
         texts = (f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in pairs)
@@ -124,6 +131,8 @@ class _Edges(Struct, frozen=True):
     after: str = ""
     is_fixed: bool = False
     """Whether there are no values: `before` is the whole segment."""
+    encoded_before: str = ""
+    encoded_after: str = ""
 
 
 _NO_EDGES: Final = _Edges()
@@ -134,7 +143,8 @@ def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
     for segment in operation.path.split("/")[1:]:
         texts = _PLACEHOLDER.split(segment)
         is_fixed = len(texts) == 1
-        edges.append(_Edges(texts[0], "" if is_fixed else texts[-1], is_fixed))
+        before, after = texts[0], "" if is_fixed else texts[-1]
+        edges.append(_Edges(before, after, is_fixed, *map(_literal, (before, after))))
     return tuple(edges)
 
 
@@ -144,17 +154,20 @@ def _segment(text: str, edges: _Edges) -> str:
     A colon of the template stays a colon, as in `{range}:append`: to the upstream it is syntax.
     One of the value is encoded, so that no argument can choose another operation.
     """
+    if edges.is_fixed and text == edges.before and text:
+        return edges.encoded_before
     if text in {"", ".", ".."} or _CONTROL.search(text):
         raise MalformedRequest("An argument cannot be used in the address of the upstream.")
-    if edges.is_fixed and text == edges.before:
-        return quote(text, safe=_SEGMENT_SAFE)
     if not (text.startswith(edges.before) and text.endswith(edges.after)):
         return quote(text, safe="")
     value = text[len(edges.before) : len(text) - len(edges.after)]
     if not value:
         raise MalformedRequest("An argument cannot be used in the address of the upstream.")
-    before, after = (quote(edge, safe=_SEGMENT_SAFE) for edge in (edges.before, edges.after))
-    return f"{before}{quote(value, safe='')}{after}"
+    return f"{edges.encoded_before}{quote(value, safe='')}{edges.encoded_after}"
+
+
+def _literal(text: str) -> str:
+    return quote(text, safe=_SEGMENT_SAFE)
 
 
 def _body(body: Any, operation: UpstreamOperation | None) -> tuple[str, bytes]:

@@ -8,8 +8,9 @@ from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
 from gateway.calls.delivery import Delivery, Line
 from gateway.calls.upstreams import CallUpstreams, SharedState
-from gateway.clock import Clock, rfc3339
+from gateway.clock import Clock
 from gateway.contract.context import CallFacts
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
 from gateway.contract.upstream import UpstreamRequest

@@ -63,14 +63,19 @@ class ReplyReader:
         """`reply` as a handler reads it, if it is a success or of a status in `expect`.
 
         The body of an expected failure is read only if the contract describes it. Raises like
-        `read`.
+        `read`; for an expected failure in other words than the contract's, its status decides.
         """
-        if not 200 <= reply.status < 300:
-            known = self._by_refusal(reply)
-            if known is not None or reply.status not in expect:
-                raise known or self.failure(reply)
+        is_success = 200 <= reply.status < 300
+        known = None if is_success else self._by_refusal(reply)
+        if known is not None or not (is_success or reply.status in expect):
+            raise known or self.failure(reply)
         gate = self._gate(operation, reply.status)
-        body = None if gate is None else self._body(reply, gate)
+        try:
+            body = None if gate is None else self._body(reply, gate)
+        except InvalidReply as error:
+            if is_success:
+                raise
+            raise self.failure(reply) from error
         return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
 
     def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:

@@ -16,6 +16,7 @@ from gateway.cli.options import settings_of
 from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import generate
+from gateway.contract.operation import PythonBinding
 from gateway.contract.rows import shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
@@ -50,6 +51,7 @@ def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagn
         return
     yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
     yield from _upstreams(settings, catalogue)
+    yield from _mixtures(settings, catalogue)
     for name, hint in unknown_variables(environ, catalogue.upstreams.values()).items():
         fix = hint or "unset it, or see `gateway config` for the settings there are"
         yield note("environment", f"nothing reads {name}", fix)
@@ -92,6 +94,20 @@ async def _check(settings: Settings, upstream: Upstream) -> str:
         return await workspace.check()
     finally:
         await workspace.close()
+
+
+def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+    """Tools whose answers would mix what is real with what a mock makes up."""
+    upstreams = catalogue.upstreams
+    backends = {name: settings.for_upstream(each).backend for name, each in upstreams.items()}
+    for entry in catalogue.entries:
+        binding = entry.operation.binding
+        names = binding.upstreams if isinstance(binding, PythonBinding) else ()
+        made_up = [name for name in names if backends[name] == "mock"]
+        if made_up and any(backends[name] == "live" for name in names):
+            finding = f"mixes live data with the mock of {' and '.join(made_up)}"
+            fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+            yield wrong(f"tool {entry.id}", finding, fix)
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:

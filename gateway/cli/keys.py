@@ -12,7 +12,8 @@ from gateway.catalogue import open_catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
-from gateway.clock import SystemClock, rfc3339
+from gateway.clock import SystemClock
+from gateway.contract.conversion import rfc3339
 from gateway.settings import Settings
 from gateway.store.base import AgentKey
 from gateway.store.engine import open_store

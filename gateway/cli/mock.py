@@ -51,7 +51,8 @@ def command(
 ) -> None:
     """Serve the mock of UPSTREAM over HTTP, as the live backend would meet it.
 
-    Prints `ready URL` when it can serve. The mock takes any credentials that are not empty.
+    Prints `ready URL` when it can serve. The mock takes any credentials that are not empty, and
+    only the access tokens that it has issued.
     """
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package)

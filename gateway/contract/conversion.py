@@ -121,3 +121,9 @@ def _instant(value: Any) -> datetime:
         return datetime.fromisoformat(minute + second + fraction[:7] + zone.upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("is not a date-time of the years 1 to 9999") from None
+
+
+def rfc3339(moment: datetime) -> str:
+    """`moment` in UTC with millisecond precision, `2026-11-20T14:30:00.000Z`."""
+    utc = moment.astimezone(UTC).replace(tzinfo=None)
+    return f"{utc.isoformat(timespec='milliseconds')}Z"

@@ -5,7 +5,7 @@ judged by the same rules: formats are asserted, unknown formats refused, pattern
 time, nothing is fetched, and no message repeats a value.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ MAX_VIOLATIONS: Final = 20
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
 _MASK: Final = "the value"
+_KINDS: Final = frozenset({"type", "const", "enum"})
+"""Keywords by which a branch says that a value is not for it."""
 
 
 class Gate:
@@ -69,8 +71,30 @@ def _violations(error: ValidationError) -> Iterator[Violation]:
         ):
             for name in names:
                 yield _violation([*path, name], kind, "is not a known property")
+        case (
+            ValidationErrorKind.AnyOf(context=branches)
+            | ValidationErrorKind.OneOfNotValid(context=branches)
+        ) if nearest := _nearest(branches, path):
+            for inner in nearest:
+                yield from _violations(inner)
         case _:
             yield _violation(path, kind, error.message)
+
+
+def _nearest(
+    branches: Sequence[Sequence[ValidationError]], path: list[str | int]
+) -> Sequence[ValidationError]:
+    """What is wrong by the branch that was most likely meant; nothing when that is not clear.
+
+    It is the one with the fewest errors among those for values of this kind.
+    """
+    meant = sorted((branch for branch in branches if not _is_of_other_kind(branch, path)), key=len)
+    is_clear = len(meant) == 1 or (len(meant) > 1 and len(meant[0]) < len(meant[1]))
+    return meant[0] if is_clear else ()
+
+
+def _is_of_other_kind(branch: Sequence[ValidationError], path: list[str | int]) -> bool:
+    return any(error.kind.name in _KINDS and list(error.instance_path) == path for error in branch)
 
 
 def _violation(path: list[str | int], kind: ValidationErrorKind, detail: str) -> Violation:

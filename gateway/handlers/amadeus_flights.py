@@ -73,7 +73,8 @@ def flight_of(
 
 def stops_of(segments: Sequence[Mapping[str, Any]]) -> int:
     """Landings between the first and the last airport: changes, and technical stops on the way."""
-    return len(segments) - 1 + sum(segment.get("numberOfStops", 0) for segment in segments)
+    technical = sum(int(segment.get("numberOfStops", 0)) for segment in segments)
+    return len(segments) - 1 + technical
 
 
 def _check(arguments: SearchFlightsInput) -> None:

@@ -9,7 +9,7 @@ Avinode reports as invalid; every other code is accepted, known or not.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
 from gateway.handlers.avinode_mock_envelope import (
     finish,

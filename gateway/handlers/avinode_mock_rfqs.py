@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
 from gateway.handlers.avinode_mock_envelope import (

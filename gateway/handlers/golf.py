@@ -208,12 +208,12 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
 
 def _refusal(reply: UpstreamReply) -> ToolFailed | UpstreamRejected | UpstreamUnavailable:
     """The error that a problem of the tee sheet stands for."""
-    code = reply.body["code"]
+    code = reply.body.get("code")
     if code in _DECLARED:
         return ToolFailed(code)
     if code == _IN_PROGRESS:
         return UpstreamUnavailable("The tee sheet is still making this very booking.")
-    return UpstreamRejected(f"The upstream answered {reply.status}: {code}.")
+    return UpstreamRejected(f"The upstream answered {reply.status}{f': {code}' if code else ''}.")
 
 
 def _doubtful(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
 from gateway.handlers.golf_mock_sheet import (
     MAX_COURSE,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 
 MAX_MESSAGE_BYTES: Final = 4096

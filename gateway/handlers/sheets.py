@@ -24,6 +24,7 @@ Inputs = Mapping[str, Any]
 
 MAX_HITS: Final = 100
 MAX_ROWS: Final = 5_000
+_PAGE: Final = 50
 _SEARCHED: Final = ("client_id", "name", "email", "company")
 _NAMED: Final = ("name", "email")
 
@@ -81,7 +82,7 @@ def updated_at(cells: Cells | None, inputs: Inputs) -> str | None:
 
 def searched(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     """The first clients that fit `query` and `filters`, at most `limit`."""
-    return [profile(row) for row in _fitting(cells, inputs)[: inputs.get("limit", 10)]]
+    return [profile(row) for row in _fitting(cells, inputs)[: _whole(inputs, "limit", 10)]]
 
 
 def searched_count(cells: Cells | None, inputs: Inputs) -> int:
@@ -105,8 +106,8 @@ def named_count(cells: Cells | None, inputs: Inputs) -> int:
 
 def page(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     """At most `limit` clients from `offset` on."""
-    start = inputs.get("offset", 0)
-    rows = list(client_rows(cells))[start : start + _page_size(inputs)]
+    start = _whole(inputs, "offset", 0)
+    rows = list(client_rows(cells))[start : start + _whole(inputs, "limit", _PAGE)]
     return [profile(row) for row in rows]
 
 
@@ -117,7 +118,7 @@ def client_count(cells: Cells | None) -> int:
 
 def next_offset(cells: Cells | None, inputs: Inputs) -> int | None:
     """Where the next page begins; None after the last one."""
-    end: int = inputs.get("offset", 0) + _page_size(inputs)
+    end = _whole(inputs, "offset", 0) + _whole(inputs, "limit", _PAGE)
     return end if end < client_count(cells) else None
 
 
@@ -149,9 +150,9 @@ def is_cut(cells: Cells | None) -> bool:
     return len(cells or ()) > MAX_ROWS
 
 
-def _page_size(inputs: Inputs) -> int:
-    size: int = inputs.get("limit", 50)
-    return size
+def _whole(inputs: Inputs, name: str, default: int) -> int:
+    """An argument that is a whole number, also when it was written `2.0`."""
+    return int(inputs.get(name, default))
 
 
 def _fitting(cells: Cells | None, inputs: Inputs) -> Sequence[ClientRow]:

@@ -45,7 +45,7 @@ async def get_weather(arguments: GetWeatherInput, context: CallContext) -> GetWe
     }
     weather, forecast = await _both(query, context)
     location = {
-        **(place.names or _names_of(weather)),
+        **(place.names or _names_of(weather, weather["sys"])),
         "latitude": place.point.latitude,
         "longitude": place.point.longitude,
     }
@@ -85,8 +85,7 @@ async def _place(location: str, context: CallContext) -> Place:
     if reply.status in _NOT_A_PLACE or not reply.body:
         raise ToolFailed("location_not_found")
     found = reply.body[0]
-    names = {name: found[name] for name in ("name", "state", "country") if found.get(name)}
-    return Place(point=Coordinates(found["lat"], found["lon"]), names=names)
+    return Place(point=Coordinates(found["lat"], found["lon"]), names=_names_of(found, found))
 
 
 async def _both(
@@ -105,10 +104,10 @@ async def _both(
     return weather.result().body, forecast.result().body
 
 
-def _names_of(weather: Mapping[str, Any]) -> dict[str, str]:
-    """What OpenWeatherMap calls the place of a reply; at sea it has neither name nor country."""
-    country = weather["sys"].get("country", "")
-    names = {"name": weather["name"]} if weather["name"] else {}
+def _names_of(found: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, str]:
+    """What OpenWeatherMap calls a place, without what is empty: at sea there are no names."""
+    names = {name: found[name] for name in ("name", "state") if found.get(name)}
+    country = around.get("country", "")
     return names | ({"country": country} if _COUNTRY.fullmatch(country) else {})
 
 

@@ -66,6 +66,7 @@ def read_upstream(
             backend="live",
             reason="it is misconfigured",
             problem=error.detail,
+            origins=_given_origins(sources, upstream),
         )
 
 
@@ -157,6 +158,7 @@ def _values(
     """The settings that are no secrets, and where those that are given came from."""
     values: dict[str, str] = {}
     origins: dict[str, str] = {}
+    missing: list[str] = []
     for rule in upstream.settings:
         name = upstream_name(upstream.name, rule.name)
         given = sources.find(name)
@@ -167,12 +169,24 @@ def _values(
         elif rule.default is not None:
             values[rule.name] = rule.default
         elif is_live:
-            raise ConfigurationError(
-                f"{upstream.title} needs {name.variable}; set it: {rule.description}"
-            )
+            missing.append(name.variable)
         else:
             values[rule.name] = rule.mock
+    if missing:
+        raise ConfigurationError(
+            f"{upstream.title} needs {' and '.join(missing)}; set it, as `gateway config` explains"
+        )
     return values, origins
+
+
+def _given_origins(sources: Sources, upstream: Upstream) -> dict[str, str]:
+    """Where everything that is said of `upstream` came from, whether it can be used or not."""
+    names = {"backend": backend_name(upstream.name), **_plain_names(upstream)}
+    for rule in upstream.credentials:
+        name = upstream_name(upstream.name, rule.name)
+        names[rule.name] = name if sources.find(name) else name.of_file()
+    found = {key: sources.find(name) for key, name in names.items()}
+    return {key: given.origin for key, given in found.items() if given is not None}
 
 
 def _plain_names(upstream: Upstream) -> dict[str, Name]:

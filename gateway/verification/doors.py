@@ -20,6 +20,7 @@ from gateway.verification.plan import Step
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
+PROCESS: Final = "gateway.verification.process"
 _START_SECONDS: Final = 60.0
 _KEY: Final = "key-of-a-verification-0123456789"
 _INHERITED: Final = ("GATEWAY_PACKAGE", "GATEWAY_SEED")
@@ -101,7 +102,7 @@ async def stdio(world: World) -> AsyncIterator[Ask]:
     data = world.folder / "stdio"
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "gateway", "mcp", "--data", str(data)],
+        args=["-m", PROCESS, "mcp", str(data)],
         env=world.environment(),
         cwd=world.folder,
     )
@@ -152,7 +153,7 @@ async def _serving(world: World) -> AsyncIterator[str]:
     data.mkdir()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "gateway", "serve", "--port", "0", "--data", str(data)),
+        *("-m", PROCESS, "serve", str(data)),
         stdout=asyncio.subprocess.PIPE,
         env=world.environment(),
         cwd=world.folder,

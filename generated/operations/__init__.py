@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9401591d3b46054c48b6514d07079806; generator 1
+# Source closure sha256: 36c2d3541bac8c3a747a048b897768d3; generator 1
 
 """The operations of every connector."""
 
@@ -12,6 +12,7 @@ from generated.operations import (
     avinode,
     example,
     frankfurter,
+    gmail,
     golf,
     ntfy,
     sheets,
@@ -24,6 +25,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *avinode.OPERATIONS,
     *example.OPERATIONS,
     *frankfurter.OPERATIONS,
+    *gmail.OPERATIONS,
     *golf.OPERATIONS,
     *ntfy.OPERATIONS,
     *sheets.OPERATIONS,

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9401591d3b46054c48b6514d07079806; generator 1
+# Source closure sha256: 36c2d3541bac8c3a747a048b897768d3; generator 1
 
 """The routes of every connector."""
 
@@ -13,6 +13,7 @@ from generated.routes import (
     avinode,
     example,
     frankfurter,
+    gmail,
     golf,
     ntfy,
     sheets,
@@ -25,6 +26,7 @@ ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *avinode.ROUTES,
     *example.ROUTES,
     *frankfurter.ROUTES,
+    *gmail.ROUTES,
     *golf.ROUTES,
     *ntfy.ROUTES,
     *sheets.ROUTES,

@@ -27,11 +27,10 @@ from gateway.contract.upstream import (
 )
 from gateway.errors import UpstreamUnavailable
 from gateway.observability.logs import configure_logs
-from tests.live_upstreams import key_file
+from tests.contract.faulty import CANARY, service_account_key
 from tests.unit.backends.conftest import TestClock
 
-CANARY = "canary-5b1e"
-KEY_FILE = key_file(CANARY)
+KEY_FILE = service_account_key()
 CREDENTIALS = {
     "api_key": f"{CANARY}-query",
     "header_key": f"{CANARY}-header",
@@ -208,7 +207,8 @@ def test_no_record_shows_what_it_holds():
     forms = TokenForms(upstream.tokens[0], CREDENTIALS)
     records = (
         encoder,
-        encoder._headers,
+        encoder._timed,
+        upstream.headers,
         encoder.encode(READ, "now", f"{CANARY}-token"),
         forms,
         read_key_file(KEY_FILE),

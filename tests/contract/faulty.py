@@ -165,7 +165,9 @@ async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
         for upstream in catalogue.upstreams.values():
             environment |= _environment(upstream, f"{url}/{upstream.name}")
         settings = read_settings(environment, None, {"data": data})
-        async with Gateway.open(settings) as gateway:
+        # A tool that no agent is granted is still a promise.
+        grants = {"administrator": frozenset(entry.id for entry in catalogue.entries)}
+        async with Gateway.open(settings, grants=grants) as gateway:
             yield LiveGateway(gateway, upstreams)
 
 

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from litestar.handlers import ASGIRouteHandler
@@ -12,7 +13,7 @@ from litestar.handlers import ASGIRouteHandler
 from gateway.catalogue import open_catalogue
 from gateway.codegen import meta
 from gateway.codegen.generate import generate
-from gateway.contract.context import CallFacts
+from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.upstream import ReplyFacts
 
@@ -60,7 +61,8 @@ async def test_a_python_binding_calls_its_handler_with_typed_arguments(package: 
     binding = entry.operation.binding
     assert isinstance(binding, PythonBinding)
 
-    result = await binding.run({"name": "Ada"})
+    # The handler names no upstreams, and so the context is not looked at.
+    result = await binding.run({"name": "Ada"}, cast("CallContext", None))
 
     assert result == {"greeting": "Hello, Ada!"}
     assert entry.output.admits(result)

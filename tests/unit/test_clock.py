@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from gateway.clock import FastClock, rfc3339
+from gateway.clock import FastClock
+from gateway.contract.conversion import rfc3339
 
 
 class HandClock:

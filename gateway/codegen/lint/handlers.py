@@ -27,14 +27,14 @@ class Handlers:
     def __init__(self, schemas: Path) -> None:
         self._folders = [schemas.absolute().parent, *map(Path, sys.path)]
         self._modules: dict[str, ast.Module | None] = {}
+        self._names: dict[str, frozenset[str] | None] = {}
 
     def lost(self, x_binding: dict[str, Any]) -> Iterator[tuple[str, str, str | None]]:
         """Pointer inside `x-binding`, message and fix of every function that is not there."""
         written, _ = parse(x_binding)
         for pointer, module, function in functions(written) if written else ():
-            tree = self._module(module)
-            names = frozenset() if tree is None else frozenset(_names(tree))
-            if tree is None:
+            names = self._names_of(module)
+            if names is None:
                 yield pointer, f"there is no module {module}", None
             elif function not in names and "*" not in names:
                 message = f"{module} has no function {function}"
@@ -45,7 +45,7 @@ class Handlers:
 
         A function that its module takes from elsewhere is not looked at.
         """
-        written, _ = parse(x_binding)
+        written, _ = parse(x_binding) if "python" in x_binding else (None, ())
         tree = self._module(written.module) if isinstance(written, HandlerMap) else None
         if tree is None or not isinstance(written, HandlerMap):
             return
@@ -54,6 +54,12 @@ class Handlers:
         if found and not any(_takes(each, given) for each in found):
             what = "the arguments and a context" if written.upstreams else "the arguments alone"
             yield written.pointer, f"{written.function} is no async function of {what}"
+
+    def _names_of(self, module: str) -> frozenset[str] | None:
+        if module not in self._names:
+            tree = self._module(module)
+            self._names[module] = None if tree is None else frozenset(_names(tree))
+        return self._names[module]
 
     def _module(self, name: str) -> ast.Module | None:
         if name not in self._modules:

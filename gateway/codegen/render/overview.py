@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from gateway.codegen.ir import Contracts, ToolContract
 from gateway.codegen.render.artifact import Artifact, joint_source
 from gateway.codegen.render.markdown import joined, page_header, table
+from gateway.contract.operation import Effect
 
 
 def index(contracts: Contracts) -> Artifact:
@@ -43,9 +44,10 @@ def _by_connector(contracts: Contracts) -> Iterator[str]:
 
 def _by_agent(contracts: Contracts) -> Iterator[tuple[str, ...]]:
     tools = {tool.id: tool for tool in contracts.tools}
+    harmless = tuple(tool.id for tool in contracts.tools if tool.effect is not Effect.DESTROY)
     for agent, ids in contracts.policies.grants.items():
         links = ", ".join(_link(tools[each], each) for each in ids)
-        yield f"`{agent}`", str(len(ids)), links if len(ids) < len(tools) else "all"
+        yield f"`{agent}`", str(len(ids)), "all but what destroys" if ids == harmless else links
 
 
 def _link(tool: ToolContract, text: str) -> str:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5870d6e22c7b53da9f5dd8dc2fd78a92; generator 1
+# Source closure sha256: 0da47b5ff4534c0f3e7a7f60c5cefc39; generator 1
 
 """The binding of amadeus.get_airport_code.
 

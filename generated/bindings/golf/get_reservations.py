@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 48a08d261434d5427a12b6c358522617; generator 1
+# Source closure sha256: 25bdbe4e31e5a4c33c2543d212073854; generator 1
 
 """The binding of golf.get_reservations.
 

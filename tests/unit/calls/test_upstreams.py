@@ -52,6 +52,15 @@ async def test_an_expected_status_is_answered_with_its_body() -> None:
     assert (answer.status, answer.body) == (409, {"n": 3})
 
 
+@pytest.mark.parametrize("alien", [{"n": "many"}, "text", []])
+async def test_an_expected_status_with_a_body_of_somebody_else_is_not_what_was_expected(
+    alien: object,
+) -> None:
+    """A proxy in between says 404 as well, and means something else."""
+    with pytest.raises(UpstreamRejected):
+        await Context(reply(409, alien)).again().send(UpstreamCall("shop", "pay"), expect={409})
+
+
 async def test_an_expected_status_is_answered_and_not_kept_where_successes_are() -> None:
     context = Context(reply(404), reply(body={"n": 2}))
     with pytest.raises(UpstreamRejected):

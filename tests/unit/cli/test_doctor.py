@@ -142,3 +142,19 @@ def test_the_store_note_depends_on_the_sqlite_in_use(examine):
     _, found = examine()
     is_old = sqlite3.sqlite_version_info < (3, 51, 3)
     assert ("store" in found) is is_old
+
+
+def test_live_data_beside_a_mocks_is_wrong_and_the_tools_are_named(examine, monkeypatch):
+    """Amadeus' real prices would be converted at rates that a mock made up."""
+    for name in ("CLIENT_ID", "CLIENT_SECRET"):
+        monkeypatch.setenv(f"GATEWAY_AMADEUS_{name}", "canary-0123456789")
+    code, found = examine()
+    assert code == 1
+    for tool in ("search_flights", "search_hotels"):
+        [diagnosis] = found[f"tool amadeus.{tool}"]
+        assert "mock of frankfurter" in diagnosis["finding"]
+        assert diagnosis["fix"] == "GATEWAY_BACKEND_FRANKFURTER=live"
+    monkeypatch.setenv("GATEWAY_BACKEND_FRANKFURTER", "live")
+    code, found = examine()
+    assert code == 0
+    assert not [part for part in found if part.startswith("tool ")]

@@ -89,3 +89,47 @@ def test_of_a_large_value_only_the_first_error_is_sought() -> None:
 
 def test_a_large_valid_value_has_no_violations() -> None:
     assert Gate(SCHEMA).violations({"code": "KTEB", "legs": [1] * 2000}) == ()
+
+
+CHOICE = {
+    "anyOf": [
+        {
+            "type": "object",
+            "required": ["name", "size"],
+            "properties": {"name": {"type": "string", "maxLength": 3}, "size": {}},
+            "additionalProperties": False,
+        },
+        {"type": "object", "required": ["weight", "colour"], "properties": {}},
+        {"type": "string", "pattern": "^a"},
+        {"const": 7},
+    ]
+}
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        # One error by the first branch, and two by the second.
+        ({"size": 1}, {("/a/name", "required")}),
+        ({"name": "long", "size": 1}, {("/a/name", "maxLength")}),
+        # The only branch for texts.
+        ("b", {("/a", "pattern")}),
+        # For no branch at all, and as near to the first as to the second.
+        (3, {("/a", "choice")}),
+        ({"name": "long"}, {("/a", "choice")}),
+    ],
+)
+def test_of_alternatives_the_nearest_is_told_if_there_is_one(keyword, value, found) -> None:
+    gate = Gate({"properties": {"a": {keyword: CHOICE["anyOf"]}}})
+
+    told = {(violation.pointer, violation.keyword) for violation in gate.violations({"a": value})}
+
+    assert told == {(pointer, keyword if name == "choice" else name) for pointer, name in found}
+
+
+def test_no_message_of_an_alternative_repeats_the_value() -> None:
+    (violation,) = Gate(CHOICE).violations({"name": "hunter2-secret", "size": 1})
+
+    assert violation.pointer == "/name"
+    assert "hunter2" not in violation.detail

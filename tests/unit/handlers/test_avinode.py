@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.clock import rfc3339
+from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.handlers.avinode import (
     average_response_minutes,

@@ -245,3 +245,12 @@ def test_a_range_is_answered_as_it_is_up_to_a_limit():
     assert sheets.row_count(many) == len(many)
     assert sheets.is_cut(many)
     assert not sheets.is_cut(many[:-1])
+
+
+def test_numbers_that_json_writes_with_a_fraction_are_whole():
+    """`2.0` is an integer to JSON Schema."""
+    sheet = [HEADER, *([f"CL-{number}"] for number in range(9))]
+    inputs = {"limit": 2.0, "offset": 1.0}
+    assert [client["client_id"] for client in sheets.page(sheet, inputs)] == ["CL-1", "CL-2"]
+    assert repr(sheets.next_offset(sheet, inputs)) == "3"
+    assert len(sheets.searched(sheet, {"limit": 2.0})) == 2

@@ -204,6 +204,8 @@ def test_live_needs_the_setting_that_has_no_default() -> None:
     found = upstream(TRIO)
     assert found.problem is not None
     assert "Sheets needs GATEWAY_SHEETS_SPREADSHEET_ID; set it" in found.problem
+    assert CANARY not in found.problem
+    assert found.origins["client_id"] == "GATEWAY_SHEETS_CLIENT_ID"
     assert dict(upstream(TRIO | SHEET).settings) == {"spreadsheet_id": "abc", "tab": "Clients"}
 
 

@@ -1,0 +1,5 @@
+# Generated from schemas/openapi.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 576ba7c2e4abb7184ca409154dbbbd53; generator 1
+
+"""Bindings of the gmail tools."""

@@ -1,0 +1,125 @@
+# Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e8399201053f044c88e64573ecbfd26d; generator 1
+
+"""The operations of gmail."""
+
+from typing import Final
+
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
+from generated.bindings.gmail import (
+    create_draft,
+    get_email,
+    get_thread_history,
+    send_email,
+    send_template_email,
+)
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="gmail.create_draft",
+        connector="gmail",
+        title="Create a draft",
+        description=(
+            "Create a draft of an email in the mailbox of this gateway, for people to look at "
+            "and send."
+        ),
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="mail_refused",
+                status=422,
+                title="Gmail refused the mail, most likely because of a recipient.",
+            ),
+        ),
+        binding=create_draft.BINDING,
+        sensitive=(
+            "/body",
+            "/attachments/*/content",
+        ),
+        route="/v1/gmail/create_draft",
+    ),
+    Operation(
+        id="gmail.get_email",
+        connector="gmail",
+        title="Get an email",
+        description=(
+            "Get an email of the mailbox by its id, with its text and the names of its files."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(reason="email_not_found", status=404, title="There is no such mail."),
+        ),
+        binding=get_email.BINDING,
+        attempts=Attempts(
+            max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=12.0, on=(429, 500, 502, 503, 504)
+        ),
+        route="/v1/gmail/get_email",
+    ),
+    Operation(
+        id="gmail.get_thread_history",
+        connector="gmail",
+        title="Get the history of a thread",
+        description="Get the mails of a thread, oldest first, to know what was said before.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(reason="thread_not_found", status=404, title="There is no such thread."),
+        ),
+        binding=get_thread_history.BINDING,
+        attempts=Attempts(
+            max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=12.0, on=(429, 500, 502, 503, 504)
+        ),
+        route="/v1/gmail/get_thread_history",
+    ),
+    Operation(
+        id="gmail.send_email",
+        connector="gmail",
+        title="Send an email",
+        description=(
+            "Send an email from the account of this gateway, with copies and files if there are "
+            "any."
+        ),
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="mail_refused",
+                status=422,
+                title="Gmail refused the mail, most likely because of a recipient.",
+            ),
+        ),
+        binding=send_email.BINDING,
+        sensitive=(
+            "/body",
+            "/attachments/*/content",
+        ),
+        route="/v1/gmail/send_email",
+    ),
+    Operation(
+        id="gmail.send_template_email",
+        connector="gmail",
+        title="Send an email from a template",
+        description=(
+            "Send an email that one of the templates makes of the variables given, in HTML and "
+            "in plain text."
+        ),
+        effect=Effect.WRITE,
+        timeout_seconds=30.0,
+        errors=(
+            DeclaredError(
+                reason="mail_refused",
+                status=422,
+                title="Gmail refused the mail, most likely because of a recipient.",
+            ),
+        ),
+        binding=send_template_email.BINDING,
+        sensitive=(
+            "/template_data",
+            "/attachments/*/content",
+        ),
+        route="/v1/gmail/send_template_email",
+    ),
+)

@@ -1,0 +1,104 @@
+"""A search that books, through a whole gateway: who may, what it needs, and what is left of it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.app import Gateway
+from gateway.settings import read_settings
+from generated import policies
+from tests.asgi_server import serving
+
+SEARCH = "/v1/golf/search_tee_times"
+BOOK = "/v1/golf/book_tee_time"
+DAY = {"date": "2026-12-07", "players": 4}
+NOW = {**DAY, "auto_book": True, "idempotency_key": "key-of-the-escalation"}
+AGENTS = {
+    "looker": frozenset({"golf.search_tee_times"}),
+    "golfer": frozenset({"golf.search_tee_times", "golf.book_tee_time"}),
+}
+
+
+class Site:
+    """A gateway on mocks, and a client for each of two agents."""
+
+    def __init__(self, gateway: Gateway, url: str, keys: dict[str, str]) -> None:
+        self.gateway, self._url, self._keys = gateway, url, keys
+
+    async def post(self, agent: str, path: str, arguments: dict[str, Any]) -> httpx.Response:
+        headers = {"authorization": f"Bearer {self._keys[agent]}"}
+        async with httpx.AsyncClient(base_url=self._url, headers=headers) as http:
+            return await http.post(path, json=arguments)
+
+    async def recorded(self) -> list[Any]:
+        """The audit records that are in the store now, oldest first."""
+        records = await self.gateway.parts.store.audit.latest(100)
+        return [each for each in records[::-1] if each.operation.startswith("golf.")]
+
+
+@pytest.fixture
+async def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    monkeypatch.setattr(policies, "GRANTS", {**policies.GRANTS, **AGENTS})
+    # Reads are recorded late on purpose here: what is stored at once, was waited for.
+    environment = {"GATEWAY_DATA": str(tmp_path), "GATEWAY_AUDIT_FLUSH_SECONDS": "5"}
+    async with (
+        Gateway.open(read_settings(environment, None, {})) as gateway,
+        serving(gateway.site()) as url,
+    ):
+        keys = {agent: (await gateway.parts.keys.create(agent, "test")).key for agent in AGENTS}
+        yield Site(gateway, url, keys)
+
+
+async def test_who_may_only_search_may_not_book_by_searching(site: Site) -> None:
+    refused = await site.post("looker", SEARCH, NOW)
+    assert (refused.status_code, refused.json()["code"]) == (403, "PERMISSION_ERROR")
+    found = await site.gateway.call("golf.get_reservations", {"user_id": "user-001"})
+    assert found["reservations"] == []
+    assert (await site.post("looker", SEARCH, {**NOW, "auto_book": False})).status_code == 200
+    assert (await site.post("golfer", SEARCH, NOW)).status_code == 200
+
+
+async def test_a_search_that_books_needs_a_key_for_the_booking(site: Site) -> None:
+    refused = await site.post("golfer", SEARCH, {**DAY, "auto_book": True})
+    assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_ERROR")
+    assert [each["pointer"] for each in refused.json()["errors"]] == ["/idempotency_key"]
+
+
+async def test_the_record_of_a_booking_is_stored_before_it_is_answered(site: Site) -> None:
+    searched = await site.post("golfer", SEARCH, DAY)
+    assert searched.status_code == 200
+    assert await site.recorded() == []
+    booked = await site.post("golfer", SEARCH, NOW)
+    assert booked.json()["reservation"]["status"] == "confirmed"
+    read, write = await site.recorded()
+    assert (write.operation, write.agent, write.status) == ("golf.search_tee_times", "golfer", 200)
+    assert write.arguments["auto_book"] is True
+    assert "auto_book" not in read.arguments
+
+
+async def test_a_search_after_a_booking_does_not_show_what_was_booked(site: Site) -> None:
+    """Searches are kept for five minutes, but not beyond a booking through the same gateway."""
+    first = (await site.post("golfer", SEARCH, DAY)).json()["tee_times"]
+    taken = first[0]
+    booking = {name: taken[name] for name in ("tee_time_id", "date", "time")} | {"players": 4}
+    assert (await site.post("golfer", BOOK, booking)).status_code == 200
+    assert (await site.post("looker", SEARCH, DAY)).json()["tee_times"] == first[1:]
+
+
+async def test_a_search_is_kept_for_others(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One request to the tee sheet serves two callers, and both calls are recorded."""
+    line = site.gateway.parts.pipeline.dispatcher._lines["golf"]
+    sent = []
+    send = line.backend.send
+
+    async def watched(request: Any, *, timeout_seconds: float) -> Any:
+        sent.append(request.operation)
+        return await send(request, timeout_seconds=timeout_seconds)
+
+    monkeypatch.setattr(line.backend, "send", watched)
+    answers = [await site.post(agent, SEARCH, DAY) for agent in ("looker", "golfer", "looker")]
+    assert {answer.text for answer in answers} == {answers[0].text}
+    assert sent == ["listTeeTimes"]
