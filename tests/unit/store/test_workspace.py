@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Filter, Selection
@@ -170,6 +171,22 @@ async def test_callers_are_told_that_nothing_was_changed_and_the_log_why(file, c
     assert failed.value.is_sent is False
     assert f"{file} is a folder" in caplog.text
     assert "secret title" not in caplog.text
+
+
+async def test_a_commit_that_fails_may_have_happened(file) -> None:
+    opened = workspace(at(file))
+    await opened.check()
+    writer = opened._opening.result().engines.writer
+
+    @event.listens_for(writer.sync_engine, "commit")
+    def fail(_connection: object) -> None:
+        raise OSError("the disk is gone")
+
+    with pytest.raises(UpstreamUnavailable) as failed:
+        await opened.insert("books", [{"id": "a"}])
+    await opened.close()
+
+    assert failed.value.is_sent
 
 
 async def test_it_recovers_when_the_cause_is_gone(file) -> None:
