@@ -118,6 +118,12 @@ def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamS
     for found in upstreams.values():
         if found.problem is not None:
             raise ConfigurationError(f"{found.name}: {found.problem}")
+    backends = {name: found.backend for name, found in upstreams.items()}
+    for operation_id, made_up in catalogue.mixing(backends):
+        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+        raise ConfigurationError(
+            f"{operation_id} would mix live data with a mock's; set {settings_needed}"
+        )
     return upstreams
 
 

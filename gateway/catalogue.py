@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
+from gateway.contract.operation import Binding, HttpBinding, Operation, PythonBinding, Tool
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Upstream
 from gateway.errors import ContractError, UnknownOperation
@@ -72,6 +72,18 @@ class Catalogue:
     @property
     def connectors(self) -> tuple[str, ...]:
         return tuple(sorted({entry.operation.connector for entry in self.entries}))
+
+    def mixing(self, backends: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Operations that would answer live data and a mock's as one, with the mocked upstreams.
+
+        `backends` says of each upstream who answers for it: `live`, `mock` or `workspace`.
+        """
+        for entry in self.entries:
+            binding = entry.operation.binding
+            names = binding.upstreams if isinstance(binding, PythonBinding) else ()
+            made_up = tuple(name for name in names if backends[name] == "mock")
+            if made_up and any(backends[name] == "live" for name in names):
+                yield entry.id, made_up
 
     def find(self, operation_id: str) -> Entry:
         """The entry with this id. Raises `UnknownOperation`."""

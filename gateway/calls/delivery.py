@@ -73,6 +73,10 @@ class Delivery:
         self._sleep = sleep
         self.may_have_acted = False
         """Whether a request was sent that changes something and must not be sent again."""
+        self.has_acted = False
+        """Whether the upstream has confirmed such a request."""
+        self.acts_unseen = False
+        """Whether the handler changes things by other ways than requests."""
 
     async def deliver(self, line: Line, request: UpstreamRequest) -> Reply:
         """The upstream's reply, whatever its status: the first that is no passing failure.
@@ -101,11 +105,13 @@ class Delivery:
         left = self._left()
         limit = min(left, self._attempts.timeout_seconds or left)
         try:
-            return await line.backend.send(request, timeout_seconds=limit)
+            reply = await line.backend.send(request, timeout_seconds=limit)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_repeatable or not error.is_sent:
                 self.may_have_acted = acted_before
             return error
+        self.has_acted |= not is_repeatable and reply.status < 400
+        return reply
 
     def _passing(
         self, reader: ReplyReader, outcome: Reply | UpstreamTimeout | UpstreamUnavailable

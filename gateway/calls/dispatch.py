@@ -1,6 +1,7 @@
 """From a permit to an outcome: the Python handler, or the upstream through its backend."""
 
 import asyncio
+import copy
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,6 +20,7 @@ from gateway.errors import (
     InternalError,
     InvalidArguments,
     ToolFailed,
+    UpstreamError,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
@@ -51,8 +53,8 @@ class Dispatcher:
             return await self._timed(operation, arguments, call, delivery)
         except ToolFailed as error:
             raise _declared(operation, error) from error
-        except (UpstreamTimeout, UpstreamUnavailable) as error:
-            if not (delivery.may_have_acted and error.is_sent):
+        except UpstreamError as error:
+            if not _may_have_happened(error, delivery):
                 raise
             raise _doubtful(error) from error
 
@@ -77,7 +79,7 @@ class Dispatcher:
             case PythonBinding(run=run, upstreams=upstreams):
                 lines = {name: self._lines[name] for name in upstreams}
                 # What a handler does by itself or in the workspace, nobody else keeps account of.
-                delivery.may_have_acted = arguments.effect is not Effect.READ and all(
+                delivery.acts_unseen = arguments.effect is not Effect.READ and all(
                     line.tables is not None for line in lines.values()
                 )
                 context = CallUpstreams(self._facts(call), lines, delivery, self._shared)
@@ -109,10 +111,20 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
         raise InvalidArguments([violation]) from error
 
 
-def _doubtful(
-    error: UpstreamTimeout | UpstreamUnavailable,
-) -> UpstreamTimeout | UpstreamUnavailable:
-    known = type(error)(f"{error.detail} {_MAY_HAVE_HAPPENED}")
+def _may_have_happened(error: UpstreamError, delivery: Delivery) -> bool:
+    """Whether repeating the call could do a second time what it has done or may have done."""
+    if not error.is_retryable:
+        return False
+    if delivery.has_acted:
+        return True
+    is_doubtful = delivery.may_have_acted or (delivery.acts_unseen and error.is_sent)
+    return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
+
+
+def _doubtful(error: UpstreamError) -> UpstreamError:
+    known = copy.copy(error)
+    known.detail = f"{error.detail} {_MAY_HAVE_HAPPENED}"
+    known.args = (known.detail,)
     known.is_retryable = False
     return known
 

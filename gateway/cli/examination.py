@@ -16,7 +16,6 @@ from gateway.cli.options import settings_of
 from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import generate
-from gateway.contract.operation import PythonBinding
 from gateway.contract.rows import shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
@@ -100,14 +99,10 @@ def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     """Tools whose answers would mix what is real with what a mock makes up."""
     upstreams = catalogue.upstreams
     backends = {name: settings.for_upstream(each).backend for name, each in upstreams.items()}
-    for entry in catalogue.entries:
-        binding = entry.operation.binding
-        names = binding.upstreams if isinstance(binding, PythonBinding) else ()
-        made_up = [name for name in names if backends[name] == "mock"]
-        if made_up and any(backends[name] == "live" for name in names):
-            finding = f"mixes live data with the mock of {' and '.join(made_up)}"
-            fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
-            yield wrong(f"tool {entry.id}", finding, fix)
+    for operation_id, made_up in catalogue.mixing(backends):
+        finding = f"mixes live data with the mock of {' and '.join(made_up)}"
+        fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+        yield wrong(f"tool {operation_id}", finding, fix)
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:

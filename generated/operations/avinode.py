@@ -1,12 +1,12 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3ef168f905f4a50db83c6d69d3f7b1d1; generator 1
+# Source closure sha256: 4ef7f2e965ca65519a4eefc804532059; generator 1
 
 """The operations of avinode."""
 
 from typing import Final
 
-from gateway.contract.operation import DeclaredError, Effect, Operation
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
 from generated.bindings.avinode import (
     create_rfp,
     create_trip,
@@ -73,6 +73,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=get_quote_status.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/get_quote_status",
     ),
     Operation(
@@ -90,6 +91,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=get_quotes.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/get_quotes",
     ),
     Operation(
@@ -108,6 +110,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=get_rfp_status.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/get_rfp_status",
     ),
     Operation(
@@ -119,6 +122,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(),
         binding=search_airports.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        cache_seconds=86400.0,
         route="/v1/avinode/search_airports",
     ),
     Operation(
@@ -130,6 +135,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(),
         binding=search_empty_legs.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/search_empty_legs",
     ),
     Operation(
@@ -145,6 +151,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(),
         binding=search_flights.BINDING,
+        attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/search_flights",
     ),
     Operation(

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3ef168f905f4a50db83c6d69d3f7b1d1; generator 1
+# Source closure sha256: 4ef7f2e965ca65519a4eefc804532059; generator 1
 
 """The REST routes of avinode."""
 

@@ -87,6 +87,20 @@ async def test_a_start_that_fails_leaves_the_error_state(tmp_path: Path) -> None
     assert gateway.state is State.ERROR
 
 
+async def test_live_data_and_a_mocks_are_never_answered_as_one(tmp_path: Path) -> None:
+    environment = {
+        "GATEWAY_AMADEUS_CLIENT_ID": "id",
+        "GATEWAY_AMADEUS_CLIENT_SECRET": "secret",
+    }
+    with pytest.raises(ConfigurationError, match="GATEWAY_BACKEND_FRANKFURTER=live"):
+        async with Gateway.open(read_settings(environment, None, {"data": tmp_path})):
+            pass
+
+    environment["GATEWAY_BACKEND_FRANKFURTER"] = "live"
+    async with Gateway.open(read_settings(environment, None, {"data": tmp_path})) as gateway:
+        assert gateway.may_call("administrator", "amadeus.search_flights")
+
+
 async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) -> None:
     seen: list[tuple[str, State]] = []
 
@@ -109,7 +123,8 @@ async def test_an_agent_sees_and_calls_exactly_what_its_policy_grants(settings: 
             await gateway.call("example.greet", {"name": "Ada"}, agent="proposal_analysis")
         everything = {entry.id for entry in gateway.tools()}
 
-    assert seen == {"avinode.get_rfp_status"}
+    tables = {f"supabase.{tool}" for tool in ("query", "insert", "update", "rpc")}
+    assert seen == tables | {"avinode.get_rfp_status"}
     assert len(everything) > len(seen)
 
 

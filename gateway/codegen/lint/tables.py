@@ -1,15 +1,13 @@
 """Tables of upstreams: files of their own, and rows of typed columns with a key."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.sources.refs import Target
 from gateway.contract.pointers import child
-
-_KEY: Final = "id"
-"""The primary key of every table."""
+from gateway.contract.rows import KEY
 
 
 def check_tables(workspace: Workspace) -> Iterator[Finding]:
@@ -44,11 +42,11 @@ def _problems(schema: Any) -> Iterator[str]:
         yield "the row of a table is a closed object"
     properties = schema.get("properties")
     columns = properties if isinstance(properties, dict) else {}
-    key = columns.get(_KEY)
+    key = columns.get(KEY)
     if not isinstance(key, dict) or key.get("type") != "string":
-        yield f"there is no column {_KEY} of type string"
-    elif _KEY not in schema.get("required", ()):
-        yield f"the column {_KEY} is not required"
+        yield f"there is no column {KEY} of type string"
+    elif KEY not in schema.get("required", ()):
+        yield f"the column {KEY} is not required"
     for name, column in columns.items():
         if isinstance(column, dict) and "type" not in column:
             yield f"the column {name} has no type"

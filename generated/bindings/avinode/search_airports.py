@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: de926fdbc6c72d7b7529f094588adb12; generator 1
+# Source closure sha256: dcf4b3ba18b58b848d6eee670786eed0; generator 1
 
 """The binding of avinode.search_airports.
 

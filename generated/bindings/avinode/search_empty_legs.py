@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1a038059a23aa3337606dbcdcecadb08; generator 1
+# Source closure sha256: 307af94c2c4249aaaef0afc4cf5ba543; generator 1
 
 """The binding of avinode.search_empty_legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7c2ec7d74454336ca6b408b21e1936db; generator 1
+# Source closure sha256: 5707c00fa099158ddffcf9e17b1c91dd; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d07271f0801991101c5a09d023ab2ad0; generator 1
+# Source closure sha256: dabf296ebf3f0d476719bf41750e744f; generator 1
 
 """Get the quotes for a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f6de58de643d5493a9809e2949258b72; generator 1
+# Source closure sha256: 0369ce4f2592d30599e34c4d24caec81; generator 1
 
 """Get the status of a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7c5c4c0c41cd044f991530e1344f6506; generator 1
+# Source closure sha256: 5f4582a6b882b6f3351431b450e51c3f; generator 1
 
 """Search airports.
 

@@ -13,7 +13,7 @@ from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Entry, ToolListing
-from gateway.contract.context import CallContext, CallFacts
+from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import (
     Binding,
@@ -47,8 +47,8 @@ ZOO = Upstream(
     title="Zoo",
     base_url=None,
     operations=tuple(
-        UpstreamOperation(id=name, method="GET", path=f"/{name}", replies={"200": {}})
-        for name in ("search", "open")
+        UpstreamOperation(id=name, method=method, path=f"/{name}", replies={"200": {}})
+        for name, method in (("search", "GET"), ("open", "GET"), ("feed", "POST"))
     ),
 )
 
@@ -282,3 +282,46 @@ async def test_arguments_that_no_request_can_carry_are_invalid_and_nothing_is_se
 
     assert invalid.value.violations[0].pointer == "/name"
     assert backend.sent == []
+
+
+class TwoSteps(Upstreams):
+    """A backend that answers the first request and fails at the second."""
+
+    problem = None
+
+    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+        self.sent.append(request)
+        if len(self.sent) == 2 and self.failure is not None:
+            raise self.failure
+        headers = {"content-type": "application/json"}
+        status = 200 if len(self.sent) == 1 else self.statuses[request.operation]
+        return Reply(status=status, headers=headers, body=b"{}")
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [
+        (200, UpstreamUnavailable("Refused.", is_sent=False)),
+        (200, UpstreamTimeout("Late.")),
+        (429, None),
+        (503, None),
+    ],
+)
+async def test_what_the_first_request_has_done_makes_the_failure_of_the_second_final(
+    status: int, failure: GatewayError | None
+) -> None:
+    """Repeating the call would do the first part again, however the second one failed."""
+
+    async def act_and_look(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        await context.send(UpstreamCall("zoo", "feed"))
+        await context.send(UpstreamCall("zoo", "open"))
+        return {}
+
+    binding = PythonBinding(run=act_and_look, upstreams=("zoo",))
+    with pytest.raises(GatewayError) as failed:
+        await dispatch(
+            permit_for(binding, effect=Effect.WRITE), TwoSteps({"open": status}, failure)
+        )
+
+    assert failed.value.is_retryable is False
+    assert "may have happened" in failed.value.detail
