@@ -440,12 +440,12 @@ async def test_more_rows_than_can_be_answered_are_left_alone(tables: Tables) -> 
 
 
 @pytest.mark.postgres
-async def test_a_server_that_dropped_every_connection_is_asked_again(databases) -> None:
-    async with backends.workspace(databases["postgres"]) as context:
+async def test_a_server_that_dropped_every_connection_is_asked_again(fresh_url) -> None:
+    async with backends.workspace(fresh_url) as context:
         opened = backends.tables_of(context)
         before = await found(opened)
         await run(
-            databases["postgres"],
+            fresh_url,
             "select pg_terminate_backend(pid) from pg_stat_activity "
             "where datname = current_database() and pid <> pg_backend_pid()",
         )
@@ -454,7 +454,7 @@ async def test_a_server_that_dropped_every_connection_is_asked_again(databases) 
 
 
 @pytest.mark.postgres
-async def test_two_starts_make_the_tables_once(new_database, fresh_url) -> None:
+async def test_two_starts_make_the_tables_once(fresh_url) -> None:
     async with backends.workspace(fresh_url) as one, backends.workspace(fresh_url) as other:
         answers = await asyncio.gather(*(found(backends.tables_of(each)) for each in (one, other)))
 

@@ -50,6 +50,20 @@ async def test_the_rows_of_a_mock_end_with_the_process(tmp_path) -> None:
         assert await count(again) == 0
 
 
+async def test_the_same_seed_gives_a_mock_the_same_keys_and_times(tmp_path) -> None:
+    frozen = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
+    answers = []
+    for seed in ("1", "1", "2"):
+        chosen = settings(tmp_path, **MEMORY, **frozen, GATEWAY_SEED=seed)
+        async with Gateway.open(chosen) as gateway:
+            answers.append([await gateway.call("supabase.insert", NEW) for _ in range(2)])
+
+    first, again, other = ([each["rows"][0] for each in answer] for answer in answers)
+    assert first == again
+    assert first[0]["created_at"] == "2026-11-20T12:00:00Z"
+    assert len({row["id"] for row in (*first, *other)}) == 4
+
+
 async def test_the_workspace_lies_where_its_url_says(tmp_path) -> None:
     url = f"sqlite:///{tmp_path}/elsewhere/rows.db"
     async with Gateway.open(settings(tmp_path / "data", GATEWAY_WORKSPACE_URL=url)) as gateway:
