@@ -29,7 +29,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Secret, Settings, UpstreamSettings
 from gateway.store.base import Store
 from gateway.store.engine import MEMORY_URL, open_store
-from gateway.store.workspace import Workspace
+from gateway.store.workspace import Workspace, seeded_keys
 from gateway.transports.problems import classify
 
 
@@ -133,16 +133,23 @@ def _workspaces(
     settings: Settings,
     clock: Clock,
 ) -> dict[str, Workspace]:
-    """Nothing is opened yet. The rows of a mock are gone with the process."""
+    """Nothing is opened yet."""
     return {
-        name: Workspace(
-            MEMORY_URL if found.backend == "mock" else settings.workspace,
-            _shapes(catalogue.upstreams[name]).values(),
-            clock,
-        )
+        name: _workspace(catalogue.upstreams[name], found, settings, clock)
         for name, found in upstreams.items()
         if catalogue.upstreams[name].has_workspace and found.backend != "live"
     }
+
+
+def _workspace(
+    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
+) -> Workspace:
+    """The rows of a mock are gone with the process; their keys and times repeat with the seed."""
+    shapes = _shapes(upstream).values()
+    if found.backend != "mock":
+        return Workspace(settings.workspace, shapes, clock)
+    mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
+    return Workspace(MEMORY_URL, shapes, mock_clock, seeded_keys(str(settings.seed)))
 
 
 def _line(

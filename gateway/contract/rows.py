@@ -154,12 +154,12 @@ def _boolean(value: Any) -> bool:
 
 
 def _integer(value: Any) -> int:
-    number = _number(value)
-    if number != int(number):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         raise ValueError("must be a whole number")
-    if not -(2**63) <= number < 2**63:
+    # Not by way of a double, which would change what is larger than 2**53.
+    if not -(2**63) <= int(value) < 2**63:
         raise ValueError("must be a whole number of at most 64 bits")
-    return int(number)
+    return int(value)
 
 
 def _number(value: Any) -> int | float:

@@ -68,7 +68,10 @@ class Tables(Protocol):
         ...
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-        """The rows as stored, in the order given. Raises `RowConflict`."""
+        """The rows as stored, in the order given; one without a key is given a new one.
+
+        Raises `RowConflict`.
+        """
         ...
 
     async def update(

@@ -5,12 +5,11 @@ The rows are in the workspace database where that takes Supabase's place, else b
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import uuid4
 
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.contract.handler import dump
 from gateway.contract.pointers import child
-from gateway.contract.rows import KEY, Shape
+from gateway.contract.rows import Shape
 from gateway.contract.tables import Row, RowConflict, Tables, TooManyRows
 from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments, InvalidReply, ToolFailed
@@ -36,9 +35,8 @@ async def insert(arguments: InsertInput, context: CallContext) -> InsertOutput:
     """The rows as stored. Fails with `conflict`."""
     shape = context.shape(UPSTREAM, arguments.table)
     rows = new_rows_of(shape, dump(arguments)["data"])
-    keyed = [row if KEY in row else {KEY: str(uuid4()), **row} for row in rows]
     try:
-        stored = await _tables(context).insert(shape.table, keyed)
+        stored = await _tables(context).insert(shape.table, rows)
     except RowConflict:
         raise ToolFailed("conflict") from None
     return InsertOutput.model_validate(_answer(shape, stored))

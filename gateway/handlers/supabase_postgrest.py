@@ -6,6 +6,7 @@ of a single-value operator is taken as it stands; only members of a list are quo
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
+from uuid import uuid4
 
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.contract.conversion import text
@@ -57,7 +58,8 @@ class PostgrestTables:
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
         """See `Tables.insert`."""
         shape = self._context.shape(UPSTREAM, table)
-        given = {name for row in rows for name in row}
+        keyed = [{KEY: str(uuid4()), **row} for row in rows]
+        given = {name for row in keyed for name in row}
         call = UpstreamCall(
             UPSTREAM,
             "insertRows",
@@ -67,11 +69,11 @@ class PostgrestTables:
                 "columns": ",".join(name for name in shape.columns if name in given),
             },
             headers=_INSERT,
-            body=[dict(row) for row in rows],
+            body=keyed,
         )
         stored = await self._changed(shape, call, expect={_CONFLICT})
         by_key = {row[KEY]: row for row in stored}
-        return [by_key[row[KEY]] for row in rows]
+        return [by_key[row[KEY]] for row in keyed]
 
     async def update(
         self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]

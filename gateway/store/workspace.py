@@ -1,10 +1,13 @@
 """The workspace database: tables that the gateway keeps itself, in the place of an upstream's."""
 
 import asyncio
+import hashlib
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final, TypeVar
+from uuid import UUID, uuid4
 
 from msgspec import Struct
 from sqlalchemy import insert, select
@@ -33,6 +36,21 @@ _FAILED: Final = "The workspace database failed."
 _CLOSING_SECONDS: Final = 10.0
 
 
+def _new_key() -> str:
+    return str(uuid4())
+
+
+def seeded_keys(seed: str) -> Callable[[], str]:
+    """Makes keys of the usual form; the same ones in the same order for the same seed."""
+    numbers = count(1)
+
+    def new_key() -> str:
+        digest = hashlib.sha256(f"{seed} {next(numbers)}".encode()).digest()
+        return str(UUID(bytes=digest[:16], version=4))
+
+    return new_key
+
+
 class _Opened(Struct, frozen=True):
     engines: Engines
     statements: Mapping[str, Statements]
@@ -45,10 +63,17 @@ class Workspace:
     that is left in the middle is lost, and the one to a database in memory holds the rows.
     """
 
-    def __init__(self, url: str, shapes: Iterable[Shape], clock: Clock) -> None:
+    def __init__(
+        self,
+        url: str,
+        shapes: Iterable[Shape],
+        clock: Clock,
+        new_key: Callable[[], str] = _new_key,
+    ) -> None:
         self._url = url
         self._shapes = {shape.table: shape for shape in shapes}
         self._clock = clock
+        self._new_key = new_key
         self._opening: asyncio.Task[_Opened] | None = None
         self._running: set[asyncio.Task[Any]] = set()
 
@@ -65,13 +90,14 @@ class Workspace:
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
         """See `Tables.insert`."""
+        keyed = [row if KEY in row else {KEY: self._new_key(), **row} for row in rows]
 
         async def add(connection: AsyncConnection, statements: Statements) -> list[Row]:
             now = self._clock.now()
             added = insert(statements.table).returning(*statements.table.c)
-            found = await connection.execute(added, [statements.new(row, now) for row in rows])
+            found = await connection.execute(added, [statements.new(row, now) for row in keyed])
             by_key = {row[KEY]: statements.answered(row) for row in found.mappings()}
-            return [by_key[row[KEY]] for row in rows]
+            return [by_key[row[KEY]] for row in keyed]
 
         return await self._run(self._changing(table, add))
 

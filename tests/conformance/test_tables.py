@@ -437,3 +437,25 @@ async def test_more_rows_than_can_be_answered_are_left_alone(tables: Tables) -> 
     assert await found(tables, where("status", "eq", "x")) == []
     assert len(await tables.delete("quotes", [where("id", "neq", "q0")])) == 1000
     assert await found(tables) == ["q0"]
+
+
+@pytest.mark.postgres
+async def test_a_server_that_dropped_every_connection_is_asked_again(fresh_url) -> None:
+    async with backends.workspace(fresh_url) as context:
+        opened = backends.tables_of(context)
+        before = await found(opened)
+        await run(
+            fresh_url,
+            "select pg_terminate_backend(pid) from pg_stat_activity "
+            "where datname = current_database() and pid <> pg_backend_pid()",
+        )
+
+        assert await found(opened) == before
+
+
+@pytest.mark.postgres
+async def test_two_starts_make_the_tables_once(fresh_url) -> None:
+    async with backends.workspace(fresh_url) as one, backends.workspace(fresh_url) as other:
+        answers = await asyncio.gather(*(found(backends.tables_of(each)) for each in (one, other)))
+
+    assert answers == [[], []]

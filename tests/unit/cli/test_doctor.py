@@ -158,3 +158,40 @@ def test_live_data_beside_a_mocks_is_wrong_and_the_tools_are_named(examine, monk
     code, found = examine()
     assert code == 0
     assert not [part for part in found if part.startswith("tool ")]
+
+
+def test_the_workspace_is_opened_as_serving_would_but_not_made(examine, tmp_path, monkeypatch):
+    code, found = examine()
+    [diagnosis] = found["workspace of supabase"]
+    assert (code, diagnosis["verdict"]) == (0, "note")
+    assert "workspace.db will be made by the first call" in diagnosis["finding"]
+    assert not (tmp_path / "data").exists()
+
+    rows = tmp_path / "rows.db"
+    rows.touch()
+    monkeypatch.setenv("GATEWAY_WORKSPACE_URL", f"sqlite:///{rows}")
+    code, found = examine()
+    [diagnosis] = found["workspace of supabase"]
+    assert (code, diagnosis["verdict"], diagnosis["finding"]) == (0, "ok", f"{rows} opens")
+
+
+def test_a_workspace_that_does_not_open_is_named_without_its_password(examine, monkeypatch):
+    monkeypatch.setenv("GATEWAY_WORKSPACE_URL", "postgresql://gateway:canary-pw@127.0.0.1:1/rows")
+    code, found = examine()
+    [diagnosis] = found["workspace of supabase"]
+    assert (code, diagnosis["verdict"]) == (1, "error")
+    assert diagnosis["finding"] == "the workspace database cannot be reached"
+    assert diagnosis["fix"] == "start it, or mend host and port in the URL"
+    assert "canary" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("url", ["mysql://canary-pw@host/rows", "rows.db", "sqlite:///"])
+def test_a_workspace_url_of_another_form_is_a_wrong_setting(examine, monkeypatch, url):
+    monkeypatch.setenv("GATEWAY_WORKSPACE_URL", url)
+    code, found = examine()
+    [diagnosis] = found["settings"]
+    assert code == 1
+    assert "GATEWAY_WORKSPACE_URL: must be `sqlite:///<path>`" in diagnosis["finding"] + str(
+        diagnosis["fix"]
+    )
+    assert "canary" not in json.dumps(found)
