@@ -72,7 +72,7 @@ class Delivery:
         self._deadline = clock.monotonic() + operation.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
-        """Whether a request was sent that changes something and must not be sent again."""
+        """Whether a request was sent that changes something and that no later call may repeat."""
         self.has_acted = False
         """Whether the upstream has confirmed such a request."""
         self.acts_unseen = False
@@ -87,7 +87,7 @@ class Delivery:
         is_repeatable = self._is_read or _is_repeatable(operation, request)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
-            outcome = await self._try(line, request, is_repeatable)
+            outcome = await self._try(line, request, is_repeatable and not request.is_key_ours)
             failure = self._passing(line.reader, outcome)
             wait = 0.0 if failure is None else self._wait(attempt, failure)
             if failure is None or is_last or wait >= self._left():
@@ -98,19 +98,19 @@ class Delivery:
         raise AssertionError("unreachable")
 
     async def _try(
-        self, line: Line, request: UpstreamRequest, is_repeatable: bool
+        self, line: Line, request: UpstreamRequest, leaves_no_doubt: bool
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         acted_before = self.may_have_acted
-        self.may_have_acted = acted_before or not is_repeatable
+        self.may_have_acted = acted_before or not leaves_no_doubt
         left = self._left()
         limit = min(left, self._attempts.timeout_seconds or left)
         try:
             reply = await line.backend.send(request, timeout_seconds=limit)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
-            if is_repeatable or not error.is_sent:
+            if leaves_no_doubt or not error.is_sent:
                 self.may_have_acted = acted_before
             return error
-        self.has_acted |= not is_repeatable and reply.status < 400
+        self.has_acted |= not leaves_no_doubt and reply.status < 400
         return reply
 
     def _passing(

@@ -74,6 +74,7 @@ class CallUpstreams:
             query=tuple(_pairs(asked.query)),
             headers=tuple(asked.headers.items()),
             body=asked.body,
+            is_key_ours=asked.is_key_ours,
         )
         if operation.cache_seconds and operation.method == "GET":
             key = encode_key([line.upstream.name, operation.id, request.path, request.query])

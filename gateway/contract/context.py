@@ -30,6 +30,8 @@ class UpstreamCall(Struct, frozen=True):
     """A list repeats its parameter."""
     headers: Mapping[str, str] = {}
     body: Any | UnsetType = UNSET
+    is_key_ours: bool = False
+    """Whether the idempotency key in `headers` was made for this call and not by the caller."""
 
 
 class UpstreamReply(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: Any | UnsetType = UNSET
+    is_key_ours: bool = False
+    """Whether its idempotency key was made for this call: a later call cannot repeat it safely."""
 
 
 class Reply(Struct, frozen=True, kw_only=True):

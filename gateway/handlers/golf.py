@@ -17,7 +17,6 @@ from gateway.errors import (
     InvalidArguments,
     ToolFailed,
     UpstreamRejected,
-    UpstreamTimeout,
     UpstreamUnavailable,
 )
 from gateway.handlers.golf_times import (
@@ -44,13 +43,13 @@ _TAKEN: Final = frozenset(
 _DECLARED: Final = _TAKEN | {"duplicate_reservation", "idempotency_key_reused"}
 _REFUSED: Final = frozenset({404, 409, 410, 422})
 _IN_PROGRESS: Final = "request_in_progress"
-_MAY_BE_BOOKED: Final = "It may have been booked all the same: look at the reservations first."
 
 
 class _Booking(Struct, frozen=True, kw_only=True):
     tee_time_id: str
     players: int
     key: str
+    is_key_ours: bool = False
     reference: str | None = None
 
 
@@ -85,14 +84,10 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
         tee_time_id=arguments.tee_time_id,
         players=arguments.players,
         key=booking_key("book" if given else "call", given or context.call.id),
+        is_key_ours=given is None,
     )
-    try:
-        async with context.exclusive(f"{_GOLF}:{booking.key}"):
-            made = await _reserve(booking, context)
-    except (UpstreamTimeout, UpstreamUnavailable) as error:
-        if given:
-            raise
-        raise _doubtful(error) from error
+    async with context.exclusive(f"{_GOLF}:{booking.key}"):
+        made = await _reserve(booking, context)
     return BookTeeTimeOutput.model_validate({"reservation": shown_reservation(made)})
 
 
@@ -197,7 +192,11 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
     if booking.reference is not None:
         body["reference"] = booking.reference
     asked = UpstreamCall(
-        _GOLF, "createReservation", headers={"Idempotency-Key": booking.key}, body=body
+        _GOLF,
+        "createReservation",
+        headers={"Idempotency-Key": booking.key},
+        body=body,
+        is_key_ours=booking.is_key_ours,
     )
     reply = await context.send(asked, expect=_REFUSED)
     if reply.status in _REFUSED:
@@ -214,14 +213,6 @@ def _refusal(reply: UpstreamReply) -> ToolFailed | UpstreamRejected | UpstreamUn
     if code == _IN_PROGRESS:
         return UpstreamUnavailable("The tee sheet is still making this very booking.")
     return UpstreamRejected(f"The upstream answered {reply.status}{f': {code}' if code else ''}.")
-
-
-def _doubtful(
-    error: UpstreamTimeout | UpstreamUnavailable,
-) -> UpstreamTimeout | UpstreamUnavailable:
-    known = type(error)(f"{error.detail} {_MAY_BE_BOOKED}")
-    known.is_retryable = False
-    return known
 
 
 def _listed(free: list[Mapping[str, Any]]) -> SearchTeeTimesOutput:

@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import UpstreamRequest
@@ -114,6 +115,18 @@ async def test_a_write_that_the_upstream_can_recognise_is_repeated() -> None:
     assert (await delivery.deliver(to_shop, PAY)).status == 200
     assert len(backend.sent) == 2
     assert not delivery.may_have_acted
+
+
+async def test_a_key_of_our_own_is_for_this_call_alone() -> None:
+    ours = replace(PAY, is_key_ours=True)
+    to_shop, backend = line(UpstreamTimeout())
+    delivery = Deliveries().start(THREE, Effect.WRITE)
+
+    with pytest.raises(UpstreamTimeout):
+        await delivery.deliver(to_shop, ours)
+
+    assert len(backend.sent) == 3
+    assert delivery.may_have_acted
 
 
 async def test_the_same_write_without_its_key_is_not() -> None:
