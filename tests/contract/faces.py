@@ -12,8 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
 from gateway.backends.base import Backend
-from gateway.catalogue import Catalogue, Entry
+from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.settings import read_settings
 
@@ -133,9 +134,11 @@ def _message(reply: httpx.Response) -> dict[str, Any]:
 
 @asynccontextmanager
 async def open_faces(data: Path) -> AsyncIterator[Faces]:
-    """A gateway on mocks, its backends watched, served in memory."""
+    """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
     settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, {"data": data})
-    async with Gateway.open(settings) as gateway:
+    entries = open_catalogue(settings.package).entries
+    grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
+    async with Gateway.open(settings, grants=grants) as gateway:
         watched = list(watch(gateway))
         site = gateway.site()
         async with lifespan(site):
