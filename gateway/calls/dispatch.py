@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
-from gateway.calls.delivery import Delivery, Line
+from gateway.calls.delivery import Delivery, Line, Sleep
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
@@ -31,9 +31,12 @@ _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look befor
 class Dispatcher:
     """Knows the line to every upstream."""
 
-    def __init__(self, lines: Mapping[str, Line], clock: Clock) -> None:
+    def __init__(
+        self, lines: Mapping[str, Line], clock: Clock, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self._lines = lines
         self._clock = clock
+        self._sleep = sleep
         self._shared = SharedState(clock)
 
     def backend_of(self, operation: Operation) -> BackendName:
@@ -48,7 +51,7 @@ class Dispatcher:
         so and is not retryable.
         """
         operation = permit.entry.operation
-        delivery = Delivery(self._clock, operation, arguments.effect)
+        delivery = Delivery(self._clock, operation, arguments.effect, self._sleep)
         try:
             return await self._timed(operation, arguments, call, delivery)
         except ToolFailed as error:

@@ -53,8 +53,8 @@ ZOO = Upstream(
 )
 
 
-class StoppedClock:
-    """Ten milliseconds pass at every look; the date stands still."""
+class TickingClock:
+    """Ten milliseconds pass whenever it is looked at; the date stands still."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -140,7 +140,7 @@ def permit_for(
 
 async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
     backend = backend or Upstreams({})
-    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, StoppedClock())
+    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, TickingClock())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),

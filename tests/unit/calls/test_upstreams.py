@@ -90,7 +90,7 @@ async def test_a_reply_is_used_again_where_the_upstreams_contract_says_so() -> N
 
     first = await context.again().send(RATE)
     kept = await context.again().send(RATE)
-    context.deliveries.clock.seconds += 60
+    context.deliveries.clock.advance(60)
     fresh = await context.again().send(RATE)
 
     assert [first.body["n"], kept.body["n"], fresh.body["n"]] == [1, 1, 2]
