@@ -20,8 +20,6 @@ MAX_VIOLATIONS: Final = 20
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
 _MASK: Final = "the value"
-_KINDS: Final = frozenset({"type", "const", "enum"})
-"""Keywords by which a branch says that a value is not for it."""
 
 
 class Gate:
@@ -47,7 +45,7 @@ class Gate:
         validator finds all errors before it tells one, and 100,000 of them take half a second.
         """
         found = (v for error in self._errors(value) for v in _violations(error))
-        return tuple(islice(found, MAX_VIOLATIONS))
+        return tuple(islice(_unique(found), MAX_VIOLATIONS))
 
     def _errors(self, value: Any) -> Iterable[ValidationError]:
         if not jsontext.holds_more_than(value, MAX_EXPLAINED):
@@ -94,7 +92,21 @@ def _nearest(
 
 
 def _is_of_other_kind(branch: Sequence[ValidationError], path: list[str | int]) -> bool:
-    return any(error.kind.name in _KINDS and list(error.instance_path) == path for error in branch)
+    """Whether the value is of another type, or some constant says that it is for another branch."""
+    return any(
+        error.kind.name == "const"
+        or (error.kind.name in {"type", "enum"} and list(error.instance_path) == path)
+        for error in branch
+    )
+
+
+def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:
+    """Each once: keywords that stand side by side may find the same."""
+    seen: set[Violation] = set()
+    for violation in violations:
+        if violation not in seen:
+            seen.add(violation)
+            yield violation
 
 
 def _violation(path: list[str | int], kind: ValidationErrorKind, detail: str) -> Violation:

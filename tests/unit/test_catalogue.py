@@ -67,8 +67,8 @@ def test_a_package_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "why"),
     [
-        ("tools.json", '{"tools":[]}', "there is no tool for avinode.create_rfp"),
-        ("tools.json", "{}", "there is no tool for avinode.create_rfp"),
+        ("tools.json", '{"tools":[]}', "there is no tool for amadeus.get_airport_code"),
+        ("tools.json", "{}", "there is no tool for amadeus.get_airport_code"),
         ("tools.json", "{", "truncated"),
         ("tools.json", '{"tools":[{"name":"a"}]}', "missing required field"),
         ("policies.py", "GRANTS = (", "never closed"),
@@ -79,7 +79,7 @@ def test_a_package_that_is_not_there_is_named() -> None:
         ("operations/__init__.py", "OPERATIONS = (1,)", "OPERATIONS is not a tuple"),
         ("operations/avinode.py", "1 / 0", "division by zero"),
         ("bindings/avinode/create_rfp.py", "import nowhere", "No module named 'nowhere'"),
-        ("tools/__init__.py", "TOOLS = ()", "there is no tool for avinode.create_rfp"),
+        ("tools/__init__.py", "TOOLS = ()", "there is no tool for amadeus.get_airport_code"),
         ("upstreams/avinode.json", "not json", "malformed"),
         ("upstreams/avinode.json", '{"name":"avinode","title":"A","base_url":null}', "it lacks"),
         ("openapi.json", "not json", "malformed"),

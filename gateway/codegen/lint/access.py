@@ -11,16 +11,12 @@ from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.document import Document
 from gateway.codegen.upstreams import FORM
+from gateway.contract.grants import GRANT_CREDENTIALS
 from gateway.contract.pointers import child, steps
+from gateway.contract.upstream import TokenGrant
 
 _CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
 _TOKEN: Final = "{token}"  # noqa: S105 - a place in a template, no secret
-_NEEDED: Final = {
-    "refresh_token": ("client_id", "client_secret", "refresh_token"),
-    "client_credentials": ("client_id", "client_secret"),
-    "jwt_bearer": ("service_account_key",),
-}
-"""The credentials of each grant."""
 _KEY_FILE: Final = "service_account_key"
 _TAKEN: Final = ("base_url", "token_url")
 """Names under `GATEWAY_<UPSTREAM>_` that every upstream has already."""
@@ -115,11 +111,11 @@ def check_tokens(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _token_credentials(
-    workspace: Workspace, document: Document, pointer: str, grant: str
+    workspace: Workspace, document: Document, pointer: str, grant: TokenGrant
 ) -> Iterator[Finding]:
     credentials = document.value["x-upstream"].get("credentials", ())
     kinds = {each["name"]: each.get("kind", "text") for each in credentials}
-    for name in _NEEDED[grant]:
+    for name in GRANT_CREDENTIALS[grant]:
         if name not in kinds:
             message = f"{grant} needs the credential {name}"
         elif name == _KEY_FILE and kinds[name] != "json":

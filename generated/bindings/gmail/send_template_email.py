@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ad8c5b5580c5db6fb347d2a4d98c3496; generator 1
+# Source closure sha256: 8f95234a5f52499fb299ea39f56544d1; generator 1
 
 """The binding of gmail.send_template_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9835aae2c1b79cae5cb525e59b1afb3b; generator 1
+# Source closure sha256: b677af740da910da230c101bf6a33dbd; generator 1
 
 """Send an email from a template.
 
@@ -40,7 +40,10 @@ class SendTemplateEmailInput(BaseModel):
     """Which template."""
 
     template_data: FlightProposal | BookingConfirmation | PaymentReceipt | FollowUp
-    """The variables of the template: all that it needs, and no others."""
+    """
+    The variables of the template: all that it needs, and no others. Which those are follows
+    from `template_name`.
+    """
 
     attachments: Annotated[list[Attachment] | None, Field(max_length=50)] = None
     """Files to send along."""

@@ -133,3 +133,24 @@ def test_no_message_of_an_alternative_repeats_the_value() -> None:
 
     assert violation.pointer == "/name"
     assert "hunter2" not in violation.detail
+
+
+def test_a_constant_says_which_alternative_was_meant() -> None:
+    """Though another one has fewer errors."""
+    branches = [
+        {"properties": {"kind": {"const": kind}, "data": {"required": names}}}
+        for kind, names in (("a", ["x", "y"]), ("b", []))
+    ]
+
+    violations = Gate({"anyOf": branches}).violations({"kind": "a", "data": {}})
+
+    assert [(v.pointer, v.keyword) for v in violations] == [
+        ("/data/x", "required"),
+        ("/data/y", "required"),
+    ]
+
+
+def test_what_two_keywords_find_alike_is_told_once() -> None:
+    gate = Gate({"required": ["a"], "allOf": [{"required": ["a"]}]})
+
+    assert [v.pointer for v in gate.violations({})] == ["/a"]

@@ -173,13 +173,20 @@ def test_a_date_is_written_out():
     assert subject_of("flight_proposal", EXAMPLES["flight_proposal"]).endswith(", 1 December 2026")
 
 
-def test_a_variable_means_the_same_in_every_template():
-    """So that whoever judged a value for one template has judged it for all."""
-    seen = {}
-    for branch in _branches().values():
-        for key, schema in branch["properties"].items():
-            bare = {word: value for word, value in schema.items() if word != "description"}
-            assert seen.setdefault(key, bare) == bare, key
+def test_each_template_demands_what_its_own_variables_require():
+    """Data that some template admits, and that has all this one requires, is for this one."""
+    demands = _resolved(INPUT["schema"])["dependentSchemas"]["template_name"]["anyOf"]
+    demanded = {
+        each["properties"]["template_name"]["const"]: each["properties"]["template_data"][
+            "required"
+        ]
+        for each in demands
+    }
+    branches = _branches()
+    assert demanded == {name: branch["required"] for name, branch in branches.items()}
+    for name, branch in branches.items():
+        others = (set(each["properties"]) for other, each in branches.items() if other != name)
+        assert all(not set(branch["required"]) <= known for known in others)
 
 
 def test_every_template_is_a_file_that_the_wheel_holds():

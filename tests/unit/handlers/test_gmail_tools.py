@@ -344,25 +344,15 @@ def test_variables_that_no_template_takes_are_refused_by_the_schema(data, found)
     assert set(refused("send_template_email", {**TEMPLATED, "template_data": data})) == found
 
 
-async def test_variables_of_another_template_are_refused_one_by_one():
-    tools = Tools()
-    with pytest.raises(InvalidArguments) as caught:
-        await tools.call("send_template_email", {**TEMPLATED, "template_name": "payment_receipt"})
-    found = {(each.pointer, each.keyword) for each in caught.value.violations}
-    assert found == {
-        *(
-            (f"/template_data/{name}", "required")
-            for name in (
-                "receipt_number",
-                "payment_date",
-                "amount_usd",
-                "payment_method",
-                "payment_for",
-            )
-        ),
-        *(
-            (f"/template_data/{name}", "additionalProperties")
-            for name in ("topic", "message", "agent_name")
-        ),
+def test_variables_of_another_template_are_refused_by_the_schema():
+    found = refused("send_template_email", {**TEMPLATED, "template_name": "payment_receipt"})
+    assert set(found) == {
+        (f"/template_data/{name}", "required")
+        for name in (
+            "receipt_number",
+            "payment_date",
+            "amount_usd",
+            "payment_method",
+            "payment_for",
+        )
     }
-    assert tools.requests == []
