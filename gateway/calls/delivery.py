@@ -50,10 +50,10 @@ class Line(Struct, frozen=True):
 
     def operation(self, operation_id: str) -> UpstreamOperation:
         """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""
-        for operation in self.upstream.operations:
-            if operation.id == operation_id:
-                return operation
-        raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
+        operation = self.upstream.find(operation_id)
+        if operation is None:
+            raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
+        return operation
 
 
 class Delivery:
