@@ -18,6 +18,7 @@ from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
+from gateway.contract.operation import Attempts
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
