@@ -24,7 +24,7 @@ BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MUL
 COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)
 VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
-EXAMPLES: Final = re.compile(r"GATEWAY_(WEATHER_\w+|TESTS_NO_SKIP)")
+EXAMPLES: Final = re.compile(r"GATEWAY_(WEATHER_\w+|TESTS_NO_SKIP|TEST_POSTGRES)")
 """Variables of an upstream that a page invents, and of the tests themselves."""
 
 
