@@ -3,8 +3,8 @@
 import json
 from typing import Any, Literal
 
-from gateway.calls.delivery import Delivery, Line
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line, Sending
 from gateway.contract.operation import Attempts, Effect, Operation, PythonBinding
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from tests.clocks import ManualClock
@@ -89,8 +89,8 @@ def operation(
     )
 
 
-class Deliveries:
-    """Makes deliveries whose waits pass at once, and keeps the waits."""
+class Sendings:
+    """Makes sendings whose waits pass at once, and keeps the waits."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
@@ -102,6 +102,6 @@ class Deliveries:
 
     def start(
         self, attempts: Attempts | None = None, effect: Effect = Effect.READ, seconds: float = 30.0
-    ) -> Delivery:
+    ) -> Sending:
         known = operation(effect, timeout_seconds=seconds, attempts=attempts or Attempts())
-        return Delivery(self.clock, known, effect, self._sleep)
+        return Sending(self.clock, known, effect, self._sleep)

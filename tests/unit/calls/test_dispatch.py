@@ -9,9 +9,9 @@ import pytest
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.call import Arguments, Call, Outcome
-from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable

@@ -13,9 +13,9 @@ from gateway.backends.faults import parse_step
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.calls.call import Call
-from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line
 from gateway.calls.validation import decode_arguments
 from gateway.catalogue import open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
