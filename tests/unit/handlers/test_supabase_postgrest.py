@@ -168,3 +168,8 @@ async def test_the_code_of_a_refusal_is_told() -> None:
         await tables(Answering(400, error("22P02"))).delete("quotes", MINE)
 
     assert failed.value.detail == "The upstream answered 400: 22P02."
+
+
+async def test_an_insert_that_shows_no_row_that_was_sent_is_refused() -> None:
+    with pytest.raises(InvalidReply):
+        await tables(Answering(201, []), "supabase.insert").insert("quotes", [{"id": "a"}])
