@@ -15,7 +15,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
 from gateway.contract import jsontext
-from gateway.contract.upstream import UpstreamRequest
+from gateway.contract.upstream import Reply, UpstreamRequest
 
 CATALOGUE = open_catalogue(generated.__name__)
 UPSTREAM = CATALOGUE.upstreams["sheets"]
@@ -31,12 +31,16 @@ class StoppedClock:
 
 
 class Desk:
-    """Calls tools and checks their results; `meddle` is what people do before a request."""
+    """Calls tools and checks their results; `meddle` is what people do before a request.
+
+    `answers` are bodies by operation that are answered instead of the mock's.
+    """
 
     def __init__(self, *steps, book=BOOK, readable=""):
         self._book = book
         self.requests = []
         self.meddle = {}
+        self.answers = {}
         clock = StoppedClock()
         scenario = list(map(parse_step, steps))
         application = UpstreamApplication(UPSTREAM, clock, scenario=scenario)
@@ -51,6 +55,9 @@ class Desk:
         if meddled is not None:
             await self.ask(*meddled)
         self.requests.append(request)
+        if request.operation in self.answers:
+            body = jsontext.encode(self.answers[request.operation])
+            return Reply(status=200, headers={"content-type": "application/json"}, body=body)
         return await self._send(request, timeout_seconds=timeout_seconds)
 
     @property
