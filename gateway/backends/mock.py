@@ -71,7 +71,7 @@ class _InProcess:
         except MockBrokeContract as error:
             raise InternalError(f"the mock of {self._name} broke its contract") from error
         await asyncio.sleep(reply.body_delay_seconds)
-        if reply.delivery == "cut":
+        if reply.is_cut:
             raise UpstreamUnavailable("The connection to the upstream broke.")
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 

@@ -156,7 +156,7 @@ class UpstreamApplication:
             status=reply.status,
             headers=self._headers(fault, reply),
             body=damaged(body, fault.damage, gate),
-            delivery="cut" if fault.damage == "close" else "whole",
+            is_cut=fault.damage == "close",
             body_delay_seconds=fault.body_latency_seconds,
         )
 
