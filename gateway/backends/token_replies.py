@@ -1,6 +1,7 @@
 """What a token endpoint's answer says (RFC 6749 §5.1, §5.2)."""
 
 import math
+import re
 from typing import Any, Final
 
 from msgspec import Struct
@@ -21,6 +22,10 @@ UNKNOWN_LIFETIME_SECONDS: Final = 300.0
 """How long a token is used whose endpoint does not say when it expires."""
 _PERMANENT: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 _PASSING: Final = frozenset({408, 429})
+_TOKEN: Final = re.compile(r"[\x20-\x7e]{1,16384}")
+"""What RFC 6749 (A.12) lets a token hold, and no more than servers take in a header. Another one
+would be kept for its whole life, and no call could be made with it.
+"""
 
 
 class IssuedToken(Struct, frozen=True, kw_only=True):
@@ -78,6 +83,8 @@ class TokenReplyReader:
         token, lifetime = body.get("access_token"), body.get("expires_in")
         if not isinstance(token, str) or not token or not _is_bearer(body.get("token_type")):
             raise InvalidReply("The upstream's token endpoint answered no bearer token.")
+        if not _TOKEN.fullmatch(token):
+            raise InvalidReply("The upstream issued an access token that no header can hold.")
         rotated = body.get("refresh_token")
         return IssuedToken(
             text=token,

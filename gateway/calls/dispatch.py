@@ -3,7 +3,9 @@
 import asyncio
 import copy
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+from pydantic import ValidationError
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
@@ -14,11 +16,14 @@ from gateway.contract.context import CallFacts
 from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
+from gateway.contract.pointers import pointer_of
+from gateway.contract.schema import MAX_VIOLATIONS
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.violation import Violation
 from gateway.errors import (
     InternalError,
     InvalidArguments,
+    InvalidResult,
     ToolFailed,
     UpstreamError,
     UpstreamTimeout,
@@ -86,7 +91,11 @@ class Dispatcher:
                     line.tables is not None for line in lines.values()
                 )
                 context = CallUpstreams(self._facts(call), lines, sending, self._shared)
-                return Outcome(await run(arguments.values, context), backend)
+                try:
+                    return Outcome(await run(arguments.values, context), backend)
+                except ValidationError as error:
+                    # Without its cause: an error of pydantic shows the values that it refuses.
+                    raise _unfit(error) from None
             case HttpBinding() as binding:
                 facts = self._facts(call, self._lines[binding.upstream].settings)
                 return Outcome(await self._exchange(binding, arguments, facts, sending), backend)
@@ -112,6 +121,17 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error
+
+
+def _unfit(error: ValidationError) -> InvalidResult:
+    """What a handler made and its own model refuses."""
+    found: Any = error.errors(include_url=False, include_context=False, include_input=False)
+    return InvalidResult(
+        [
+            Violation(pointer=pointer_of(each["loc"]), keyword=each["type"], detail="does not fit")
+            for each in found[:MAX_VIOLATIONS]
+        ]
+    )
 
 
 def _may_have_happened(error: UpstreamError, sending: Sending) -> bool:

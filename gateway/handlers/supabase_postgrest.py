@@ -75,6 +75,8 @@ class PostgrestTables:
         )
         stored = await self._changed(shape, call, expect={_CONFLICT})
         by_key = {row[KEY]: row for row in stored}
+        if by_key.keys() != {row[KEY] for row in keyed}:
+            raise InvalidReply("The upstream's answer shows other rows than those that were sent.")
         return [by_key[row[KEY]] for row in keyed]
 
     async def update(

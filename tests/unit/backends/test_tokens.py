@@ -168,6 +168,15 @@ async def test_an_answer_without_a_bearer_token_is_an_error(clock, reply):
         await source(Endpoint(lambda _: reply), clock).current()
 
 
+@pytest.mark.parametrize("text", ["a\r\nX-Other: 1", "a\0", "t\u00f6ken", "x" * 20_000])
+async def test_a_token_that_no_header_can_hold_is_not_kept(clock, text):
+    bad = answer(access_token=text, expires_in=3600)
+    tokens = source(Endpoint(lambda number: bad if number == 1 else issued(number)), clock)
+    with pytest.raises(InvalidReply):
+        await tokens.current()
+    assert await tokens.current() == "token-2"
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -160,6 +160,14 @@ async def test_a_row_that_moved_meanwhile_is_told():
     assert "row 2" in failed.value.detail
 
 
+@pytest.mark.parametrize("shown", [{}, {"values": []}, {"values": [[]]}])
+async def test_a_row_that_is_empty_after_the_change_is_told(shown):
+    desk = Desk()
+    place = "Clients!A2:N2"
+    desk.answers["updateValues"] = {"updatedRange": place, "updatedData": {"range": place, **shown}}
+    assert await failure(desk, "update_client", **CHANGE) == "client_moved"
+
+
 async def test_twenty_updates_at_once_lose_nothing():
     desk = Desk()
     texts = ("name", "company", "phone", "catering_preference", "special_needs")

@@ -185,3 +185,8 @@ async def test_a_broken_row_is_pointed_at_by_its_place(row, pointer) -> None:
         await tables(page, "supabase.query").select(wanted)
 
     assert pointer in [violation.pointer for violation in failed.value.violations]
+
+
+async def test_an_insert_that_shows_no_row_that_was_sent_is_refused() -> None:
+    with pytest.raises(InvalidReply):
+        await tables(Answering(201, []), "supabase.insert").insert("quotes", [{"id": "a"}])

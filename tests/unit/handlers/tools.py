@@ -87,9 +87,10 @@ class ConnectorTools:
         assert entry.output.violations(outcome.values) == ()
         return outcome.values
 
-    async def on_request(self, request: UpstreamRequest) -> None:
-        """What happens before a request arrives: it is kept."""
+    async def on_request(self, request: UpstreamRequest) -> Reply | None:
+        """What happens before a request arrives: it is kept. A reply takes the mock's place."""
         self.requests.append(request)
+        return None
 
     def _line(self, name: str, credentials: Mapping[str, str]) -> Line:
         upstream = CATALOGUE.upstreams[name]
@@ -102,8 +103,8 @@ class ConnectorTools:
         send = backend.send
 
         async def watched(request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
-            await self.on_request(request)
-            return await send(request, timeout_seconds=timeout_seconds)
+            answer = await self.on_request(request)
+            return answer or await send(request, timeout_seconds=timeout_seconds)
 
         backend.send = watched  # type: ignore[method-assign]  # watched by the tests
         settings = {each.name: each.default or each.mock for each in upstream.settings}
