@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from gateway.backends.templates import NOW, TOKEN, Part, filled
 from gateway.contract import jsontext
 from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
-from gateway.errors import InvalidReply, MalformedRequest, UpstreamRejected
+from gateway.errors import MalformedRequest, UpstreamRejected
 
 FORM: Final = "application/x-www-form-urlencoded"
 _COMMON: Final = {
@@ -83,7 +83,7 @@ class WireEncoder:
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
         if self._timed:
-            known: Mapping[Part, str] = {NOW: now, TOKEN: _sendable(token)}
+            known: Mapping[Part, str] = {NOW: now, TOKEN: token}
             headers |= {each.key: (each.name, each.text(known)) for each in self._timed}
         body = None
         if request.body is not UNSET:
@@ -180,9 +180,3 @@ def _header(name: str, value: str) -> tuple[str, str]:
     if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
         raise MalformedRequest("A value cannot be sent as a header: it must be printable ASCII.")
     return name, value
-
-
-def _sendable(token: str) -> str:
-    if not _HEADER_VALUE.fullmatch(token):
-        raise InvalidReply("The upstream issued an access token that no header can hold.")
-    return token
