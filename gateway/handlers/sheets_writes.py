@@ -71,8 +71,9 @@ class _Book(Struct, frozen=True):
             [changes.get(column) for column in COLUMNS],
         )
         _refuse_missing(reply, "client_sheet_unusable")
-        cells = reply.body.get("updatedData", {}).get("values", [[]])[0]
-        if ClientRow(row.number, cells).client_id != row.client_id:
+        # Google leaves out what is empty: of a row without a value nothing may be left.
+        rows = reply.body.get("updatedData", {}).get("values") or [[]]
+        if ClientRow(row.number, rows[0]).client_id != row.client_id:
             raise ToolFailed("client_moved", f"{_MOVED} Look at row {row.number} of it.")
 
     async def record(self, cells: list[Any]) -> str:

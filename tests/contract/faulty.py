@@ -20,6 +20,7 @@ from gateway.auth.principal import Credentials
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.calls.call import Call, Result
+from gateway.calls.upstreams import SharedState
 from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.operation import HttpBinding
@@ -57,6 +58,8 @@ class FaultyUpstreams:
             if operation.id in {rule.operation for rule in each.tokens}
         }
         self.fault: Fault | None = None
+        self.alter: Callable[[bytes], bytes] | None = None
+        """Makes another body of each one that a mock answers."""
         self.seen: list[Seen] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -71,7 +74,10 @@ class FaultyUpstreams:
             await self.fault(receive, send)
             return
         inner = dict(scope, raw_path=path.removeprefix(f"/{name}").encode("latin-1"))
-        await self._mocks[name](inner, receive, send)
+        if self.alter is None or is_token:
+            await self._mocks[name](inner, receive, send)
+        else:
+            await _altered(self._mocks[name], inner, receive, send, self.alter)
 
 
 def answering(
@@ -114,6 +120,22 @@ async def flood(receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+async def _altered(
+    mock: Any, scope: Any, receive: Any, send: Any, alter: Callable[[bytes], bytes]
+) -> None:
+    messages: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        messages.append(message)
+
+    await mock(scope, receive, keep)
+    start, *parts = messages
+    lines = [line for line in start["headers"] if line[0].lower() != b"content-length"]
+    await send({**start, "headers": lines})
+    whole = b"".join(part.get("body", b"") for part in parts)
+    await send({"type": "http.response.body", "body": alter(whole)})
+
+
 async def _drain(receive: Any) -> None:
     while (await receive()).get("more_body"):
         pass
@@ -127,12 +149,19 @@ class LiveGateway:
         self.upstreams = upstreams
         self.catalogue: Catalogue = gateway.parts.catalogue
 
+    def forget(self) -> None:
+        """Keep no reply of an upstream for the next call."""
+        dispatcher = self.gateway.local_pipeline("administrator").dispatcher
+        dispatcher._shared = SharedState(SystemClock())
+
     async def call(
         self, entry: Entry, arguments: Mapping[str, Any], *, timeout_seconds: float = 20.0
     ) -> Result:
         """The result of one call whose waits between attempts take no time."""
         quick = replace(entry.operation.attempts, backoff_seconds=(0.0,))
-        operation = replace(entry.operation, attempts=quick, timeout_seconds=timeout_seconds)
+        operation = replace(
+            entry.operation, attempts=quick, timeout_seconds=timeout_seconds, cache_seconds=0.0
+        )
         others = (each for each in self.catalogue.entries if each.id != entry.id)
         catalogue = Catalogue(
             [replace(entry, operation=operation), *others],

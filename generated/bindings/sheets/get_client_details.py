@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6d181e3a54827797ea2e5f840bdccbcf; generator 1
+# Source closure sha256: 2644ef0276d75b87fa533066e33c82d9; generator 1
 
 """The binding of sheets.get_client_details.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f27198fcb99626d4f93bd10909a66dc6; generator 1
+# Source closure sha256: 09d5706447e0a038dc9c122c02b9b3de; generator 1
 
 """The binding of sheets.list_clients.
 

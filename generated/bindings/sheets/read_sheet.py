@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c2ede4f748ad09ebb31e16fddaab7516; generator 1
+# Source closure sha256: 4cbc8dcb816743d7ae3a392d70df2d40; generator 1
 
 """The binding of sheets.read_sheet.
 

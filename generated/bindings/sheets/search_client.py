@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 88005228b35da6e93b178e41af46e68d; generator 1
+# Source closure sha256: de909f5df01f6c2c9cc69f123c002529; generator 1
 
 """The binding of sheets.search_client.
 

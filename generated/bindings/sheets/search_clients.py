@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6953058ab3c3b07705b5b8d1bdb62cfd; generator 1
+# Source closure sha256: 66ea2491b0774c5540cc73f2b3509b67; generator 1
 
 """The binding of sheets.search_clients.
 

@@ -1,17 +1,19 @@
 """From a permit to an outcome."""
 
 import asyncio
+import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.call import Arguments, Call, Outcome
-from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable
@@ -36,6 +38,7 @@ from gateway.errors import (
     GatewayError,
     InternalError,
     InvalidArguments,
+    InvalidResult,
     ToolFailed,
     UpstreamRateLimited,
     UpstreamTimeout,
@@ -53,8 +56,8 @@ ZOO = Upstream(
 )
 
 
-class StoppedClock:
-    """Ten milliseconds pass at every look; the date stands still."""
+class TickingClock:
+    """Ten milliseconds pass whenever it is looked at; the date stands still."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -140,7 +143,7 @@ def permit_for(
 
 async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
     backend = backend or Upstreams({})
-    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, StoppedClock())
+    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, TickingClock())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),
@@ -268,6 +271,22 @@ async def test_an_undeclared_error_is_a_defect_and_not_shown_as_promised() -> No
 
     with pytest.raises(InternalError):
         await dispatch(permit_for(handler(fail)))
+
+
+async def test_a_result_that_the_handlers_model_refuses_is_invalid_and_no_value_is_told() -> None:
+    class Weight(BaseModel):
+        kilograms: int
+
+    async def weigh(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        return Weight.model_validate({"kilograms": "secret of the vendor"}).model_dump()
+
+    with pytest.raises(InvalidResult) as failed:
+        await dispatch(permit_for(handler(weigh)))
+
+    [violation] = failed.value.violations
+    assert violation.pointer == "/kilograms"
+    told = "".join(traceback.format_exception(failed.value))
+    assert "secret of the vendor" not in told
 
 
 async def test_arguments_that_no_request_can_carry_are_invalid_and_nothing_is_sent() -> None:
