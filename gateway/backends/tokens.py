@@ -75,7 +75,7 @@ class TokenSource:
         Raises `UpstreamError`; nothing was sent to the API itself then.
         """
         if self._refused is not None:
-            raise _refusal(self._refused)
+            raise self._refusal(self._refused)
         if self._held is not None and self._clock.monotonic() < self._held.renew_at:
             return self._held.text
         if self._fetching is None:
@@ -113,7 +113,7 @@ class TokenSource:
         if isinstance(issued, CredentialsRefused):
             self._refused = issued
             _log.error("%s: %s", self._upstream.name, self._advice(issued.code))
-            return _refusal(issued)
+            return self._refusal(issued)
         self._note_rotation(issued)
         self._held = _Held(issued.text, asked_at + usable_seconds(issued.lifetime_seconds))
         return issued.text
@@ -140,6 +140,11 @@ class TokenSource:
                 self._upstream.name,
             )
 
+    def _refusal(self, refused: CredentialsRefused) -> UpstreamRefusedCredentials:
+        return UpstreamRefusedCredentials(
+            f"{self._upstream.title} refused this gateway's credentials: {refused.code}."
+        )
+
     def _advice(self, code: str) -> str:
         names = GRANT_CREDENTIALS[self._rule.grant]
         if code == "invalid_grant":
@@ -157,12 +162,6 @@ class TokenSource:
 def usable_seconds(lifetime_seconds: float) -> float:
     """How long a token that lives so long is used."""
     return lifetime_seconds - min(EARLY_SECONDS, lifetime_seconds * EARLY_FRACTION)
-
-
-def _refusal(refused: CredentialsRefused) -> UpstreamRefusedCredentials:
-    return UpstreamRefusedCredentials(
-        f"The upstream refused this gateway's credentials: {refused.code}."
-    )
 
 
 def token_operation(upstream: Upstream, rule: TokenRule) -> UpstreamOperation:

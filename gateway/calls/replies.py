@@ -143,7 +143,7 @@ class ReplyReader:
             case "unavailable":
                 return UpstreamUnavailable(f"The upstream answered {reply.status}.")
             case "credentials" | "token_expired":
-                return UpstreamRefusedCredentials()
+                return self._refused_credentials(reply)
             case "rejected":
                 return self._rejected(reply)
 
@@ -152,7 +152,7 @@ class ReplyReader:
         if status < 300:
             return InvalidReply(f"The upstream's contract does not know the status {status}.")
         if status in {401, 403}:
-            return UpstreamRefusedCredentials()
+            return self._refused_credentials(reply)
         if status in {408, 504}:
             return UpstreamTimeout()
         if status == 429:
@@ -160,6 +160,13 @@ class ReplyReader:
         if status >= 500:
             return UpstreamUnavailable(f"The upstream answered {status}.")
         return self._rejected(reply)
+
+    def _refused_credentials(self, reply: Reply) -> UpstreamRefusedCredentials:
+        """It names the upstream: whoever renews the credentials must know where."""
+        title = self._upstream.title
+        return UpstreamRefusedCredentials(
+            f"{title} answered {reply.status}: it refused this gateway's credentials."
+        )
 
     def _rejected(self, reply: Reply) -> UpstreamRejected:
         what = f"The upstream answered {reply.status}"

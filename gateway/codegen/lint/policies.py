@@ -39,7 +39,7 @@ def check_declared_errors(draft: Draft) -> Iterator[Finding]:
     """policy/unused-error"""
     for tool in draft.tools:
         binding = tool.operation["x-binding"]
-        if "python" in binding:
+        if _calls_python(binding):
             continue
         used = {*_reasons(binding), *_reasons(binding.get("fallback", {}))}
         for name in tool.operation["x-policy"].get("errors", {}):
@@ -47,6 +47,13 @@ def check_declared_errors(draft: Draft) -> Iterator[Finding]:
                 pointer = child("/post/x-policy/errors", name)
                 message = f"no status of the upstream stands for {name}"
                 yield draft.finding("policy/unused-error", tool.document, pointer, message)
+
+
+def _calls_python(part: Any) -> bool:
+    """A Python function, of the whole binding or of one field, may raise any declared error."""
+    if isinstance(part, list):
+        return any(map(_calls_python, part))
+    return isinstance(part, dict) and ("python" in part or any(map(_calls_python, part.values())))
 
 
 def _reasons(rules: dict[str, Any]) -> Iterator[str]:
