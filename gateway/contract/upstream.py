@@ -126,9 +126,8 @@ class RefusalRule(Struct, frozen=True, kw_only=True):
 
 
 class RateHeaders(Struct, frozen=True, kw_only=True):
-    """Reply headers in which the upstream tells its limit."""
+    """Reply headers in which the upstream tells how much of its limit is left."""
 
-    limit: str
     remaining: str
     reset_seconds: str
 
