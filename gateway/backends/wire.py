@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from gateway.backends.templates import NOW, TOKEN, Part, filled
 from gateway.contract import jsontext
-from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
+from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import MalformedRequest, UpstreamRejected
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -20,7 +20,6 @@ _COMMON: Final = {
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 """What a segment may hold unencoded beside letters, digits and `-._~` (RFC 3986 §3.3)."""
 
@@ -141,7 +140,7 @@ _NO_EDGES: Final = _Edges()
 def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
     edges = []
     for segment in operation.path.split("/")[1:]:
-        texts = _PLACEHOLDER.split(segment)
+        texts = PATH_PARAMETER.split(segment)
         is_fixed = len(texts) == 1
         before, after = texts[0], "" if is_fixed else texts[-1]
         edges.append(_Edges(before, after, is_fixed, *map(_literal, (before, after))))
