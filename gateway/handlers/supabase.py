@@ -3,7 +3,8 @@
 The rows are in the workspace database where that takes Supabase's place, else behind PostgREST.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from gateway.contract.context import CallContext, UpstreamCall
@@ -34,10 +35,8 @@ async def insert(arguments: InsertInput, context: CallContext) -> InsertOutput:
     """The rows as stored. Fails with `conflict`."""
     shape = context.shape(UPSTREAM, arguments.table)
     rows = new_rows_of(shape, dump(arguments)["data"])
-    try:
+    with _refusals():
         stored = await _tables(context).insert(shape.table, rows)
-    except RowConflict:
-        raise ToolFailed("conflict") from None
     return InsertOutput.model_validate(_answer(shape, stored))
 
 
@@ -46,12 +45,8 @@ async def update(arguments: UpdateInput, context: CallContext) -> UpdateOutput:
     shape = context.shape(UPSTREAM, arguments.table)
     given = dump(arguments)
     filters, values = filters_of(shape, given["filters"]), changes_of(shape, given["data"])
-    try:
+    with _refusals():
         rows = await _tables(context).update(shape.table, filters, values)
-    except RowConflict:
-        raise ToolFailed("conflict") from None
-    except TooManyRows:
-        raise ToolFailed("too_many_rows") from None
     return UpdateOutput.model_validate(_answer(shape, rows))
 
 
@@ -59,12 +54,8 @@ async def delete(arguments: DeleteInput, context: CallContext) -> DeleteOutput:
     """The rows that are gone. Fails with `conflict` and `too_many_rows`."""
     shape = context.shape(UPSTREAM, arguments.table)
     filters = filters_of(shape, dump(arguments)["filters"])
-    try:
+    with _refusals():
         rows = await _tables(context).delete(shape.table, filters)
-    except RowConflict:
-        raise ToolFailed("conflict") from None
-    except TooManyRows:
-        raise ToolFailed("too_many_rows") from None
     return DeleteOutput.model_validate(_answer(shape, rows))
 
 
@@ -91,6 +82,17 @@ async def _called(
     body = {"quotes": quotes, "client_preferences": preferences, "weights": weights}
     reply = await context.send(UpstreamCall(UPSTREAM, "calculateQuoteScores", body=body))
     return reply.body
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the tables refuse, as the errors that the tools declare."""
+    try:
+        yield
+    except RowConflict:
+        raise ToolFailed("conflict") from None
+    except TooManyRows:
+        raise ToolFailed("too_many_rows") from None
 
 
 def _tables(context: CallContext) -> Tables:

@@ -1,14 +1,11 @@
 """No secret gets out by a log, an error or a representation, whatever goes wrong on the way."""
 
 import asyncio
-import io
 import json
-import logging
 import traceback
 from contextlib import asynccontextmanager
 
 import pytest
-import structlog
 
 from gateway.backends.live import LiveBackend
 from gateway.backends.token_forms import TokenForms
@@ -26,9 +23,9 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.errors import UpstreamUnavailable
-from gateway.observability.logs import configure_logs
 from tests.clocks import ManualClock
 from tests.contract.faulty import CANARY, service_account_key
+from tests.logged import everything_logged
 
 KEY_FILE = service_account_key()
 CREDENTIALS = {
@@ -125,16 +122,8 @@ API_ANSWERS = {
 
 @pytest.fixture
 def log():
-    """What is logged at the least level; no secret is known to the guard of the log."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    stream = io.StringIO()
-    configure_logs(level="debug", form="json", stream=stream)
-    yield stream
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    with everything_logged() as stream:
+        yield stream
 
 
 async def told(raw_api, raw_token, grant, log, *, delay=0.0):

@@ -2,16 +2,13 @@
 
 import io
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
-import structlog
 
-from gateway.observability.logs import configure_logs
 from tests.asgi_server import serving
 from tests.contract.faulty import (
     CANARY,
@@ -23,6 +20,7 @@ from tests.contract.faulty import (
     service_account_key,
     upstream_of,
 )
+from tests.logged import everything_logged
 
 FORBIDDEN = (
     CANARY,
@@ -44,16 +42,8 @@ FAULTS: dict[str, Fault | None] = {
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """Everything that is logged; the guard of the log knows no secret."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    stream = io.StringIO()
-    configure_logs(level="debug", form="json", stream=stream)
-    yield stream
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    with everything_logged() as stream:
+        yield stream
 
 
 def found(text: str) -> list[str]:
