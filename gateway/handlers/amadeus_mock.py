@@ -2,8 +2,8 @@
 
 Prices are in the currency of the place where the journey begins or the hotel stands. The examples
 of contracts have fixed days, so only days before 2024 lie in the past, and those from 2100 on are
-too far ahead. A hotel without a room makes
-the mock refuse all hotels of the request and name it, as Amadeus does.
+too far ahead. A hotel without a room makes the mock refuse all hotels of the request and name it,
+as Amadeus does.
 """
 
 from collections.abc import Mapping
