@@ -35,6 +35,8 @@ from gateway.transports.site import SiteParts, build_site
 
 _log: Final = logging.getLogger(__name__)
 VERSION: Final = version("contract-gateway")
+USUAL_THRESHOLDS: Final = (700, 10, 10)
+"""Of Python's garbage collector; the command line has raised them for the start."""
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
 
@@ -248,4 +250,5 @@ async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -
             # through it all again stops every call for 50 ms.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*USUAL_THRESHOLDS)
             await serve_http(site, listener, lambda: on_ready(url_of(listener), new_key))

@@ -17,10 +17,10 @@ from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
-from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock, FastClock
 from gateway.contract.rows import Shape, shape_of

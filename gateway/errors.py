@@ -21,7 +21,7 @@ Errors are raised where the fact is known and mapped once, at each transport's e
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from gateway.contract.violation import Violation
 
@@ -116,6 +116,11 @@ class InvalidArguments(CallerError):
     def __init__(self, violations: Sequence[Violation], detail: str | None = None) -> None:
         super().__init__(detail)
         self.violations = tuple(violations)
+
+    @classmethod
+    def at(cls, pointer: str, keyword: str, detail: str) -> Self:
+        """The error for one argument."""
+        return cls([Violation(pointer=pointer, keyword=keyword, detail=detail)])
 
 
 class LimitExceeded(CallerError):

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.contract.pointers import steps
+
 REDACTED: Final = "<redacted>"
 MAX_ARGUMENTS_BYTES: Final = 8192
 MAX_TEXT: Final = 200
@@ -15,8 +17,7 @@ _encode = msgspec.json.Encoder().encode
 def redact(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, Any]:
     """`arguments` without what the JSON Pointers `sensitive` lead to; `*` is any index or name."""
     for pointer in sensitive:
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-        arguments = _without(arguments, steps)
+        arguments = _without(arguments, steps(pointer))
     return arguments
 
 
@@ -44,10 +45,10 @@ def printable(text: str) -> str:
     return plain.translate(_CONTROLS)[:MAX_TEXT]
 
 
-def _without(value: Any, steps: list[str]) -> Any:
-    if not steps:
+def _without(value: Any, path: list[str]) -> Any:
+    if not path:
         return REDACTED
-    step, *rest = steps
+    step, *rest = path
     match value:
         case Mapping():
             return {

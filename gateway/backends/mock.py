@@ -6,7 +6,7 @@ from typing import Literal
 
 from gateway.backends.client import UpstreamClient
 from gateway.backends.token_forms import TokenForms, made_up_key
-from gateway.backends.tokens import TokenSource
+from gateway.backends.tokens import TokenSource, token_operation
 from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
 from gateway.clock import Clock
@@ -71,7 +71,7 @@ class _InProcess:
         except MockBrokeContract as error:
             raise InternalError(f"the mock of {self._name} broke its contract") from error
         await asyncio.sleep(reply.body_delay_seconds)
-        if reply.delivery == "cut":
+        if reply.is_cut:
             raise UpstreamUnavailable("The connection to the upstream broke.")
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 
@@ -84,7 +84,7 @@ class _TokenWire:
 
     def __init__(self, wire: _InProcess, upstream: Upstream, rule: TokenRule) -> None:
         self._wire = wire
-        self._path = next(each.path for each in upstream.operations if each.id == rule.operation)
+        self._path = token_operation(upstream, rule).path
 
     async def post(self, form: bytes) -> Reply:
         """See `TokenWire.post`."""

@@ -7,8 +7,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract import jsontext
+from gateway.contract.refusals import plain_code, with_code
 from gateway.contract.schema import Gate
-from gateway.contract.upstream import Reply, UpstreamOperation
+from gateway.contract.upstream import Reply, UpstreamOperation, status_names
 from gateway.errors import (
     InvalidReply,
     UpstreamRefusedCredentials,
@@ -21,7 +22,6 @@ UNKNOWN_LIFETIME_SECONDS: Final = 300.0
 """How long a token is used whose endpoint does not say when it expires."""
 _PERMANENT: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 _PASSING: Final = frozenset({408, 429})
-_CODE: Final = re.compile(r"[A-Za-z0-9_]{1,64}")
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,16384}")
 """What RFC 6749 (A.12) lets a token hold, and no more than servers take in a header. Another one
 would be kept for its whole life, and no call could be made with it.
@@ -40,7 +40,7 @@ class IssuedToken(Struct, frozen=True, kw_only=True):
         return "IssuedToken(***)"
 
 
-class Refused(Struct, frozen=True):
+class CredentialsRefused(Struct, frozen=True):
     """No token until an operator mends the credentials; `code` is the endpoint's word for why."""
 
     code: str
@@ -50,10 +50,10 @@ class TokenReplyReader:
     """Reads the replies of one token endpoint against its operation in the contract."""
 
     def __init__(self, operation: UpstreamOperation) -> None:
-        schema = operation.replies.get("200") or operation.replies.get("2XX")
-        self._gate = Gate(schema or {})
+        declared = map(operation.replies.get, status_names(200))
+        self._gate = Gate(next(filter(None, declared), {}))
 
-    def read(self, reply: Reply) -> IssuedToken | Refused:
+    def read(self, reply: Reply) -> IssuedToken | CredentialsRefused:
         """The token that was issued, or that there will be none.
 
         Raises `UpstreamUnavailable` for what may pass and another `UpstreamError` for everything
@@ -67,11 +67,11 @@ class TokenReplyReader:
             )
         if 300 <= reply.status < 400:
             raise UpstreamRejected("The upstream's token endpoint answered with a redirect.")
-        code = _error_code(reply)
+        code = plain_code((_object(reply) or {}).get("error"))
         if code in _PERMANENT:
-            return Refused(code)
+            return CredentialsRefused(code)
         raise UpstreamRefusedCredentials(
-            f"The upstream's token endpoint answered {reply.status}{code and f': {code}'}."
+            with_code(f"The upstream's token endpoint answered {reply.status}", code)
         )
 
     def _issued(self, reply: Reply) -> IssuedToken:
@@ -104,13 +104,6 @@ def _seconds(lifetime: object) -> float:
 
 def _is_bearer(kind: object) -> bool:
     return kind is None or (isinstance(kind, str) and kind.lower() == "bearer")
-
-
-def _error_code(reply: Reply) -> str:
-    """The code, or nothing: whatever else an error says may repeat what was sent."""
-    body = _object(reply)
-    code = body.get("error") if body is not None else None
-    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
 
 
 def _object(reply: Reply) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from gateway.backends.token_forms import TokenForms
-from gateway.backends.token_replies import IssuedToken, Refused, TokenReplyReader
+from gateway.backends.token_replies import CredentialsRefused, IssuedToken, TokenReplyReader
 from gateway.backends.wire import form_encoded
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS
@@ -58,10 +58,10 @@ class TokenSource:
         self._forms = forms
         self._wire = wire
         self._clock = clock
-        self._reader = TokenReplyReader(_operation(upstream, rule))
+        self._reader = TokenReplyReader(token_operation(upstream, rule))
         self._held: _Held | None = None
         self._fetching: asyncio.Task[str | UpstreamError] | None = None
-        self._refused: Refused | None = None
+        self._refused: CredentialsRefused | None = None
         self._has_rotated = False
 
     @property
@@ -75,7 +75,7 @@ class TokenSource:
         Raises `UpstreamError`; nothing was sent to the API itself then.
         """
         if self._refused is not None:
-            raise _refusal(self._refused)
+            raise self._refusal(self._refused)
         if self._held is not None and self._clock.monotonic() < self._held.renew_at:
             return self._held.text
         if self._fetching is None:
@@ -110,19 +110,19 @@ class TokenSource:
         except UpstreamError as error:
             _log.warning("%s: no access token: %s", self._upstream.name, error.detail)
             return error
-        if isinstance(issued, Refused):
+        if isinstance(issued, CredentialsRefused):
             self._refused = issued
             _log.error("%s: %s", self._upstream.name, self._advice(issued.code))
-            return _refusal(issued)
+            return self._refusal(issued)
         self._note_rotation(issued)
         self._held = _Held(issued.text, asked_at + usable_seconds(issued.lifetime_seconds))
         return issued.text
 
-    async def _ask(self) -> IssuedToken | Refused:
+    async def _ask(self) -> IssuedToken | CredentialsRefused:
         try:
             form = await self._forms.form(self._clock.now())
         except ValueError:
-            return Refused("unusable_key")
+            return CredentialsRefused("unusable_key")
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 reply = await self._wire.post(form_encoded(form))
@@ -139,6 +139,11 @@ class TokenSource:
                 "%s: the upstream issued a new refresh token; it is used until this process ends",
                 self._upstream.name,
             )
+
+    def _refusal(self, refused: CredentialsRefused) -> UpstreamRefusedCredentials:
+        return UpstreamRefusedCredentials(
+            f"{self._upstream.title} refused this gateway's credentials: {refused.code}."
+        )
 
     def _advice(self, code: str) -> str:
         names = GRANT_CREDENTIALS[self._rule.grant]
@@ -159,14 +164,9 @@ def usable_seconds(lifetime_seconds: float) -> float:
     return lifetime_seconds - min(EARLY_SECONDS, lifetime_seconds * EARLY_FRACTION)
 
 
-def _refusal(refused: Refused) -> UpstreamRefusedCredentials:
-    return UpstreamRefusedCredentials(
-        f"The upstream refused this gateway's credentials: {refused.code}."
-    )
-
-
-def _operation(upstream: Upstream, rule: TokenRule) -> UpstreamOperation:
-    for operation in upstream.operations:
-        if operation.id == rule.operation:
-            return operation
-    raise InternalError(f"{upstream.name} has no operation {rule.operation!r}")
+def token_operation(upstream: Upstream, rule: TokenRule) -> UpstreamOperation:
+    """The operation that issues the tokens. Raises `InternalError`: `lint` requires it."""
+    operation = upstream.find(rule.operation)
+    if operation is None:
+        raise InternalError(f"{upstream.name} has no operation {rule.operation!r}")
+    return operation

@@ -21,7 +21,7 @@ from gateway.clock import Clock
 from gateway.contract import jsontext
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
 from gateway.contract.schema import Gate
-from gateway.contract.upstream import Upstream, UpstreamOperation
+from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 from gateway.errors import ContractError
 
 FAULT_HEADER: Final = "mock-fault"
@@ -144,8 +144,8 @@ class UpstreamApplication:
             raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
 
     def _gate(self, operation: UpstreamOperation, status: int) -> Gate | None:
-        exact = self._gates.get((operation.id, str(status)))
-        return exact or self._gates.get((operation.id, f"{status // 100}XX"))
+        found = (self._gates.get((operation.id, name)) for name in status_names(status))
+        return next(filter(None, found), None)
 
     def _committed(
         self, fault: Fault, operation: UpstreamOperation | None, reply: MockReply
@@ -156,7 +156,7 @@ class UpstreamApplication:
             status=reply.status,
             headers=self._headers(fault, reply),
             body=damaged(body, fault.damage, gate),
-            delivery="cut" if fault.damage == "close" else "whole",
+            is_cut=fault.damage == "close",
             body_delay_seconds=fault.body_latency_seconds,
         )
 
@@ -188,7 +188,7 @@ def _behaviour_module(name: str) -> Any:
 
 def _check_declared(operation: UpstreamOperation, reply: MockReply) -> None:
     """A success without a schema must at least be declared as one without a body."""
-    is_declared = {str(reply.status), f"{reply.status // 100}XX"} & operation.replies.keys()
+    is_declared = not operation.replies.keys().isdisjoint(status_names(reply.status))
     if reply.status < 300 and (reply.body is not None or not is_declared):
         raise MockBrokeContract(f"{operation.id} answered {reply.status}, which is not declared")
 

@@ -74,11 +74,10 @@ async def _send(reply: WireReply, send: Send) -> None:
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         }
     )
-    is_cut = reply.delivery == "cut"
-    half = len(reply.body) // 2 if is_cut or reply.body_delay_seconds else 0
+    half = len(reply.body) // 2 if reply.is_cut or reply.body_delay_seconds else 0
     await send({"type": "http.response.body", "body": reply.body[:half], "more_body": True})
     await asyncio.sleep(reply.body_delay_seconds)
-    if is_cut:
+    if reply.is_cut:
         # A server that is given less than it announced has no way out but to close the connection.
         return
     await send({"type": "http.response.body", "body": reply.body[half:]})

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from msgspec import UNSET, Struct
@@ -45,8 +45,8 @@ class WireReply(Struct, frozen=True, kw_only=True):
     status: int
     headers: Mapping[str, str]
     body: bytes
-    delivery: Literal["whole", "cut"] = "whole"
-    """`cut`: the connection closes before all of the body has been sent."""
+    is_cut: bool = False
+    """Whether the connection closes before all of the body has been sent."""
     body_delay_seconds: float = 0.0
     """How long the body comes after the head."""
 

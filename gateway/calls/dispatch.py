@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
-from gateway.calls.delivery import Delivery, Line
+from gateway.calls.sending import Line, Sending, Sleep
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
@@ -36,9 +36,12 @@ _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look befor
 class Dispatcher:
     """Knows the line to every upstream."""
 
-    def __init__(self, lines: Mapping[str, Line], clock: Clock) -> None:
+    def __init__(
+        self, lines: Mapping[str, Line], clock: Clock, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self._lines = lines
         self._clock = clock
+        self._sleep = sleep
         self._shared = SharedState(clock)
 
     def backend_of(self, operation: Operation) -> BackendName:
@@ -53,23 +56,23 @@ class Dispatcher:
         so and is not retryable.
         """
         operation = permit.entry.operation
-        delivery = Delivery(self._clock, operation, arguments.effect)
+        sending = Sending(self._clock, operation, arguments.effect, self._sleep)
         try:
-            return await self._timed(operation, arguments, call, delivery)
+            return await self._timed(operation, arguments, call, sending)
         except ToolFailed as error:
             raise _declared(operation, error) from error
         except UpstreamError as error:
-            if not _may_have_happened(error, delivery):
+            if not _may_have_happened(error, sending):
                 raise
             raise _doubtful(error) from error
 
     async def _timed(
-        self, operation: Operation, arguments: Arguments, call: Call, delivery: Delivery
+        self, operation: Operation, arguments: Arguments, call: Call, sending: Sending
     ) -> Outcome:
         limit = asyncio.timeout(operation.timeout_seconds)
         try:
             async with limit:
-                return await self._run(operation, arguments, call, delivery)
+                return await self._run(operation, arguments, call, sending)
         except TimeoutError:
             if not limit.expired():
                 # A handler's own, and so its defect: the tool's time was not up.
@@ -77,17 +80,17 @@ class Dispatcher:
             raise UpstreamTimeout(f"No answer in {operation.timeout_seconds:g} seconds.") from None
 
     async def _run(
-        self, operation: Operation, arguments: Arguments, call: Call, delivery: Delivery
+        self, operation: Operation, arguments: Arguments, call: Call, sending: Sending
     ) -> Outcome:
         backend = self.backend_of(operation)
         match operation.binding:
             case PythonBinding(run=run, upstreams=upstreams):
                 lines = {name: self._lines[name] for name in upstreams}
                 # What a handler does by itself or in the workspace, nobody else keeps account of.
-                delivery.acts_unseen = arguments.effect is not Effect.READ and all(
+                sending.acts_unseen = arguments.effect is not Effect.READ and all(
                     line.tables is not None for line in lines.values()
                 )
-                context = CallUpstreams(self._facts(call), lines, delivery, self._shared)
+                context = CallUpstreams(self._facts(call), lines, sending, self._shared)
                 try:
                     return Outcome(await run(arguments.values, context), backend)
                 except ValidationError as error:
@@ -95,16 +98,16 @@ class Dispatcher:
                     raise _unfit(error) from None
             case HttpBinding() as binding:
                 facts = self._facts(call, self._lines[binding.upstream].settings)
-                return Outcome(await self._exchange(binding, arguments, facts, delivery), backend)
+                return Outcome(await self._exchange(binding, arguments, facts, sending), backend)
 
     async def _exchange(
-        self, binding: HttpBinding, arguments: Arguments, facts: CallFacts, delivery: Delivery
+        self, binding: HttpBinding, arguments: Arguments, facts: CallFacts, sending: Sending
     ) -> object:
         line = self._lines[binding.upstream]
         started = self._clock.monotonic()
-        reply = await delivery.deliver(line, _request(binding, arguments, facts))
+        reply = await sending.send(line, _request(binding, arguments, facts))
         if binding.fallback is not None and str(reply.status) in binding.fallback_on:
-            return await self._exchange(binding.fallback, arguments, facts, delivery)
+            return await self._exchange(binding.fallback, arguments, facts, sending)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
         return line.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
 
@@ -131,13 +134,13 @@ def _unfit(error: ValidationError) -> InvalidResult:
     )
 
 
-def _may_have_happened(error: UpstreamError, delivery: Delivery) -> bool:
+def _may_have_happened(error: UpstreamError, sending: Sending) -> bool:
     """Whether repeating the call could do a second time what it has done or may have done."""
     if not error.is_retryable:
         return False
-    if delivery.has_acted:
+    if sending.has_acted:
         return True
-    is_doubtful = delivery.may_have_acted or (delivery.acts_unseen and error.is_sent)
+    is_doubtful = sending.may_have_acted or (sending.acts_unseen and error.is_sent)
     return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
 

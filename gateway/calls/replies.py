@@ -1,16 +1,16 @@
 """From an upstream's reply to a result, or to the error that it stands for."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from gateway.calls.waiting import retry_after_seconds
 from gateway.contract import jsontext
 from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule
+from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule, with_code
 from gateway.contract.schema import Gate
-from gateway.contract.upstream import Reply, ReplyFacts, Upstream
+from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.violation import Violation
 from gateway.errors import (
     GatewayError,
@@ -24,7 +24,6 @@ from gateway.errors import (
 )
 
 _T = TypeVar("_T")
-_MAX_CODE: Final = 64
 
 
 class ReplyReader:
@@ -91,9 +90,9 @@ class ReplyReader:
 
     def _gate(self, operation: str, status: int) -> Gate | None:
         """The gate for this status; None where the contract says that there is no JSON body."""
-        for key in ((operation, str(status)), (operation, _class_of(status))):
-            if key in self._gates:
-                return self._gates[key]
+        for name in status_names(status):
+            if (operation, name) in self._gates:
+                return self._gates[operation, name]
         raise InvalidReply(f"The upstream's contract does not know the status {status}.")
 
     def _body(self, reply: Reply, gate: Gate) -> Any:
@@ -109,7 +108,7 @@ class ReplyReader:
             return
         errors = _at(body, self._upstream.soft_errors)
         if isinstance(errors, list) and errors:
-            raise UpstreamRejected(_explained("The upstream reported an error", errors[0]))
+            raise UpstreamRejected(with_code("The upstream reported an error", _code(errors[0])))
 
     def _refused(
         self,
@@ -144,7 +143,7 @@ class ReplyReader:
             case "unavailable":
                 return UpstreamUnavailable(f"The upstream answered {reply.status}.")
             case "credentials" | "token_expired":
-                return UpstreamRefusedCredentials()
+                return self._refused_credentials(reply)
             case "rejected":
                 return self._rejected(reply)
 
@@ -153,7 +152,7 @@ class ReplyReader:
         if status < 300:
             return InvalidReply(f"The upstream's contract does not know the status {status}.")
         if status in {401, 403}:
-            return UpstreamRefusedCredentials()
+            return self._refused_credentials(reply)
         if status in {408, 504}:
             return UpstreamTimeout()
         if status == 429:
@@ -162,9 +161,16 @@ class ReplyReader:
             return UpstreamUnavailable(f"The upstream answered {status}.")
         return self._rejected(reply)
 
+    def _refused_credentials(self, reply: Reply) -> UpstreamRefusedCredentials:
+        """It names the upstream: whoever renews the credentials must know where."""
+        title = self._upstream.title
+        return UpstreamRefusedCredentials(
+            f"{title} answered {reply.status}: it refused this gateway's credentials."
+        )
+
     def _rejected(self, reply: Reply) -> UpstreamRejected:
         what = f"The upstream answered {reply.status}"
-        return UpstreamRejected(_explained(what, self._vendor(reply)))
+        return UpstreamRejected(with_code(what, _code(self._vendor(reply))))
 
     def _retry_after(self, reply: Reply) -> float | None:
         reset = self._upstream.rate.reset_seconds.lower() if self._upstream.rate else ""
@@ -216,11 +222,7 @@ def _facts(reply: Reply, body: Any, elapsed_ms: int) -> ReplyFacts:
 
 
 def _by_status(table: Mapping[str, _T], status: int) -> _T | None:
-    return table.get(str(status)) or table.get(_class_of(status))
-
-
-def _class_of(status: int) -> str:
-    return f"{status // 100}XX"
+    return next(filter(None, map(table.get, status_names(status))), None)
 
 
 def _at(body: Any, pointer: str) -> Any:
@@ -229,8 +231,5 @@ def _at(body: Any, pointer: str) -> Any:
     return body
 
 
-def _explained(what: str, error: Any) -> str:
-    """`what` with the vendor's error code: its free text may repeat what we sent, secrets too."""
-    code = error.get("code") if isinstance(error, dict) else None
-    is_plain = isinstance(code, str) and code.replace("_", "").isalnum() and code.isascii()
-    return f"{what}: {code[:_MAX_CODE]}." if is_plain and code else f"{what}."
+def _code(error: Any) -> Any:
+    return error.get("code") if isinstance(error, dict) else None

@@ -15,7 +15,7 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from gateway.calls.cache import KeptAnswers, encode_key
-from gateway.calls.delivery import Delivery, Line
+from gateway.calls.sending import Line, Sending
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.rows import Shape
@@ -51,12 +51,12 @@ class CallUpstreams:
         self,
         call: CallFacts,
         lines: Mapping[str, Line],
-        delivery: Delivery,
+        sending: Sending,
         shared: SharedState,
     ) -> None:
         self._call = call
         self._lines = lines
-        self._delivery = delivery
+        self._sending = sending
         self._shared = shared
 
     @property
@@ -80,7 +80,7 @@ class CallUpstreams:
             key = encode_key([line.upstream.name, operation.id, request.path, request.query])
             reply = await self._kept(key, operation.cache_seconds, line, request)
         else:
-            reply = await self._delivery.deliver(line, request)
+            reply = await self._sending.send(line, request)
         return line.reader.admit(operation.id, reply, expect)
 
     async def _kept(
@@ -95,7 +95,7 @@ class CallUpstreams:
 
     async def _worth_keeping(self, line: Line, request: UpstreamRequest) -> Reply:
         """A success that the contract admits. Raises for every other reply."""
-        reply = await self._delivery.deliver(line, request)
+        reply = await self._sending.send(line, request)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
         line.reader.admit(request.operation, reply, ())

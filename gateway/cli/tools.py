@@ -70,6 +70,9 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     shown = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,
         "timeout_seconds": entry.operation.timeout_seconds,
+        "attempts": entry.operation.attempts,
+        "cache_seconds": entry.operation.cache_seconds,
+        "escalation": entry.operation.escalation,
         "errors": entry.operation.errors,
         "input_schema": entry.listing.input_schema,
         "output_schema": entry.listing.output_schema,

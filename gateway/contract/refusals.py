@@ -1,19 +1,21 @@
 """What an error of an upstream means, by its status and one value of its body."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from gateway.contract import jsontext
 from gateway.contract.pointers import NoSuchPlace, follow
-from gateway.contract.upstream import RefusalRule, Reply
+from gateway.contract.upstream import RefusalRule, Reply, status_names
 
 MAX_ERROR_BYTES: Final = 256 * 1024
 """No error is longer; a longer body is not read for its meaning."""
+_CODE: Final = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 
 def matching_rule(rules: Sequence[RefusalRule], reply: Reply) -> RefusalRule | None:
     """The first rule that holds for `reply`, or None. Never raises, whatever the body is."""
-    candidates = [rule for rule in rules if rule.status in _statuses(reply.status)]
+    candidates = [rule for rule in rules if rule.status in status_names(reply.status)]
     if not candidates or len(reply.body) > MAX_ERROR_BYTES:
         return None
     try:
@@ -23,8 +25,18 @@ def matching_rule(rules: Sequence[RefusalRule], reply: Reply) -> RefusalRule | N
     return next((rule for rule in candidates if _text(body, rule.pointer) in rule.values), None)
 
 
-def _statuses(status: int) -> tuple[str, str]:
-    return str(status), f"{status // 100}XX"
+def plain_code(value: object) -> str:
+    """The code of an error if it is one word, else an empty text.
+
+    Whatever else an error says may repeat what was sent, secrets too.
+    """
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
+
+
+def with_code(what: str, value: object) -> str:
+    """The sentence `what`, which has no full stop yet, with the code `value` if it is plain."""
+    code = plain_code(value)
+    return f"{what}: {code}." if code else f"{what}."
 
 
 def _text(body: Any, pointer: str) -> str | None:

@@ -5,7 +5,8 @@ judged by the same rules: formats are asserted, unknown formats refused, pattern
 time, nothing is fetched, and no message repeats a value.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -19,15 +20,18 @@ from gateway.contract.violation import Violation
 MAX_VIOLATIONS: Final = 20
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
+_MAX_TOLD: Final = 20
+"""Names or values that one message lists at most."""
 _MASK: Final = "the value"
 
 
 class Gate:
     """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
 
-    __slots__ = ("_validator", "admits")
+    __slots__ = ("_schema", "_validator", "admits")
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
+        self._schema = schema
         self._validator = jsonschema_rs.Draft202012Validator(
             schema,
             validate_formats=True,
@@ -44,7 +48,7 @@ class Gate:
         Of a value with more than `MAX_EXPLAINED` members only the first error is told: the
         validator finds all errors before it tells one, and 100,000 of them take half a second.
         """
-        found = (v for error in self._errors(value) for v in _violations(error))
+        found = (v for error in self._errors(value) for v in _violations(error, self._schema))
         return tuple(islice(_unique(found), MAX_VIOLATIONS))
 
     def _errors(self, value: Any) -> Iterable[ValidationError]:
@@ -57,7 +61,7 @@ class Gate:
         return ()
 
 
-def _violations(error: ValidationError) -> Iterator[Violation]:
+def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
     path = list(error.instance_path)
     kind = error.kind
     match kind:
@@ -67,16 +71,44 @@ def _violations(error: ValidationError) -> Iterator[Violation]:
             ValidationErrorKind.AdditionalProperties(unexpected=names)
             | ValidationErrorKind.UnevaluatedProperties(unexpected=names)
         ):
+            known = _known(_around(error, schema))
             for name in names:
-                yield _violation([*path, name], kind, "is not a known property")
+                yield _violation([*path, name], kind, f"is not a known property{known}")
         case (
             ValidationErrorKind.AnyOf(context=branches)
             | ValidationErrorKind.OneOfNotValid(context=branches)
         ) if nearest := _nearest(branches, path):
             for inner in nearest:
-                yield from _violations(inner)
+                yield from _violations(inner, schema)
+        case ValidationErrorKind.Enum(options=list(options)) if len(options) <= _MAX_TOLD:
+            choices = ", ".join(json.dumps(option, ensure_ascii=False) for option in options)
+            yield _violation(path, kind, f"{_MASK} is not one of {choices}")
+        case ValidationErrorKind.Pattern():
+            yield _violation(path, kind, error.message + _meaning(_around(error, schema)))
         case _:
             yield _violation(path, kind, error.message)
+
+
+def _around(error: ValidationError, schema: Any) -> Mapping[str, Any]:
+    """The schema that the keyword which refused stands in; empty where it is not found."""
+    found = schema
+    for step in error.schema_path[:-1]:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _known(schema: Mapping[str, Any]) -> str:
+    names = list(schema.get("properties", ()))
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= _MAX_TOLD else ""
+
+
+def _meaning(schema: Mapping[str, Any]) -> str:
+    """What people are told of such values: few of those who call can read a pattern at a glance."""
+    told = schema.get("description")
+    return f"; what it is: {told}" if isinstance(told, str) else ""
 
 
 def _nearest(

@@ -5,6 +5,8 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
+from gateway.contract.rows import KEY
+
 FilterOperator = Literal["eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "in", "is"]
 Row = dict[str, Any]
 
@@ -46,6 +48,12 @@ class Selection(Struct, frozen=True, kw_only=True):
     """Rows that are equal in these follow the primary key."""
     limit: int = 100
     offset: int = 0
+
+
+def complete(order: Sequence[Order]) -> list[Order]:
+    """`order` and then the primary key, so that no two rows are equal in it."""
+    is_keyed = any(each.column == KEY for each in order)
+    return [*order] if is_keyed else [*order, Order(column=KEY)]
 
 
 class RowConflict(Exception):

@@ -6,6 +6,11 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 
+def status_names(status: int) -> tuple[str, str]:
+    """How contracts name a status, by itself and by its class: `404`, then `4XX`."""
+    return str(status), f"{status // 100}XX"
+
+
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """A request in the upstream's terms, before credentials and wire encoding.
 
@@ -173,3 +178,7 @@ class Upstream(Struct, frozen=True, kw_only=True):
     tables: Mapping[str, dict[str, Any]] = {}
     """JSON Schema of a row, self-contained, by the name of its table."""
     operations: tuple[UpstreamOperation, ...] = ()
+
+    def find(self, operation_id: str) -> UpstreamOperation | None:
+        """The operation with this id, or None."""
+        return next((each for each in self.operations if each.id == operation_id), None)

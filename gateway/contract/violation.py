@@ -11,3 +11,7 @@ class Violation(Struct, frozen=True, kw_only=True):
     keyword: str
     """The JSON Schema keyword that refused, such as `pattern` or `required`."""
     detail: str
+
+    def under(self, place: str) -> "Violation":
+        """The same, of a value that lies at the pointer `place` in a larger one."""
+        return Violation(pointer=place + self.pointer, keyword=self.keyword, detail=self.detail)

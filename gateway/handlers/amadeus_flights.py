@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.errors import ToolFailed
+from gateway.errors import InvalidArguments, ToolFailed
 from gateway.handlers.amadeus_prices import Price, conversion_notes, price_of
-from gateway.handlers.amadeus_refusals import AmadeusRefusal, refusal, refused_argument
+from gateway.handlers.amadeus_refusals import AmadeusRefusal, refusal
 from gateway.handlers.frankfurter_rates import Exchange, read_exchange
 from generated.models.amadeus.search_flights import SearchFlightsInput, SearchFlightsOutput
 
@@ -79,11 +79,11 @@ def stops_of(segments: Sequence[Mapping[str, Any]]) -> int:
 
 def _check(arguments: SearchFlightsInput) -> None:
     if arguments.origin == arguments.destination:
-        raise refused_argument("/destination", "must differ from origin")
+        raise InvalidArguments.at("/destination", "order", "must differ from origin")
     back = arguments.return_date
     # Dates written YYYY-MM-DD sort as text.
     if back is not None and back < arguments.departure_date:
-        raise refused_argument("/return_date", "must not be before departure_date")
+        raise InvalidArguments.at("/return_date", "order", "must not be before departure_date")
 
 
 def _query(arguments: SearchFlightsInput) -> dict[str, str]:

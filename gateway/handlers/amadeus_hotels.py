@@ -8,9 +8,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, UpstreamCall
-from gateway.errors import ToolFailed
+from gateway.errors import InvalidArguments, ToolFailed
 from gateway.handlers.amadeus_prices import Price, conversion_notes, price_of
-from gateway.handlers.amadeus_refusals import AmadeusRefusal, refusal, refused_argument
+from gateway.handlers.amadeus_refusals import AmadeusRefusal, refusal
 from gateway.handlers.frankfurter_rates import Exchange, read_exchange
 from generated.models.amadeus.search_hotels import SearchHotelsInput, SearchHotelsOutput
 
@@ -98,9 +98,11 @@ def _stay(arguments: SearchHotelsInput) -> Stay:
         first = date.fromisoformat(arguments.check_in_date)
         last = date.fromisoformat(arguments.check_out_date)
     except ValueError:
-        raise refused_argument("/check_in_date", "must be of the years 1 to 9999") from None
+        raise InvalidArguments.at(
+            "/check_in_date", "order", "must be of the years 1 to 9999"
+        ) from None
     if last <= first:
-        raise refused_argument("/check_out_date", "must be after check_in_date")
+        raise InvalidArguments.at("/check_out_date", "order", "must be after check_in_date")
     return Stay(
         city_code=arguments.city_code,
         check_in=arguments.check_in_date,

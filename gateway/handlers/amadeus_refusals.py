@@ -6,8 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway.contract.context import UpstreamReply
-from gateway.contract.violation import Violation
-from gateway.errors import InvalidArguments, UpstreamRejected
+from gateway.errors import UpstreamRejected
 
 
 class AmadeusRefusal(Struct, frozen=True, kw_only=True):
@@ -40,11 +39,6 @@ def refusal(reply: UpstreamReply) -> AmadeusRefusal:
             parameter for each in errors if (parameter := each.get("source", {}).get("parameter"))
         ),
     )
-
-
-def refused_argument(pointer: str, detail: str) -> InvalidArguments:
-    """The error for an argument that contradicts another one."""
-    return InvalidArguments([Violation(pointer=pointer, keyword="order", detail=detail)])
 
 
 def _code(error: Mapping[str, Any]) -> int | None:

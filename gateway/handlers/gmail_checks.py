@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments
 
 MAX_ATTACHED: Final = 25 * 2**20
@@ -36,23 +35,25 @@ _CONTENT_TYPE: Final = re.compile(
 def checked_address(text: str, pointer: str) -> str:
     """An address of the form `local@domain`, without quoting, comments or an IP address."""
     if len(text) > _MAX_ADDRESS or not _ADDRESS.fullmatch(text):
-        raise refusal(pointer, "format", "is not an address such as name@example.com")
+        raise InvalidArguments.at(pointer, "format", "is not an address such as name@example.com")
     return text
 
 
 def checked_line(text: str, pointer: str) -> str:
     """One line of text."""
     if _UNPRINTABLE.search(text):
-        raise refusal(pointer, "pattern", "holds a line break or another control character")
+        raise InvalidArguments.at(
+            pointer, "pattern", "holds a line break or another control character"
+        )
     if len(text) > _MAX_LINE:
-        raise refusal(pointer, "maxLength", f"is longer than {_MAX_LINE} characters")
+        raise InvalidArguments.at(pointer, "maxLength", f"is longer than {_MAX_LINE} characters")
     return text
 
 
 def checked_filename(text: str, pointer: str) -> str:
     """A file's name without a path."""
     if not 0 < len(text) <= _MAX_FILENAME or _NOT_IN_FILENAME.search(text):
-        raise refusal(pointer, "pattern", "is not the name of a file without its path")
+        raise InvalidArguments.at(pointer, "pattern", "is not the name of a file without its path")
     return checked_line(text, pointer)
 
 
@@ -60,7 +61,9 @@ def checked_content_type(text: str, pointer: str) -> str:
     """A media type without parameters, in lower case."""
     lower = text.lower()
     if len(text) > _MAX_CONTENT_TYPE or not _CONTENT_TYPE.fullmatch(lower):
-        raise refusal(pointer, "pattern", "is not the type of a file, such as application/pdf")
+        raise InvalidArguments.at(
+            pointer, "pattern", "is not the type of a file, such as application/pdf"
+        )
     return lower
 
 
@@ -72,7 +75,7 @@ def checked_content(text: str, pointer: str) -> bytes:
         content = b""
     # The strict mode lets padding pass that is too long.
     if len(text) != 4 * ((len(content) + 2) // 3):
-        raise refusal(pointer, "pattern", "is not base64 with padding")
+        raise InvalidArguments.at(pointer, "pattern", "is not base64 with padding")
     return content
 
 
@@ -83,9 +86,4 @@ def checked_total(contents: Sequence[str]) -> None:
         total += len(content)
         if total > MAX_ATTACHED:
             detail = f"makes the attachments larger than {MAX_ATTACHED} base64 characters together"
-            raise refusal(f"/attachments/{index}/content", "maxLength", detail)
-
-
-def refusal(pointer: str, keyword: str, detail: str) -> InvalidArguments:
-    """The error for one argument."""
-    return InvalidArguments([Violation(pointer=pointer, keyword=keyword, detail=detail)])
+            raise InvalidArguments.at(f"/attachments/{index}/content", "maxLength", detail)

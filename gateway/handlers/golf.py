@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.contract.violation import Violation
+from gateway.contract.refusals import with_code
 from gateway.errors import (
     InvalidArguments,
     ToolFailed,
@@ -97,9 +97,7 @@ def _wanted(arguments: SearchTeeTimesInput) -> Wanted:
     wanted = Wanted(date=arguments.date, players=arguments.players, **given)
     if wanted.end < wanted.start:
         detail = "is earlier than time_range_start"
-        raise InvalidArguments(
-            [Violation(pointer="/time_range_end", keyword="minimum", detail=detail)]
-        )
+        raise InvalidArguments.at("/time_range_end", "minimum", detail)
     return wanted
 
 
@@ -212,7 +210,7 @@ def _refusal(reply: UpstreamReply) -> ToolFailed | UpstreamRejected | UpstreamUn
         return ToolFailed(code)
     if code == _IN_PROGRESS:
         return UpstreamUnavailable("The tee sheet is still making this very booking.")
-    return UpstreamRejected(f"The upstream answered {reply.status}{f': {code}' if code else ''}.")
+    return UpstreamRejected(with_code(f"The upstream answered {reply.status}", code))
 
 
 def _listed(free: list[Mapping[str, Any]]) -> SearchTeeTimesOutput:

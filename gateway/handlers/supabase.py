@@ -11,7 +11,6 @@ from gateway.contract.handler import dump
 from gateway.contract.pointers import child
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Row, RowConflict, Tables, TooManyRows
-from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments, InvalidReply, ToolFailed
 from gateway.handlers.supabase_arguments import changes_of, filters_of, new_rows_of, selection_of
 from gateway.handlers.supabase_postgrest import UPSTREAM, PostgrestTables
@@ -74,9 +73,7 @@ async def rpc(arguments: RpcInput, context: CallContext) -> RpcOutput:
     params = dump(arguments)["params"]
     weights = {**WEIGHTS, **params.get("weights", {})}
     if sum(weights.values()) <= 0:
-        detail = "must not all be 0"
-        violation = Violation(pointer="/params/weights", keyword="minimum", detail=detail)
-        raise InvalidArguments([violation])
+        raise InvalidArguments.at("/params/weights", "minimum", "must not all be 0")
     preferences = params.get("client_preferences", {})
     if context.workspace(UPSTREAM) is not None:
         result = calculate_quote_scores(params["quotes"], preferences, weights)
@@ -104,15 +101,7 @@ def _answer(shape: Shape, rows: Sequence[Row]) -> dict[str, Any]:
     """The result. Raises `InvalidReply` for a stored row that breaks its table's schema."""
     for index, row in enumerate(rows):
         if not shape.admits_stored.admits(row):
+            place = child("/rows", index)
             found = shape.admits_stored.violations(row)
-            raise InvalidReply(
-                violations=[
-                    Violation(
-                        pointer=child("/rows", index) + each.pointer,
-                        keyword=each.keyword,
-                        detail=each.detail,
-                    )
-                    for each in found
-                ]
-            )
+            raise InvalidReply(violations=[each.under(place) for each in found])
     return {"rows": rows, "count": len(rows)}

@@ -74,11 +74,11 @@ def changes_of(shape: Shape, data: Mapping[str, Any]) -> Row:
 def _row(shape: Shape, gate: Gate, data: Mapping[str, Any], place: str) -> Row:
     if not gate.admits(data):
         found = gate.violations(data)
-        raise InvalidArguments([_moved(each, place) for each in found])
+        raise InvalidArguments([each.under(place) for each in found])
     try:
         return shape.canonical(data)
     except Unfit as error:
-        raise InvalidArguments([_moved(error.violation, place)]) from None
+        raise InvalidArguments([error.violation.under(place)]) from None
 
 
 def _refuse_twins(rows: Sequence[Row]) -> None:
@@ -88,17 +88,9 @@ def _refuse_twins(rows: Sequence[Row]) -> None:
         if key in seen:
             detail = "is the id of an earlier row as well"
             pointer = child(child("/data", index), KEY)
-            raise InvalidArguments(
-                [Violation(pointer=pointer, keyword="uniqueItems", detail=detail)]
-            )
+            raise InvalidArguments.at(pointer, "uniqueItems", detail)
         if key is not None:
             seen.add(key)
-
-
-def _moved(violation: Violation, place: str) -> Violation:
-    return Violation(
-        pointer=place + violation.pointer, keyword=violation.keyword, detail=violation.detail
-    )
 
 
 def _columns(select: str) -> list[str]:

@@ -11,6 +11,7 @@ from uuid import uuid4
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.contract.conversion import text
 from gateway.contract.pointers import child
+from gateway.contract.refusals import with_code
 from gateway.contract.rows import KEY, Shape, Unfit
 from gateway.contract.tables import (
     AT_MOST,
@@ -20,6 +21,7 @@ from gateway.contract.tables import (
     RowConflict,
     Selection,
     TooManyRows,
+    complete,
 )
 from gateway.contract.violation import Violation
 from gateway.errors import InvalidReply, UpstreamRejected
@@ -123,9 +125,9 @@ def conditions(filters: Sequence[Filter]) -> dict[str, list[str]]:
 
 def ordering(order: Sequence[Order]) -> str:
     """The value of `order`: the columns asked for, then the primary key."""
-    terms = [*order, *(() if any(each.column == KEY for each in order) else (Order(column=KEY),))]
     return ",".join(
-        f"{each.column}.{'asc' if each.is_ascending else 'desc'}.nullslast" for each in terms
+        f"{each.column}.{'asc' if each.is_ascending else 'desc'}.nullslast"
+        for each in complete(order)
     )
 
 
@@ -154,26 +156,25 @@ def _quoted(member: Any) -> str:
 
 
 def _read_row(shape: Shape, columns: Sequence[str], row: Row, place: str) -> Row:
-    violations = [*_absent(columns, row, place), *shape.admits_stored.violations(row)]
+    violations = [*_absent(columns, row), *shape.admits_stored.violations(row)]
     if violations:
-        raise InvalidReply(violations=violations)
+        raise InvalidReply(violations=[each.under(place) for each in violations])
     try:
         return shape.canonical(row)
     except Unfit as error:
-        raise InvalidReply(violations=[error.violation]) from None
+        raise InvalidReply(violations=[error.violation.under(place)]) from None
 
 
-def _absent(columns: Sequence[str], row: Row, place: str) -> Iterator[Violation]:
+def _absent(columns: Sequence[str], row: Row) -> Iterator[Violation]:
     for name in columns:
         if name not in row:
-            yield Violation(pointer=child(place, name), keyword="required", detail="is missing")
+            yield Violation(pointer=child("", name), keyword="required", detail="is missing")
 
 
 def _refusal(code: Any) -> Exception:
     if code == _TOO_MANY:
         return TooManyRows()
-    is_plain = isinstance(code, str) and code.isalnum() and code.isascii()
-    return UpstreamRejected(f"The upstream answered 400: {code}." if is_plain else None)
+    return UpstreamRejected(with_code("The upstream answered 400", code))
 
 
 def _key(row: Row) -> str:

@@ -9,7 +9,7 @@ from gateway.contract.keyfile import NotAKeyFile, read_key_file
 from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings.secret import Secret
-from gateway.settings.sources import Sources, upstream_name
+from gateway.settings.sources import Sources, backend_name, upstream_name
 
 MOCK_PREFIX: Final = "mock_"
 
@@ -50,10 +50,11 @@ def refuse_incomplete(upstream: Upstream, given: Collection[str]) -> TokenRule |
     rule = usable_rule(upstream.tokens, given)
     ways = [needed] if rule or not upstream.tokens else _ways(upstream.tokens, needed, given)
     if any(ways):
+        variable = backend_name(upstream.name).variable
+        back = "unset every credential to use the mock" if given else f"{variable}=mock"
         missing = ", or ".join(_listed(upstream, way) for way in ways)
-        raise ConfigurationError(
-            f"{upstream.title} needs {missing}; set it, or unset every credential to use the mock"
-        )
+        them = "it" if sum(map(len, ways)) == 1 else "them"
+        raise ConfigurationError(f"{upstream.title} needs {missing}; set {them}, or {back}")
     return rule
 
 

@@ -148,7 +148,8 @@ def _override(sources: Sources, upstream: Upstream) -> tuple[BackendChoice, str]
 def _why_not_live(upstream: Upstream, credentials: Credentials) -> str | None:
     if not credentials:
         variable = backend_name(upstream.name).variable
-        return f"no credentials are set; {variable}=live overrules this"
+        why = "no credentials are set" if upstream.credentials else "nothing says that it is live"
+        return f"{why}; {variable}=live overrules this"
     return why_mocked(credentials)
 
 
@@ -173,8 +174,9 @@ def _values(
         else:
             values[rule.name] = rule.mock
     if missing:
+        them = "it" if len(missing) == 1 else "them"
         raise ConfigurationError(
-            f"{upstream.title} needs {' and '.join(missing)}; set it, as `gateway config` explains"
+            f"{upstream.title} needs {' and '.join(missing)}; set {them}, as `gateway config` says"
         )
     return values, origins
 

@@ -21,7 +21,7 @@ from sqlalchemy.sql.dml import ReturningDelete, ReturningUpdate
 from sqlalchemy.sql.elements import ColumnElement, UnaryExpression
 
 from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
-from gateway.contract.tables import AT_MOST, Filter, Order, Row, Selection
+from gateway.contract.tables import AT_MOST, Filter, Order, Row, Selection, complete
 from gateway.errors import InvalidReply
 
 _GLOB: Final = frozenset("*?[")
@@ -53,7 +53,7 @@ class Statements:
         asked = select(*(self._table.c[name] for name in names))
         return (
             asked.where(self._where(selection.filters))
-            .order_by(*map(self._term, _complete(selection.order)))
+            .order_by(*map(self._term, complete(selection.order)))
             .limit(selection.limit)
             .offset(selection.offset)
         )
@@ -176,8 +176,3 @@ def _canonical(column: Column, value: Any) -> Any:
 
 def _default(column: Column) -> Any:
     return None if column.default is UNSET else column.default
-
-
-def _complete(order: Sequence[Order]) -> list[Order]:
-    is_keyed = any(each.column == KEY for each in order)
-    return [*order, *(() if is_keyed else (Order(column=KEY),))]

@@ -159,7 +159,8 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "TRANSPORT_ERROR",
         "upstream-refused-credentials",
         "The system behind this tool refused the gateway's credentials",
-        "The operator must renew the upstream's credentials: `gateway doctor` names them.",
+        "The operator must renew the credentials of the system that `detail` names:"
+        " `gateway config` says where they are set.",
     ),
     errors.UpstreamRateLimited: ProblemKind(
         429,

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import amadeus
@@ -16,6 +16,7 @@ from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from tests.asgi_server import serving
+from tests.clocks import ManualClock
 
 UPSTREAM = open_catalogue(generated.__name__).upstreams["amadeus"]
 FLIGHT = {
@@ -25,17 +26,6 @@ FLIGHT = {
     "adults": 2,
 }
 STAY = {"checkInDate": "2027-03-15", "checkOutDate": "2027-03-18"}
-
-
-class MockClock:
-    def __init__(self):
-        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-
-    def now(self):
-        return self.moment
-
-    def monotonic(self):
-        return self.moment.timestamp()
 
 
 class Client:
@@ -60,7 +50,7 @@ class Client:
 
 @asynccontextmanager
 async def client(*steps, **options):
-    clock = MockClock()
+    clock = ManualClock()
     mock = UpstreamApplication(UPSTREAM, clock, scenario=list(map(parse_step, steps)))
     async with serving(asgi_app(mock)) as url:
         yield Client(url, clock, **options)
@@ -171,7 +161,7 @@ async def test_a_token_that_has_expired_is_refused_and_a_new_one_admitted():
     async with client() as it:
         search = it.sdk.shopping.flight_offers_search
         assert (await it.get(search, **FLIGHT)).data
-        it.clock.moment += timedelta(minutes=30)
+        it.clock.advance(timedelta(minutes=30))
         with pytest.raises(amadeus.AuthenticationError) as caught:
             await it.get(search, **FLIGHT)
         assert caught.value.response.result["errors"][0]["code"] == 38192
@@ -196,7 +186,7 @@ async def test_credentials_that_were_revoked_get_no_token():
     ],
 )
 async def test_requests_without_a_token_of_the_mock_are_refused(headers, code):
-    clock = MockClock()
+    clock = ManualClock()
     async with (
         serving(asgi_app(UpstreamApplication(UPSTREAM, clock))) as url,
         httpx.AsyncClient(base_url=url, headers=headers) as http,

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,23 +24,11 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from tests.clocks import ManualClock
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 TIMEOUT = 5.0
 CREDENTIALS = {"api_token": "mock_api", "access_token": "mock_access"}
-
-
-class StoppedClock:
-    """Stands still, so that two backends see the same times."""
-
-    def __init__(self):
-        self.seconds = 50.0
-
-    def now(self):
-        return datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-
-    def monotonic(self):
-        return self.seconds
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +38,7 @@ def upstream():
 
 @pytest.fixture
 def clock():
-    return StoppedClock()
+    return ManualClock()
 
 
 @asynccontextmanager
@@ -222,11 +209,11 @@ async def test_a_used_up_rate_limit_is_respected_until_it_resets(kind, upstream,
     """No request is spent on an upstream that said that it has nothing left."""
     async with opened(kind, upstream, clock, "* 1 exhausted=30") as backend:
         await backend.send(TRIP, timeout_seconds=TIMEOUT)
-        clock.seconds += 10
+        clock.advance(10)
         with pytest.raises(UpstreamRateLimited) as caught:
             await backend.send(TRIP, timeout_seconds=TIMEOUT)
         assert caught.value.retry_after_seconds == pytest.approx(20)
-        clock.seconds += 20
+        clock.advance(20)
         assert (await backend.send(TRIP, timeout_seconds=TIMEOUT)).status == 201
 
 

@@ -27,8 +27,8 @@ from gateway.contract.upstream import (
 )
 from gateway.errors import UpstreamUnavailable
 from gateway.observability.logs import configure_logs
+from tests.clocks import ManualClock
 from tests.contract.faulty import CANARY, service_account_key
-from tests.unit.backends.conftest import TestClock
 
 KEY_FILE = service_account_key()
 CREDENTIALS = {
@@ -144,7 +144,7 @@ async def told(raw_api, raw_token, grant, log, *, delay=0.0):
     async with answering(raw_api, delay) as api, answering(raw_token) as token:
         backend = LiveBackend(
             library(grant),
-            TestClock(),
+            ManualClock(),
             base_url=api,
             token_url=f"{token}/token",
             credentials=CREDENTIALS,
@@ -189,7 +189,7 @@ async def test_nothing_is_told_when_nobody_is_there(base, log):
         async with answering(http(ISSUED)) as issuing:
             backend = LiveBackend(
                 library("refresh_token"),
-                TestClock(),
+                ManualClock(),
                 base_url=base,
                 token_url=token_url or issuing,
                 credentials=CREDENTIALS,
@@ -213,7 +213,7 @@ def test_no_record_shows_what_it_holds():
         forms,
         read_key_file(KEY_FILE),
         IssuedToken(text=CANARY, lifetime_seconds=1, refresh_token=CANARY),
-        TokenSource(upstream, upstream.tokens[0], forms, None, TestClock()),
+        TokenSource(upstream, upstream.tokens[0], forms, None, ManualClock()),
     )
     for record in records:
         assert [secret for secret in FORBIDDEN if secret in repr(record)] == []

@@ -28,7 +28,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.asgi_server import serving
-from tests.unit.backends.conftest import TestClock
+from tests.clocks import ManualClock
 
 TIMEOUT = 5.0
 REPLIES = {"200": {"type": "object"}, "4XX": {"type": "object"}, "5XX": {"type": "object"}}
@@ -101,7 +101,7 @@ def key_file():
 
 @pytest.fixture
 def clock():
-    return TestClock()
+    return ManualClock()
 
 
 class Watched(UpstreamApplication):

@@ -4,15 +4,26 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway_process import GATEWAY, REPOSITORY, clean_environment, running_gateway
+from gateway.catalogue import open_catalogue
+from tests.contract.faulty import service_account_key
+from tests.gateway_process import (
+    GATEWAY,
+    REPOSITORY,
+    clean_environment,
+    run_gateway,
+    running_gateway,
+)
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SETTINGS = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+CATALOGUE = open_catalogue("generated")
 
 
 def block(holding: str) -> str:
@@ -83,8 +94,67 @@ def test_the_reader_s_own_tool_is_generated_and_answers(checkout: Path) -> None:
     assert '"Teterboro"' in printed
 
 
+def test_the_agent_of_the_tour_may_search_clients_and_no_mail(
+    checkout: Path, tmp_path: Path
+) -> None:
+    with running_gateway(tmp_path / "data") as gateway:
+        text = block("gateway keys create client_data").replace(
+            "http://127.0.0.1:8700", gateway.url
+        )
+
+        printed = paste(text, checkout, GATEWAY_DATA=str(gateway.data))
+
+    granted, found, refused = printed.partition('{"clients"')[0], *bodies(printed)
+    assert "sheets.search_client" in granted
+    assert "gmail" not in granted
+    assert found["clients"][0]["name"] == "Jane Smith"
+    assert refused["code"] == "TOOL_NOT_FOUND"
+
+
+def bodies(printed: str) -> list[Any]:
+    """The JSON objects that `curl -s` printed one after the other, without a line between."""
+    decoder, found, rest = json.JSONDecoder(), [], printed[printed.index("{") :]
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        found.append(value)
+        rest = rest[end:].lstrip()
+    return found
+
+
+@pytest.mark.slow
+def test_every_tool_is_verified_as_the_tour_says(checkout: Path) -> None:
+    printed = paste(block("gateway verify"), checkout)
+
+    total = len(CATALOGUE.entries)
+    assert f"{total} of {total} tools verified at 4 doors" in printed
+
+
 def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:
-    assert "gw_" in paste(block("gateway keys create"), checkout)
+    assert "gw_" in paste(block("gateway keys create flight_search"), checkout)
+
+
+def test_the_table_of_connectors_is_the_catalogue() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", README, re.MULTILINE)
+
+    counted = Counter(entry.operation.connector for entry in CATALOGUE.entries)
+    assert {name: int(number) for name, number in rows} == counted
+    assert f"{len(CATALOGUE.entries)} tools of ten connectors" in README
+    assert len(counted) == 10
+
+
+def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> None:
+    (text,) = (found for found in SETTINGS if "[upstreams.avinode]" in found)
+    for name in set(re.findall(r"/run/secrets/([\w.-]+)", text)):
+        secret = service_account_key() if name == "sheets-key.json" else "a-secret"
+        (tmp_path / name).write_text(secret, "utf-8")
+    config = tmp_path / "gateway.toml"
+    config.write_text(text.replace("/run/secrets", str(tmp_path)), "utf-8")
+
+    printed = run_gateway(tmp_path, "doctor", "--config", str(config), "--port", "0", "--json")
+
+    found = {each["part"]: each["finding"] for each in json.loads(printed)}
+    for name in CATALOGUE.upstreams:
+        assert found[f"upstream {name}"].startswith("live at https://")
 
 
 @pytest.mark.parametrize("language", ["json", "toml"])

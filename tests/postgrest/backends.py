@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 
 from gateway.backends.live import LiveBackend
-from gateway.calls.delivery import Delivery, Line
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line, Sending
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.context import CallFacts
@@ -91,9 +91,9 @@ def context(
     line = Line(upstream(), backend, ReplyReader(upstream()), shapes=shapes(), tables=tables)
     operation = catalogue().find(tool).operation
     effect = Effect.READ if tool == "supabase.query" else operation.effect
-    delivery = Delivery(clock, operation, effect)
+    sending = Sending(clock, operation, effect)
     facts = CallFacts(id="call", now="2025-11-01T09:30:00.000Z")
-    return CallUpstreams(facts, {"supabase": line}, delivery, SharedState(clock))
+    return CallUpstreams(facts, {"supabase": line}, sending, SharedState(clock))
 
 
 def tables_of(found: CallUpstreams) -> Tables:

@@ -4,42 +4,30 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from gateway.clock import FastClock
 from gateway.contract.conversion import rfc3339
-
-
-class HandClock:
-    """Moves when told."""
-
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 20, 12, tzinfo=UTC) + timedelta(seconds=self.seconds)
-
-    def monotonic(self) -> float:
-        return self.seconds
+from tests.clocks import ManualClock
 
 
 def test_fast_time_starts_where_the_other_clock_is_and_passes_faster() -> None:
-    slow = HandClock()
+    slow = ManualClock()
     fast = FastClock(slow, speed=60)
     start = fast.now()
     assert start == slow.now()
 
-    slow.seconds += 2
+    slow.advance(2)
 
     assert fast.now() - start == timedelta(minutes=2)
-    assert fast.monotonic() == 100 + 120
+    assert fast.monotonic() == 1000 + 120
 
 
 def test_fast_time_can_start_elsewhere_and_stand_still() -> None:
-    slow = HandClock()
+    slow = ManualClock()
     start = datetime(2030, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
     frozen = FastClock(slow, speed=0, start=start)
 
-    slow.seconds += 1000
+    slow.advance(1000)
 
     assert frozen.now() == datetime(2030, 1, 1, tzinfo=UTC)
-    assert frozen.monotonic() == 100
+    assert frozen.monotonic() == 1000
 
 
 def test_a_moment_is_written_in_utc_with_milliseconds() -> None:

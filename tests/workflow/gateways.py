@@ -11,25 +11,26 @@ from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.settings import Settings, read_settings
 from tests.asgi_server import serving
+from tests.clocks import ManualClock
 from tests.workflow.doors import OpenDoor
-from tests.workflow.story import MovableClock, Story, tell
+from tests.workflow.story import START, Story, tell
 
 KEY: Final = "bootstrap-key-of-the-workflow-0123456789"
 SEED: Final = "7"
 
-OpenGateway = Callable[[MovableClock, Path], AbstractAsyncContextManager[str]]
+OpenGateway = Callable[[ManualClock, Path], AbstractAsyncContextManager[str]]
 """Opens a fresh gateway on an empty folder; the value is its URL."""
 
 
 @asynccontextmanager
-async def on_mock(clock: MovableClock, data: Path) -> AsyncIterator[str]:
+async def on_mock(clock: ManualClock, data: Path) -> AsyncIterator[str]:
     """A gateway whose upstream is the mock in its own process."""
     async with _opened(_settings(data), clock) as url:
         yield url
 
 
 @asynccontextmanager
-async def on_live(clock: MovableClock, data: Path) -> AsyncIterator[str]:
+async def on_live(clock: ManualClock, data: Path) -> AsyncIterator[str]:
     """A gateway that reaches the same mock over HTTP, as it would reach the real upstream."""
     upstream = open_catalogue("generated").upstreams["avinode"]
     application = UpstreamApplication(upstream, clock, seed=SEED)
@@ -46,7 +47,7 @@ async def on_live(clock: MovableClock, data: Path) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, clock: MovableClock) -> AsyncIterator[str]:
+async def _opened(settings: Settings, clock: ManualClock) -> AsyncIterator[str]:
     async with Gateway.open(settings, clock=clock) as gateway, serving(gateway.site()) as url:
         yield url
 
@@ -63,6 +64,6 @@ def _settings(data: Path, **variables: str) -> Settings:
 
 async def told(open_gateway: OpenGateway, open_door: OpenDoor, data: Path) -> Story:
     """The errand through one door of a fresh gateway."""
-    clock = MovableClock()
+    clock = ManualClock(START)
     async with open_gateway(clock, data) as url, open_door(url, KEY) as call:
         return await tell(call, clock)

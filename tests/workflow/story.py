@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from tests.clocks import ManualClock
+
 START: Final = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 OPERATORS_ASKED: Final = 4
 FLIGHT: Final = {
@@ -15,22 +17,6 @@ FLIGHT: Final = {
 }
 CallTool = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """One call through some door: operation id and arguments to the result."""
-
-
-class MovableClock:
-    """Stands still until it is told how much time has passed."""
-
-    def __init__(self) -> None:
-        self._passed = timedelta()
-
-    def now(self) -> datetime:
-        return START + self._passed
-
-    def monotonic(self) -> float:
-        return self._passed.total_seconds()
-
-    def advance(self, passed: timedelta) -> None:
-        self._passed += passed
 
 
 class Story(Struct, frozen=True, kw_only=True):
@@ -50,7 +36,7 @@ class Story(Struct, frozen=True, kw_only=True):
     """What had come in after a day."""
 
 
-async def tell(call: CallTool, clock: MovableClock) -> Story:
+async def tell(call: CallTool, clock: ManualClock) -> Story:
     """Run the errand through one door, with a day passing in between."""
     search = FLIGHT | {"departure_date": "2026-12-01"}
     found = await call("avinode.search_flights", search)

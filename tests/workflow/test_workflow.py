@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from tests.clocks import ManualClock
 from tests.workflow.doors import DOORS, OpenDoor
 from tests.workflow.gateways import KEY, on_live, on_mock, told
-from tests.workflow.story import OPERATORS_ASKED, MovableClock, Story, tell
+from tests.workflow.story import OPERATORS_ASKED, START, Story, tell
 
 
 def test_the_search_finds_aircraft_of_enough_operators(story: Story) -> None:
@@ -59,7 +60,7 @@ async def test_the_live_backend_tells_the_same_story_as_the_mock(
 
 async def test_what_one_door_creates_every_door_reads(tmp_path: Path) -> None:
     """One gateway, one request for proposals: the doors show the same state of it."""
-    clock = MovableClock()
+    clock = ManualClock(START)
     async with on_mock(clock, tmp_path) as url:
         async with DOORS["rest"](url, KEY) as call:
             story = await tell(call, clock)

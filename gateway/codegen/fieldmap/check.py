@@ -16,7 +16,6 @@ from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.fieldmap.shapes import required_of
 from gateway.codegen.fieldmap.targets import (
     maps,
-    operation_of,
     template_names,
     unsupported_styles,
 )
@@ -53,7 +52,7 @@ def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> l
 
 def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[Problem]:
     upstream = binding.upstream
-    operation = operation_of(upstream, written.operation) if upstream else None
+    operation = upstream.find(written.operation) if upstream else None
     if operation is None:
         yield problem(
             f"{written.pointer}/operationId",

@@ -12,7 +12,7 @@ from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import parameters
 from gateway.codegen.fieldmap.site import Site
 from gateway.codegen.fieldmap.sources import sources_of
-from gateway.codegen.fieldmap.targets import operation_of, parameters_of, settings_of
+from gateway.codegen.fieldmap.targets import parameters_of, settings_of
 from gateway.codegen.fieldmap.texts import emit_pairs, emit_path
 from gateway.codegen.names import camel
 from gateway.contract.upstream import Upstream, UpstreamOperation
@@ -151,7 +151,7 @@ def _errors(written: HttpMap, site: Site, prefix: str) -> str:
 
 def _operation(written: HttpMap, upstream: Upstream) -> UpstreamOperation:
     """The upstream operation of a checked binding. Raises `ContractError` when there is none."""
-    found = operation_of(upstream, written.operation)
+    found = upstream.find(written.operation)
     if found is None:
         raise ContractError(f"{upstream.name} has no operation {written.operation!r}")
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gateway.codegen.fieldmap.nodes import BindingSource, Constant, HttpMap, Problem, Read, problem
 from gateway.codegen.fieldmap.prove import ABSENT_TEXT, Proof, prove_visit
-from gateway.codegen.fieldmap.targets import maps, operation_of
+from gateway.codegen.fieldmap.targets import maps
 from gateway.codegen.fieldmap.verdict import Verdict
 from gateway.codegen.fieldmap.walk import Visit, request_visits, result_visits
 
@@ -12,7 +12,7 @@ from gateway.codegen.fieldmap.walk import Visit, request_visits, result_visits
 def gaps(binding: BindingSource, written: HttpMap) -> Iterator[Problem]:
     """One problem per gap; absence that nothing handles is not reported again."""
     for part in maps(written):
-        operation = operation_of(binding.upstream, part.operation) if binding.upstream else None
+        operation = binding.upstream.find(part.operation) if binding.upstream else None
         if operation is None:
             continue
         for visit in request_visits(part, binding, operation):

@@ -17,7 +17,7 @@ from gateway.codegen.fieldmap.nodes import (
 from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.fieldmap.places import NoPlace, Place
 from gateway.codegen.fieldmap.sources import may_skip
-from gateway.codegen.fieldmap.targets import maps, operation_of
+from gateway.codegen.fieldmap.targets import maps
 from gateway.codegen.fieldmap.verdict import (
     Judgement,
     Verdict,
@@ -60,7 +60,7 @@ def prove(binding: BindingSource) -> list[Proof]:
         return []
     proofs: list[Proof] = []
     for part in maps(written):
-        operation = operation_of(binding.upstream, part.operation)
+        operation = binding.upstream.find(part.operation)
         if operation is not None:
             visits = result_visits(part, binding, operation)
             proofs += (proof for visit in visits if (proof := prove_visit(visit)))

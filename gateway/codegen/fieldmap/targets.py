@@ -26,11 +26,6 @@ class Parameter(Struct, frozen=True, kw_only=True):
     is_exploded: bool
 
 
-def operation_of(upstream: Upstream, operation_id: str) -> UpstreamOperation | None:
-    """The upstream operation with this id."""
-    return next((found for found in upstream.operations if found.id == operation_id), None)
-
-
 def settings_of(upstream: Upstream | None) -> dict[str, Schema]:
     """What the values of the upstream's settings look like, by name."""
     rules = upstream.settings if upstream else ()

@@ -23,15 +23,15 @@ from gateway.codegen.lint import (
     tools,
     upstreams,
 )
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.meaning import check_meaning, unsound_files
 from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.rules import RULES
-from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.sources.tree import SourceTree
 
 __all__ = ["CHECKS", "RULES", "Rule", "lint"]
 
-Check = Callable[[Workspace], Iterator[Finding]]
+Check = Callable[[Draft], Iterator[Finding]]
 
 CHECKS: Final[tuple[Check, ...]] = (
     index.check_presence,
@@ -94,6 +94,6 @@ def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
 
     `remember` may keep the verdicts on bindings, which are a function of their basis.
     """
-    workspace = Workspace(tree)
-    found = [*tree.findings, *(each for check in CHECKS for each in check(workspace))]
-    return ordered([*found, *check_meaning(workspace, unsound_files(found), remember)])
+    draft = Draft(tree)
+    found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
+    return ordered([*found, *check_meaning(draft, unsound_files(found), remember)])

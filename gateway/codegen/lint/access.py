@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.patterns import compiles, unportable
 from gateway.codegen.lint.upstreams import declared_parameters, operations
-from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.document import Document
 from gateway.codegen.upstreams import FORM
@@ -22,9 +22,9 @@ _TAKEN: Final = ("base_url", "token_url")
 """Names under `GATEWAY_<UPSTREAM>_` that every upstream has already."""
 
 
-def check_names(workspace: Workspace) -> Iterator[Finding]:
+def check_names(draft: Draft) -> Iterator[Finding]:
     """upstream/taken-setting"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         facts = document.value["x-upstream"]
         taken = dict.fromkeys(_TAKEN, "every upstream")
         for kind in ("credentials", "settings"):
@@ -33,42 +33,42 @@ def check_names(workspace: Workspace) -> Iterator[Finding]:
                 if name in taken:
                     pointer = f"/x-upstream/{kind}/{index}/name"
                     message = f"{name} is already a setting of {taken[name]}"
-                    yield workspace.finding("upstream/taken-setting", document, pointer, message)
+                    yield draft.finding("upstream/taken-setting", document, pointer, message)
                 taken[name] = "this upstream"
                 if kind == "credentials":
                     taken[f"{name}_file"] = f"the credential {name}"
 
 
-def check_settings(workspace: Workspace) -> Iterator[Finding]:
+def check_settings(draft: Draft) -> Iterator[Finding]:
     """schema/pattern-unportable, schema/pattern-invalid, upstream/setting-refused"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         for index, rule in enumerate(document.value["x-upstream"].get("settings", ())):
-            yield from _setting(workspace, document, f"/x-upstream/settings/{index}", rule)
+            yield from _setting(draft, document, f"/x-upstream/settings/{index}", rule)
 
 
 def _setting(
-    workspace: Workspace, document: Document, pointer: str, rule: dict[str, str]
+    draft: Draft, document: Document, pointer: str, rule: dict[str, str]
 ) -> Iterator[Finding]:
     pattern, where = rule["pattern"], f"{pointer}/pattern"
     found = unportable(pattern)
     if found:
         message = f"`{found}` means different things in different engines"
-        yield workspace.finding("schema/pattern-unportable", document, where, message)
+        yield draft.finding("schema/pattern-unportable", document, where, message)
     elif not compiles(pattern):
         message = "is not a regular expression of linear time"
-        yield workspace.finding("schema/pattern-invalid", document, where, message)
+        yield draft.finding("schema/pattern-invalid", document, where, message)
     else:
         for name in ("default", "mock"):
             if name in rule and not re.fullmatch(pattern, rule[name]):
                 message = f"the pattern refuses this value of {rule['name']}"
-                yield workspace.finding(
+                yield draft.finding(
                     "upstream/setting-refused", document, f"{pointer}/{name}", message
                 )
 
 
-def check_templates(workspace: Workspace) -> Iterator[Finding]:
+def check_templates(draft: Draft) -> Iterator[Finding]:
     """upstream/unknown-credential, upstream/token-unknown, upstream/token-unused"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         facts = document.value["x-upstream"]
         known = {credential["name"] for credential in facts.get("credentials", ())}
         uses_token = False
@@ -76,18 +76,14 @@ def check_templates(workspace: Workspace) -> Iterator[Finding]:
             for unknown in sorted({*_CREDENTIAL.findall(template)} - known):
                 message = f"there is no credential {unknown}"
                 fix = did_you_mean(unknown, known)
-                yield workspace.finding(
-                    "upstream/unknown-credential", document, pointer, message, fix
-                )
+                yield draft.finding("upstream/unknown-credential", document, pointer, message, fix)
             if _TOKEN in template and "tokens" not in facts:
                 message = "nothing says where the token comes from"
-                yield workspace.finding("upstream/token-unknown", document, pointer, message)
+                yield draft.finding("upstream/token-unknown", document, pointer, message)
             uses_token = uses_token or _TOKEN in template
         if "tokens" in facts and not uses_token:
             message = "no header bears {token}"
-            yield workspace.finding(
-                "upstream/token-unused", document, "/x-upstream/tokens", message
-            )
+            yield draft.finding("upstream/token-unused", document, "/x-upstream/tokens", message)
 
 
 def _templates(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -96,22 +92,22 @@ def _templates(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"/x-upstream/{kind}/{index}/template", rule["template"]
 
 
-def check_tokens(workspace: Workspace) -> Iterator[Finding]:
+def check_tokens(draft: Draft) -> Iterator[Finding]:
     """upstream/token-credential, upstream/token-operation"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         facts = document.value["x-upstream"]
         for index, rule in enumerate(facts.get("tokens", ())):
             pointer = f"/x-upstream/tokens/{index}"
-            yield from _token_credentials(workspace, document, pointer, rule["grant"])
-            problem = _token_operation(workspace, document, rule)
+            yield from _token_credentials(draft, document, pointer, rule["grant"])
+            problem = _token_operation(draft, document, rule)
             if problem:
                 message, fix = problem
                 where = f"{pointer}/operationId"
-                yield workspace.finding("upstream/token-operation", document, where, message, fix)
+                yield draft.finding("upstream/token-operation", document, where, message, fix)
 
 
 def _token_credentials(
-    workspace: Workspace, document: Document, pointer: str, grant: TokenGrant
+    draft: Draft, document: Document, pointer: str, grant: TokenGrant
 ) -> Iterator[Finding]:
     credentials = document.value["x-upstream"].get("credentials", ())
     kinds = {each["name"]: each.get("kind", "text") for each in credentials}
@@ -123,11 +119,11 @@ def _token_credentials(
         else:
             continue
         where = f"{pointer}/grant"
-        yield workspace.finding("upstream/token-credential", document, where, message)
+        yield draft.finding("upstream/token-credential", document, where, message)
 
 
 def _token_operation(
-    workspace: Workspace, document: Document, rule: dict[str, Any]
+    draft: Draft, document: Document, rule: dict[str, Any]
 ) -> tuple[str, str | None] | None:
     """What is wrong with the operation of a way to get tokens, and how to mend it."""
     known = {each.value["operationId"]: each for each in operations(document)}
@@ -135,7 +131,7 @@ def _token_operation(
     if name not in known:
         return f"there is no operation {name}", did_you_mean(name, known)
     place = known[name]
-    body = workspace.expanded(document.path, child(place.pointer, "requestBody")) or {}
+    body = draft.expanded(document.path, child(place.pointer, "requestBody")) or {}
     if place.method != "post" or FORM not in body.get("content", {}):
         return f"{name} is no POST of {FORM}", None
     if rule["url"].startswith("/") and rule["url"] != place.path:
@@ -143,9 +139,9 @@ def _token_operation(
     return None
 
 
-def check_refusals(workspace: Workspace) -> Iterator[Finding]:
+def check_refusals(draft: Draft) -> Iterator[Finding]:
     """upstream/refusal-unreachable, upstream/refusal-pointer"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         seen: set[tuple[str, str, str]] = set()
         for index, rule in enumerate(document.value["x-upstream"].get("refusals", ())):
             pointer = f"/x-upstream/refusals/{index}"
@@ -154,25 +150,23 @@ def check_refusals(workspace: Workspace) -> Iterator[Finding]:
                 if key in seen:
                     where = f"{pointer}/values/{position}"
                     message = "an earlier rule decides already when this value arrives"
-                    yield workspace.finding(
-                        "upstream/refusal-unreachable", document, where, message
-                    )
+                    yield draft.finding("upstream/refusal-unreachable", document, where, message)
                 seen.add(key)
             place = steps(rule["pointer"])
-            if not any(_holds(schema, place) for schema in _bodies(workspace, document)):
+            if not any(_holds(schema, place) for schema in _bodies(draft, document)):
                 message = "no error reply of an operation declares this place"
-                yield workspace.finding(
+                yield draft.finding(
                     "upstream/refusal-pointer", document, f"{pointer}/pointer", message
                 )
 
 
-def _bodies(workspace: Workspace, document: Document) -> Iterator[Any]:
+def _bodies(draft: Draft, document: Document) -> Iterator[Any]:
     """The schemas of all error replies."""
     for operation in operations(document):
         for status in operation.value["responses"]:
             if not status.startswith(("1", "2", "3")):
                 where = child(child(operation.pointer, "responses"), status)
-                reply = workspace.expanded(document.path, where) or {}
+                reply = draft.expanded(document.path, where) or {}
                 for media in reply.get("content", {}).values():
                     yield media.get("schema")
 
@@ -190,21 +184,21 @@ def _holds(schema: Any, place: list[str]) -> bool:
     return any(_holds(each, rest) for each in found) or any(_holds(each, place) for each in inside)
 
 
-def check_operations(workspace: Workspace) -> Iterator[Finding]:
+def check_operations(draft: Draft) -> Iterator[Finding]:
     """upstream/idempotency-header, upstream/cached-write"""
-    for document in workspace.upstreams.values():
+    for document in draft.upstreams.values():
         for operation in operations(document):
             header = operation.value.get("x-idempotency-header")
             names = {
                 each["name"].lower()
-                for _, each in declared_parameters(workspace, operation)
+                for _, each in declared_parameters(draft, operation)
                 if each["in"] == "header"
             }
             if header is not None and header.lower() not in names:
                 pointer = child(operation.pointer, "x-idempotency-header")
                 message = f"the operation has no header parameter {header}"
-                yield workspace.finding("upstream/idempotency-header", document, pointer, message)
+                yield draft.finding("upstream/idempotency-header", document, pointer, message)
             if "x-cache-seconds" in operation.value and operation.method != "get":
                 pointer = child(operation.pointer, "x-cache-seconds")
                 message = f"replies to {operation.method.upper()} are not used again"
-                yield workspace.finding("upstream/cached-write", document, pointer, message)
+                yield draft.finding("upstream/cached-write", document, pointer, message)

@@ -7,7 +7,7 @@ import jsonschema_rs
 from jsonschema_rs import canonical
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.refs import origin
 from gateway.contract.pointers import child
@@ -17,18 +17,18 @@ from gateway.contract.violation import Violation
 _DIALECT_GATE: Final = Gate({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
-def check_validity(workspace: Workspace) -> Iterator[Finding]:
+def check_validity(draft: Draft) -> Iterator[Finding]:
     """schema/invalid"""
-    for document in workspace.tree.documents.values():
+    for document in draft.tree.documents.values():
         if document.path.suffix == ".json" and not isinstance(document.value, dict):
             message = "a schema file holds an object"
-            yield workspace.finding("schema/invalid", document, "", message)
-    for root in workspace.roots:
+            yield draft.finding("schema/invalid", document, "", message)
+    for root in draft.roots:
         for violation in _DIALECT_GATE.violations(root.schema):
             if violation.keyword != "format":
                 pointer = root.pointer + violation.pointer
                 message = f"is not valid JSON Schema 2020-12: {_reason(violation)}"
-                yield workspace.finding("schema/invalid", root.document, pointer, message)
+                yield draft.finding("schema/invalid", root.document, pointer, message)
 
 
 def _reason(violation: Violation) -> str:
@@ -37,18 +37,16 @@ def _reason(violation: Violation) -> str:
     return "the value is none of those allowed here" if is_inside else violation.detail
 
 
-def check_required(workspace: Workspace) -> Iterator[Finding]:
+def check_required(draft: Draft) -> Iterator[Finding]:
     """schema/required-undeclared"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         known = place.schema.get("properties")
         names = list(known) if isinstance(known, dict) else []
         for index, name in _undeclared(place.schema):
             pointer = child(child(place.pointer, "required"), index)
             message = f"{name} is required, and no property of this closed object"
             fix = did_you_mean(name, names)
-            yield workspace.finding(
-                "schema/required-undeclared", place.document, pointer, message, fix
-            )
+            yield draft.finding("schema/required-undeclared", place.document, pointer, message, fix)
 
 
 def _undeclared(schema: Any) -> Iterator[tuple[int, str]]:
@@ -63,16 +61,16 @@ def _undeclared(schema: Any) -> Iterator[tuple[int, str]]:
             yield index, name
 
 
-def check_satisfiability(workspace: Workspace) -> Iterator[Finding]:
+def check_satisfiability(draft: Draft) -> Iterator[Finding]:
     """schema/unsatisfiable"""
-    for entry in workspace.entries:
-        schema = workspace.expanded(entry.document.path, entry.pointer)
+    for entry in draft.entries:
+        schema = draft.expanded(entry.document.path, entry.pointer)
         for pointer in _innermost(_contradictions(schema)):
-            place = origin(workspace.tree, entry.document, entry.pointer, pointer)
+            place = origin(draft.tree, entry.document, entry.pointer, pointer)
             if any(_undeclared(place.value)):
                 continue
             message = "no value can keep all of these constraints"
-            yield workspace.finding("schema/unsatisfiable", place.document, place.pointer, message)
+            yield draft.finding("schema/unsatisfiable", place.document, place.pointer, message)
 
 
 def _contradictions(schema: Any) -> list[str]:
@@ -104,15 +102,15 @@ def _innermost(pointers: list[str]) -> list[str]:
     ]
 
 
-def check_values(workspace: Workspace) -> Iterator[Finding]:
+def check_values(draft: Draft) -> Iterator[Finding]:
     """schema/default-refused, schema/example-refused, schema/enum-refused"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         for rule, pointer, value in _values(place):
-            gate = workspace.gate(place.document.path, place.pointer)
+            gate = draft.gate(place.document.path, place.pointer)
             for violation in gate.violations(value) if gate else ():
                 message = f"the schema around it refuses this value ({violation.keyword})"
                 where = pointer + violation.pointer
-                yield workspace.finding(rule, place.document, where, message)
+                yield draft.finding(rule, place.document, where, message)
 
 
 def _values(place: Place) -> Iterator[tuple[str, str, Any]]:
@@ -127,22 +125,20 @@ def _values(place: Place) -> Iterator[tuple[str, str, Any]]:
             yield rule, child(child(pointer, keyword), index), value
 
 
-def check_numbers(workspace: Workspace) -> Iterator[Finding]:
+def check_numbers(draft: Draft) -> Iterator[Finding]:
     """schema/fractional-multiple-of"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         step = place.schema.get("multipleOf")
         if isinstance(step, float) and not step.is_integer():
             pointer = child(place.pointer, "multipleOf")
             message = "a fraction as multipleOf"
-            yield workspace.finding(
-                "schema/fractional-multiple-of", place.document, pointer, message
-            )
+            yield draft.finding("schema/fractional-multiple-of", place.document, pointer, message)
 
 
-def check_unique_items(workspace: Workspace) -> Iterator[Finding]:
+def check_unique_items(draft: Draft) -> Iterator[Finding]:
     """schema/unbounded-unique"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         if place.schema.get("uniqueItems") is True and "maxItems" not in place.schema:
             pointer = child(place.pointer, "uniqueItems")
             message = "comparing all items with each other must be bounded"
-            yield workspace.finding("schema/unbounded-unique", place.document, pointer, message)
+            yield draft.finding("schema/unbounded-unique", place.document, pointer, message)

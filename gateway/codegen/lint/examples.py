@@ -4,29 +4,29 @@ from collections.abc import Iterator
 from typing import Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.contract.pointers import child
 
 _LEAST_ARGUMENTS: Final = 2
 _LEAST_RESULTS: Final = 1
 
 
-def check_examples(workspace: Workspace) -> Iterator[Finding]:
+def check_examples(draft: Draft) -> Iterator[Finding]:
     """tool/too-few-examples, tool/example-refused, tool/result-refused"""
-    for tool, media in workspace.published():
+    for tool, media in draft.published():
         is_arguments = "/requestBody/" in media
-        examples = workspace.at(tool.document, f"{media}/examples") or {}
+        examples = draft.at(tool.document, f"{media}/examples") or {}
         least = _LEAST_ARGUMENTS if is_arguments else _LEAST_RESULTS
         if len(examples) < least:
             what = "arguments" if is_arguments else "a result"
             message = f"{len(examples)} of at least {least} examples of {what}"
             where = f"{media}/examples"
-            yield workspace.finding("tool/too-few-examples", tool.document, where, message)
+            yield draft.finding("tool/too-few-examples", tool.document, where, message)
         rule = "tool/example-refused" if is_arguments else "tool/result-refused"
         for name, example in examples.items():
             pointer = child(child(f"{media}/examples", name), "value")
-            gate = workspace.gate(tool.path, f"{media}/schema")
+            gate = draft.gate(tool.path, f"{media}/schema")
             for violation in gate.violations(example["value"]) if gate else ():
                 message = f"the schema refuses this example: {violation.detail}"
                 where = pointer + violation.pointer
-                yield workspace.finding(rule, tool.document, where, message)
+                yield draft.finding(rule, tool.document, where, message)

@@ -13,7 +13,7 @@ from gateway.codegen.fieldmap.functions import functions
 from gateway.codegen.fieldmap.nodes import HandlerMap
 from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.nearest import did_you_mean
 
 _BINDING = "/post/x-binding"
@@ -77,22 +77,22 @@ class Handlers:
         return next((file for file in candidates if file.is_file()), None)
 
 
-def check_handlers(workspace: Workspace) -> Iterator[Finding]:
+def check_handlers(draft: Draft) -> Iterator[Finding]:
     """binding/unknown-handler"""
-    handlers = Handlers(workspace.tree.root)
-    for tool in workspace.tools:
+    handlers = Handlers(draft.tree.root)
+    for tool in draft.tools:
         for pointer, message, fix in handlers.lost(tool.operation["x-binding"]):
             where = _BINDING + pointer
-            yield workspace.finding("binding/unknown-handler", tool.document, where, message, fix)
+            yield draft.finding("binding/unknown-handler", tool.document, where, message, fix)
 
 
-def check_signatures(workspace: Workspace) -> Iterator[Finding]:
+def check_signatures(draft: Draft) -> Iterator[Finding]:
     """binding/handler-signature"""
-    handlers = Handlers(workspace.tree.root)
-    for tool in workspace.tools:
+    handlers = Handlers(draft.tree.root)
+    for tool in draft.tools:
         for pointer, message in handlers.misfit(tool.operation["x-binding"]):
             where = _BINDING + pointer
-            yield workspace.finding("binding/handler-signature", tool.document, where, message)
+            yield draft.finding("binding/handler-signature", tool.document, where, message)
 
 
 def _parsed(file: Path) -> ast.Module:

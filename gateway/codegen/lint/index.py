@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.draft import Draft, is_table
 from gateway.codegen.lint.rules import BY_ID
-from gateway.codegen.lint.workspace import Workspace, is_table
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import resolve
 from gateway.codegen.sources.tree import INDEX, POLICIES
@@ -28,12 +28,12 @@ _PLACES: Final = re.compile(
 _LISTS: Final = ("x-upstreams", "x-policies")
 
 
-def check_presence(workspace: Workspace) -> Iterator[Finding]:
+def check_presence(draft: Draft) -> Iterator[Finding]:
     """index/missing"""
-    broken = {finding.path for finding in workspace.tree.findings}
+    broken = {finding.path for finding in draft.tree.findings}
     rule = BY_ID["index/missing"]
     for path in (INDEX, POLICIES):
-        if workspace.tree.find(path) is None and str(path) not in broken:
+        if draft.tree.find(path) is None and str(path) not in broken:
             yield Finding(
                 path=str(path),
                 line=1,
@@ -44,9 +44,9 @@ def check_presence(workspace: Workspace) -> Iterator[Finding]:
             )
 
 
-def check_places(workspace: Workspace) -> Iterator[Finding]:
+def check_places(draft: Draft) -> Iterator[Finding]:
     """index/misplaced"""
-    for path, document in workspace.tree.documents.items():
+    for path, document in draft.tree.documents.items():
         if not _PLACES.fullmatch(str(path)):
             message = "no kind of contract lies here under this name"
             fix = (
@@ -55,81 +55,79 @@ def check_places(workspace: Workspace) -> Iterator[Finding]:
                 "upstreams/<name>/openapi.yaml or upstreams/<name>/tables/<table>.json; "
                 "names are lower_snake_case."
             )
-            yield workspace.finding("index/misplaced", document, "", message, fix)
+            yield draft.finding("index/misplaced", document, "", message, fix)
 
 
-def check_paths(workspace: Workspace) -> Iterator[Finding]:
+def check_paths(draft: Draft) -> Iterator[Finding]:
     """index/wrong-path, index/wrong-file"""
-    index = workspace.index
+    index = draft.index
     if index is None:
         return
     for path, reference in index.value["paths"].items():
         pointer = child("/paths", path)
-        target = workspace.target(index, pointer, reference)
+        target = draft.target(index, pointer, reference)
         if target is None:
             continue
         parts = target.document.path.parts
         if target.pointer or len(parts) != 3 or parts[0] != "tools":
             message = f"{path} does not lead to a tool file"
-            yield workspace.finding("index/wrong-file", index, pointer, message)
+            yield draft.finding("index/wrong-file", index, pointer, message)
         elif path != f"/v1/{parts[1]}/{target.document.path.stem}":
             message = f"{target.document.path} is served at another path than {path}"
             fix = f"Write /v1/{parts[1]}/{target.document.path.stem}."
-            yield workspace.finding("index/wrong-path", index, pointer, message, fix)
+            yield draft.finding("index/wrong-path", index, pointer, message, fix)
 
 
-def check_lists(workspace: Workspace) -> Iterator[Finding]:
+def check_lists(draft: Draft) -> Iterator[Finding]:
     """ref/*, index/wrong-file"""
-    index = workspace.index
+    index = draft.index
     for pointer, holder in _listed_in(index) if index else ():
         folder = steps(pointer)[0].removeprefix("x-")
-        yield from _listed(workspace, pointer, holder["$ref"], folder)
+        yield from _listed(draft, pointer, holder["$ref"], folder)
 
 
-def _listed(workspace: Workspace, pointer: str, ref: str, folder: str) -> Iterator[Finding]:
-    index = workspace.tree.documents[INDEX]
+def _listed(draft: Draft, pointer: str, ref: str, folder: str) -> Iterator[Finding]:
+    index = draft.tree.documents[INDEX]
     try:
-        path = resolve(workspace.tree, INDEX, ref, pointer).document.path
+        path = resolve(draft.tree, INDEX, ref, pointer).document.path
     except ContractRefused as refused:
         yield from refused.findings
         return
     if path.parts[0] != folder:
         message = f"{path} does not lie under {folder}/"
-        yield workspace.finding("index/wrong-file", index, pointer, message)
+        yield draft.finding("index/wrong-file", index, pointer, message)
 
 
-def check_unused(workspace: Workspace) -> Iterator[Finding]:
+def check_unused(draft: Draft) -> Iterator[Finding]:
     """index/unlisted, index/unreferenced"""
-    index = workspace.index
+    index = draft.index
     if index is None:
         return
-    used = _used(workspace, index)
-    is_known = not workspace.tree.findings and not workspace.misshapen and not any(_lost(workspace))
-    for path, document in workspace.tree.documents.items():
+    used = _used(draft, index)
+    is_known = not draft.tree.findings and not draft.misshapen and not any(_lost(draft))
+    for path, document in draft.tree.documents.items():
         if path in used:
             continue
         if path.suffix == ".yaml":
             message, fix = "openapi.yaml does not name this file", _listing(path)
-            yield workspace.finding("index/unlisted", document, "", message, fix)
-        elif is_known and not _belongs_to_unlisted(workspace, path, used):
+            yield draft.finding("index/unlisted", document, "", message, fix)
+        elif is_known and not _belongs_to_unlisted(draft, path, used):
             message = "no contract refers to this file"
-            yield workspace.finding("index/unreferenced", document, "", message)
+            yield draft.finding("index/unreferenced", document, "", message)
 
 
-def _lost(workspace: Workspace) -> Iterator[bool]:
+def _lost(draft: Draft) -> Iterator[bool]:
     """Whether there are references that lead nowhere: what they meant may seem unused."""
-    for document in workspace.tree.documents.values():
-        for pointer, holder in workspace.tree.references(document.path):
-            yield workspace.target(document, pointer, holder) is None
+    for document in draft.tree.documents.values():
+        for pointer, holder in draft.tree.references(document.path):
+            yield draft.target(document, pointer, holder) is None
 
 
-def _belongs_to_unlisted(
-    workspace: Workspace, path: PurePosixPath, used: frozenset[PurePosixPath]
-) -> bool:
+def _belongs_to_unlisted(draft: Draft, path: PurePosixPath, used: frozenset[PurePosixPath]) -> bool:
     """Whether a tool or an upstream uses `path` that the index does not name: told already."""
     tool = path.with_name(f"{path.name.partition('.')[0]}.yaml")
     owner = path.parent.with_name("openapi.yaml") if is_table(path) else tool
-    return owner in workspace.tree.documents and owner not in used
+    return owner in draft.tree.documents and owner not in used
 
 
 def _listing(path: PurePosixPath) -> str:
@@ -138,17 +136,15 @@ def _listing(path: PurePosixPath) -> str:
     return f"Add `./{path}` under x-{path.parts[0]}."
 
 
-def _used(workspace: Workspace, index: Document) -> frozenset[PurePosixPath]:
+def _used(draft: Draft, index: Document) -> frozenset[PurePosixPath]:
     """Every file that the index leads to, as far as references can be followed."""
     used: set[PurePosixPath] = set()
-    waiting = [index, *_documents(workspace, index, _listed_in(index))]
+    waiting = [index, *_documents(draft, index, _listed_in(index))]
     while waiting:
         document = waiting.pop()
         if document.path not in used:
             used.add(document.path)
-            waiting.extend(
-                _documents(workspace, document, workspace.tree.references(document.path))
-            )
+            waiting.extend(_documents(draft, document, draft.tree.references(document.path)))
     return frozenset(used)
 
 
@@ -159,9 +155,9 @@ def _listed_in(index: Document) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _documents(
-    workspace: Workspace, document: Document, holders: Iterable[tuple[str, dict[str, Any]]]
+    draft: Draft, document: Document, holders: Iterable[tuple[str, dict[str, Any]]]
 ) -> Iterator[Document]:
     for pointer, holder in holders:
-        target = workspace.target(document, pointer, holder)
+        target = draft.target(document, pointer, holder)
         if target:
             yield target.document

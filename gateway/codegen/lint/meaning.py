@@ -9,7 +9,7 @@ import msgspec
 from gateway.codegen.cache import Remember
 from gateway.codegen.fieldmap import BindingSource, Problem, check
 from gateway.codegen.finding import ContractRefused, Finding, Severity
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.refs import closure
 from gateway.codegen.sources.tree import ToolSource
 from gateway.codegen.upstreams import lower_upstream
@@ -34,37 +34,37 @@ def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:
 
 
 def check_meaning(
-    workspace: Workspace, unsound: frozenset[PurePosixPath], remember: Remember
+    draft: Draft, unsound: frozenset[PurePosixPath], remember: Remember
 ) -> Iterator[Finding]:
     """binding/*, for every tool whose files, and whose upstream's files, are all sound."""
     upstreams = {
-        name: lower_upstream(workspace.tree, name)
-        for name, document in workspace.upstreams.items()
-        if _is_sound(workspace, document.path, unsound)
+        name: lower_upstream(draft.tree, name)
+        for name, document in draft.upstreams.items()
+        if _is_sound(draft, document.path, unsound)
     }
-    for tool in workspace.tools:
+    for tool in draft.tools:
         name = tool.operation["x-binding"].get("upstream")
-        if (name is None or name in upstreams) and _is_sound(workspace, tool.path, unsound):
-            source = _source(workspace, tool, upstreams.get(name))
+        if (name is None or name in upstreams) and _is_sound(draft, tool.path, unsound):
+            source = _source(draft, tool, upstreams.get(name))
             for problem in _problems(source, remember):
                 yield _finding(tool, problem)
 
 
-def _is_sound(workspace: Workspace, path: PurePosixPath, unsound: frozenset[PurePosixPath]) -> bool:
+def _is_sound(draft: Draft, path: PurePosixPath, unsound: frozenset[PurePosixPath]) -> bool:
     try:
-        return unsound.isdisjoint(closure(workspace.tree, path))
+        return unsound.isdisjoint(closure(draft.tree, path))
     except ContractRefused:
         return False
 
 
-def _source(workspace: Workspace, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
+def _source(draft: Draft, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
     given = "/post/requestBody/content/application~1json/schema"
     answered = "/post/responses/200/content/application~1json/schema"
     return BindingSource(
         tool_id=tool.id,
         x_binding=tool.operation["x-binding"],
-        input_schema=workspace.expanded(tool.path, given),
-        output_schema=workspace.expanded(tool.path, answered),
+        input_schema=draft.expanded(tool.path, given),
+        output_schema=draft.expanded(tool.path, answered),
         upstream=upstream,
         declared_errors=frozenset(tool.operation["x-policy"].get("errors", ())),
     )

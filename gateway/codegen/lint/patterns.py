@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.lint.draft import Draft, Place
 from gateway.contract.pointers import child
 from gateway.contract.schema import Gate
 
@@ -23,19 +23,17 @@ _UNPORTABLE: Final = re.compile(
 """One token of a pattern that matters here; everything between tokens is plain."""
 
 
-def check_patterns(workspace: Workspace) -> Iterator[Finding]:
+def check_patterns(draft: Draft) -> Iterator[Finding]:
     """schema/pattern-invalid, schema/pattern-unportable"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         for pointer, pattern in _patterns(place):
             found = unportable(pattern)
             if found:
                 message = f"`{found}` means different things in different engines"
-                yield workspace.finding(
-                    "schema/pattern-unportable", place.document, pointer, message
-                )
+                yield draft.finding("schema/pattern-unportable", place.document, pointer, message)
             elif not compiles(pattern):
                 message = "is not a regular expression of linear time"
-                yield workspace.finding("schema/pattern-invalid", place.document, pointer, message)
+                yield draft.finding("schema/pattern-invalid", place.document, pointer, message)
 
 
 def unportable(pattern: str) -> str | None:

@@ -5,48 +5,55 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.tree import POLICIES, TOOLS
 from gateway.contract.pointers import child
 
 _EVERY_TOOL: Final = "*"
 
 
-def check_grants(workspace: Workspace) -> Iterator[Finding]:
+def check_grants(draft: Draft) -> Iterator[Finding]:
     """policy/unknown-tool, policy/redundant"""
-    document = workspace.tree.policies
-    if document is None or POLICIES in workspace.misshapen:
+    document = draft.tree.policies
+    if document is None or POLICIES in draft.misshapen:
         return
-    known = {tool.id for tool in workspace.tree.tools} | {_EVERY_TOOL}
+    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL}
     for agent, facts in document.value["agents"].items():
         grants = facts["grants"]
         pointer = child(child("/agents", agent), "grants")
         if _EVERY_TOOL in grants and len(grants) > 1:
             message = f"{agent} is granted every tool and some by name"
-            yield workspace.finding("policy/redundant", document, pointer, message)
+            yield draft.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):
-            if grant not in known and not workspace.tree.is_unread(_file_of(grant)):
+            if grant not in known and not draft.tree.is_unread(_file_of(grant)):
                 message = f"there is no tool {grant}"
                 where = child(pointer, index)
-                yield workspace.finding("policy/unknown-tool", document, where, message)
+                yield draft.finding("policy/unknown-tool", document, where, message)
 
 
 def _file_of(tool_id: str) -> PurePosixPath:
     return PurePosixPath(TOOLS, *f"{tool_id}.yaml".split(".", 1))
 
 
-def check_declared_errors(workspace: Workspace) -> Iterator[Finding]:
+def check_declared_errors(draft: Draft) -> Iterator[Finding]:
     """policy/unused-error"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         binding = tool.operation["x-binding"]
-        if "python" in binding:
+        if _calls_python(binding):
             continue
         used = {*_reasons(binding), *_reasons(binding.get("fallback", {}))}
         for name in tool.operation["x-policy"].get("errors", {}):
             if name not in used:
                 pointer = child("/post/x-policy/errors", name)
                 message = f"no status of the upstream stands for {name}"
-                yield workspace.finding("policy/unused-error", tool.document, pointer, message)
+                yield draft.finding("policy/unused-error", tool.document, pointer, message)
+
+
+def _calls_python(part: Any) -> bool:
+    """A Python function, of the whole binding or of one field, may raise any declared error."""
+    if isinstance(part, list):
+        return any(map(_calls_python, part))
+    return isinstance(part, dict) and ("python" in part or any(map(_calls_python, part.values())))
 
 
 def _reasons(rules: dict[str, Any]) -> Iterator[str]:

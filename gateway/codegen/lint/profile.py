@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.keywords import ANNOTATIONS
 from gateway.contract.pointers import child
@@ -102,43 +102,43 @@ MAX_DEFINITIONS: Final = 1_000
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def check_keywords(workspace: Workspace) -> Iterator[Finding]:
+def check_keywords(draft: Draft) -> Iterator[Finding]:
     """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         for keyword in place.schema:
             if keyword not in GREEN:
-                yield from _keyword(workspace, place, keyword)
+                yield from _keyword(draft, place, keyword)
 
 
-def _keyword(workspace: Workspace, place: Place, keyword: str) -> Iterator[Finding]:
+def _keyword(draft: Draft, place: Place, keyword: str) -> Iterator[Finding]:
     pointer = child(place.pointer, keyword)
     if keyword in RED:
         message = f"{keyword} is not honoured everywhere"
-        yield workspace.finding(
+        yield draft.finding(
             "schema/red-keyword", place.document, pointer, message, f"{RED[keyword]}."
         )
     elif keyword not in AMBER:
         message = f"{keyword} is no keyword that is known here"
-        yield workspace.finding(
+        yield draft.finding(
             "schema/unknown-keyword", place.document, pointer, message, _meant(keyword)
         )
     elif place.is_ours:
         message = f"{keyword} is checked at run time, and not shown by the generated models"
-        yield workspace.finding("schema/amber-keyword", place.document, pointer, message)
+        yield draft.finding("schema/amber-keyword", place.document, pointer, message)
 
 
 def _meant(keyword: str) -> str | None:
     return did_you_mean(keyword, [*GREEN, *AMBER])
 
 
-def check_amber_forms(workspace: Workspace) -> Iterator[Finding]:
+def check_amber_forms(draft: Draft) -> Iterator[Finding]:
     """schema/amber-keyword"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         if place.is_ours:
             for keyword, (is_amber, why) in _AMBER_FORMS.items():
                 if keyword in place.schema and is_amber(place.schema):
                     pointer = child(place.pointer, keyword)
-                    yield workspace.finding("schema/amber-keyword", place.document, pointer, why)
+                    yield draft.finding("schema/amber-keyword", place.document, pointer, why)
 
 
 def _has_several_types(schema: Mapping[str, Any]) -> bool:
@@ -181,27 +181,27 @@ _AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]
 }
 
 
-def check_formats(workspace: Workspace) -> Iterator[Finding]:
+def check_formats(draft: Draft) -> Iterator[Finding]:
     """schema/unknown-format"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         name = place.schema.get("format")
         if isinstance(name, str) and name not in FORMATS:
             pointer = child(place.pointer, "format")
             message = "this format is not known, so that nothing would check it"
-            yield workspace.finding("schema/unknown-format", place.document, pointer, message)
+            yield draft.finding("schema/unknown-format", place.document, pointer, message)
 
 
-def check_dialects(workspace: Workspace) -> Iterator[Finding]:
+def check_dialects(draft: Draft) -> Iterator[Finding]:
     """schema/dialect, schema/too-many-definitions"""
-    for root in workspace.roots:
+    for root in draft.roots:
         dialect = root.schema.get("$schema")
         is_file = root.document.path.suffix == ".json"
         if dialect != DIALECT and (is_file or dialect is not None):
             message = f"$schema must be {DIALECT}"
             pointer = child(root.pointer, "$schema")
-            yield workspace.finding("schema/dialect", root.document, pointer, message)
+            yield draft.finding("schema/dialect", root.document, pointer, message)
         definitions = root.schema.get("$defs")
         if isinstance(definitions, dict) and len(definitions) > MAX_DEFINITIONS:
             pointer = child(root.pointer, "$defs")
             message = f"{len(definitions)} definitions in one file"
-            yield workspace.finding("schema/too-many-definitions", root.document, pointer, message)
+            yield draft.finding("schema/too-many-definitions", root.document, pointer, message)

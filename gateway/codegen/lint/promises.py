@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.upstreams import UpstreamPlace, operations
-from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.tree import TOOLS, ToolSource
 
@@ -15,9 +15,9 @@ _HEADER: Final = "x-idempotency-header"
 _SAFE_METHODS: Final = ("get", "head")
 
 
-def check_attempts(workspace: Workspace) -> Iterator[Finding]:
+def check_attempts(draft: Draft) -> Iterator[Finding]:
     """policy/attempts"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         policy = tool.operation["x-policy"]
         if "attempts" not in policy:
             continue
@@ -25,18 +25,18 @@ def check_attempts(workspace: Workspace) -> Iterator[Finding]:
         binding = tool.operation["x-binding"]
         if "upstream" not in binding and "upstreams" not in binding:
             message = "nothing is sent that could be sent again: the binding has no upstream"
-            yield workspace.finding("policy/attempts", tool.document, pointer, message)
-        elif policy["effect"] != "read" and not _may_repeat(workspace, binding):
+            yield draft.finding("policy/attempts", tool.document, pointer, message)
+        elif policy["effect"] != "read" and not _may_repeat(draft, binding):
             message = "no request of this tool may be sent twice"
-            yield workspace.finding("policy/attempts", tool.document, pointer, message)
+            yield draft.finding("policy/attempts", tool.document, pointer, message)
 
 
-def _may_repeat(workspace: Workspace, binding: dict[str, Any]) -> bool:
+def _may_repeat(draft: Draft, binding: dict[str, Any]) -> bool:
     """Whether a request is safe by its method or by its header; yes where it cannot be known."""
     names = binding.get("upstreams") or [binding["upstream"]]
-    if not all(name in workspace.upstreams for name in names):
+    if not all(name in draft.upstreams for name in names):
         return True
-    places = [each for name in names for each in operations(workspace.upstreams[name])]
+    places = [each for name in names for each in operations(draft.upstreams[name])]
     if "python" in binding:
         return any(each.method in _SAFE_METHODS or _HEADER in each.value for each in places)
     maps = (binding, binding.get("fallback", {}))
@@ -55,38 +55,38 @@ def _is_repeatable(place: UpstreamPlace, rules: dict[str, Any]) -> bool:
     return place.method in _SAFE_METHODS or (header is not None and header.lower() in sent)
 
 
-def check_cache(workspace: Workspace) -> Iterator[Finding]:
+def check_cache(draft: Draft) -> Iterator[Finding]:
     """policy/cached-write"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         policy = tool.operation["x-policy"]
         if "cache" in policy and policy["effect"] != "read":
             pointer = "/post/x-policy/cache"
             message = f"the effect is {policy['effect']}, and a kept result would not have it again"
-            yield workspace.finding("policy/cached-write", tool.document, pointer, message)
+            yield draft.finding("policy/cached-write", tool.document, pointer, message)
 
 
-def check_escalation(workspace: Workspace) -> Iterator[Finding]:
+def check_escalation(draft: Draft) -> Iterator[Finding]:
     """policy/escalation, policy/escalation-grant, policy/escalation-argument"""
-    effects = {tool.id: tool.operation["x-policy"]["effect"] for tool in workspace.tools}
-    for tool in workspace.tools:
+    effects = {tool.id: tool.operation["x-policy"]["effect"] for tool in draft.tools}
+    for tool in draft.tools:
         policy = tool.operation["x-policy"]
         if "escalation" not in policy:
             continue
         if policy["effect"] != "read":
             message = f"the effect is {policy['effect']} already"
             where = "/post/x-policy/escalation"
-            yield workspace.finding("policy/escalation", tool.document, where, message)
-        yield from _grant(workspace, tool, policy["escalation"]["grant"], effects)
-        yield from _arguments(workspace, tool, policy["escalation"])
+            yield draft.finding("policy/escalation", tool.document, where, message)
+        yield from _grant(draft, tool, policy["escalation"]["grant"], effects)
+        yield from _arguments(draft, tool, policy["escalation"])
 
 
 def _grant(
-    workspace: Workspace, tool: ToolSource, grant: str, effects: dict[str, str]
+    draft: Draft, tool: ToolSource, grant: str, effects: dict[str, str]
 ) -> Iterator[Finding]:
     path = PurePosixPath(TOOLS, *f"{grant}.yaml".split(".", 1))
     fix = None
     if grant not in effects:
-        if workspace.tree.find(path) is not None or workspace.tree.is_unread(path):
+        if draft.tree.find(path) is not None or draft.tree.is_unread(path):
             return
         message, fix = f"there is no tool {grant}", did_you_mean(grant, effects)
     elif effects[grant] == "read":
@@ -94,11 +94,11 @@ def _grant(
     else:
         return
     pointer = "/post/x-policy/escalation/grant"
-    yield workspace.finding("policy/escalation-grant", tool.document, pointer, message, fix)
+    yield draft.finding("policy/escalation-grant", tool.document, pointer, message, fix)
 
 
-def _arguments(workspace: Workspace, tool: ToolSource, rule: dict[str, Any]) -> Iterator[Finding]:
-    schema = workspace.expanded(tool.path, _ARGUMENTS)
+def _arguments(draft: Draft, tool: ToolSource, rule: dict[str, Any]) -> Iterator[Finding]:
+    schema = draft.expanded(tool.path, _ARGUMENTS)
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(properties, dict):
         return
@@ -119,7 +119,7 @@ def _arguments(workspace: Workspace, tool: ToolSource, rule: dict[str, Any]) -> 
         else:
             continue
         pointer = f"/post/x-policy/escalation/{place}"
-        yield workspace.finding("policy/escalation-argument", tool.document, pointer, message, fix)
+        yield draft.finding("policy/escalation-argument", tool.document, pointer, message, fix)
 
 
 def _is_boolean(schema: Any) -> bool:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Place, Workspace
+from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.sources import keywords
 from gateway.contract.pointers import child
 
@@ -18,61 +18,59 @@ _NOT_OWN: Final = frozenset(
 """Keywords whose subschemas judge the value around them, or nothing until they are referred to."""
 
 
-def check_roots(workspace: Workspace) -> Iterator[Finding]:
+def check_roots(draft: Draft) -> Iterator[Finding]:
     """publish/root"""
-    for tool, media in workspace.published():
+    for tool, media in draft.published():
         pointer = f"{media}/schema"
-        schema = workspace.expanded(tool.path, pointer)
+        schema = draft.expanded(tool.path, pointer)
         if not isinstance(schema, dict):
             continue
-        target = workspace.file_of(tool, pointer)
+        target = draft.file_of(tool, pointer)
         if schema.get("type") != "object":
             message = "arguments and results are objects"
-            yield workspace.finding("publish/root", target.document, target.pointer, message)
+            yield draft.finding("publish/root", target.document, target.pointer, message)
         for keyword in _NOT_AT_ROOT:
             if keyword in schema:
                 where = child(target.pointer, keyword)
                 message = f"{keyword} at the root makes MCP clients drop the tool"
-                yield workspace.finding("publish/root", target.document, where, message)
+                yield draft.finding("publish/root", target.document, where, message)
 
 
-def check_property_names(workspace: Workspace) -> Iterator[Finding]:
+def check_property_names(draft: Draft) -> Iterator[Finding]:
     """publish/property-name"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         if place.is_ours:
             for pointer, name, _ in _properties(place):
                 if not _PROPERTY_NAME.fullmatch(name):
                     message = "MCP clients refuse this property name"
-                    yield workspace.finding(
-                        "publish/property-name", place.document, pointer, message
-                    )
+                    yield draft.finding("publish/property-name", place.document, pointer, message)
 
 
-def check_descriptions(workspace: Workspace) -> Iterator[Finding]:
+def check_descriptions(draft: Draft) -> Iterator[Finding]:
     """publish/undescribed, publish/untitled"""
-    for place in workspace.schemas:
+    for place in draft.schemas:
         if place.is_ours:
             for pointer, name, schema in _properties(place):
-                if not _is_described(workspace, place, pointer, schema):
+                if not _is_described(draft, place, pointer, schema):
                     message = f"the property {name} has no description"
-                    yield workspace.finding("publish/undescribed", place.document, pointer, message)
+                    yield draft.finding("publish/undescribed", place.document, pointer, message)
             if place.pointer == "":
-                yield from _untitled(workspace, place)
+                yield from _untitled(draft, place)
 
 
-def _untitled(workspace: Workspace, place: Place) -> Iterator[Finding]:
+def _untitled(draft: Draft, place: Place) -> Iterator[Finding]:
     for keyword in ("title", "description"):
         if not place.schema.get(keyword):
             message = f"the file has no {keyword}"
-            yield workspace.finding("publish/untitled", place.document, "", message)
+            yield draft.finding("publish/untitled", place.document, "", message)
 
 
-def _is_described(workspace: Workspace, place: Place, pointer: str, schema: Any) -> bool:
+def _is_described(draft: Draft, place: Place, pointer: str, schema: Any) -> bool:
     if not isinstance(schema, dict) or schema.get("description"):
         return True
     if "$ref" not in schema:
         return False
-    target = workspace.target(place.document, pointer, schema)
+    target = draft.target(place.document, pointer, schema)
     return target is None or bool(
         isinstance(target.value, dict) and target.value.get("description")
     )
@@ -84,23 +82,19 @@ def _properties(place: Place) -> Iterator[tuple[str, str, Any]]:
         yield child(child(place.pointer, "properties"), name), name, schema
 
 
-def check_closed(workspace: Workspace) -> Iterator[Finding]:
+def check_closed(draft: Draft) -> Iterator[Finding]:
     """publish/open-object"""
     seen: set[tuple[PurePosixPath, str]] = set()
-    for tool, media in workspace.published():
-        target = workspace.file_of(tool, f"{media}/schema")
+    for tool, media in draft.published():
+        target = draft.file_of(tool, f"{media}/schema")
         start = Place(target.document, target.pointer, target.value)
-        for place in _values(workspace, start, seen):
+        for place in _values(draft, start, seen):
             if _is_open(place.schema):
                 message = "an object that admits members nobody described"
-                yield workspace.finding(
-                    "publish/open-object", place.document, place.pointer, message
-                )
+                yield draft.finding("publish/open-object", place.document, place.pointer, message)
 
 
-def _values(
-    workspace: Workspace, place: Place, seen: set[tuple[PurePosixPath, str]]
-) -> Iterator[Place]:
+def _values(draft: Draft, place: Place, seen: set[tuple[PurePosixPath, str]]) -> Iterator[Place]:
     """`place` and the schemas that it uses, once each, that judge a value of their own.
 
     The branches of allOf and its like judge the value around them, which is closed there.
@@ -110,15 +104,15 @@ def _values(
         return
     seen.add(key)
     if "$ref" in place.schema:
-        target = workspace.target(place.document, place.pointer, place.schema)
+        target = draft.target(place.document, place.pointer, place.schema)
         if target:
             there = Place(target.document, target.pointer, target.value)
-            yield from _values(workspace, there, seen)
+            yield from _values(draft, there, seen)
         return
     yield place
     for keyword, pointer, member in keywords.branches(place.schema, place.pointer):
         if keyword not in _NOT_OWN:
-            yield from _values(workspace, Place(place.document, pointer, member), seen)
+            yield from _values(draft, Place(place.document, pointer, member), seen)
 
 
 def _is_open(schema: dict[str, Any]) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.upstreams import operations
-from gateway.codegen.lint.workspace import Workspace
 from gateway.codegen.sources import keywords
 from gateway.codegen.sources.refs import resolve
 from gateway.contract.pointers import parent
@@ -13,28 +13,28 @@ from gateway.contract.pointers import parent
 _MAY_STAND_BESIDE: Final = keywords.ANNOTATIONS | {"$ref", "$defs", "$schema", "summary"}
 
 
-def check_targets(workspace: Workspace) -> Iterator[Finding]:
+def check_targets(draft: Draft) -> Iterator[Finding]:
     """ref/remote, ref/absolute, ref/escapes, ref/malformed, ref/dangling, ref/sibling"""
-    for document in workspace.tree.documents.values():
-        for pointer, holder in workspace.tree.references(document.path):
+    for document in draft.tree.documents.values():
+        for pointer, holder in draft.tree.references(document.path):
             try:
-                resolve(workspace.tree, document.path, holder["$ref"], pointer)
+                resolve(draft.tree, document.path, holder["$ref"], pointer)
             except ContractRefused as refused:
                 yield from refused.findings
             others = sorted(holder.keys() - _MAY_STAND_BESIDE)
             if others:
                 message = f"{', '.join(others)} beside $ref: readers disagree about which counts"
-                yield workspace.finding("ref/sibling", document, pointer, message)
+                yield draft.finding("ref/sibling", document, pointer, message)
 
 
-def check_expansions(workspace: Workspace) -> Iterator[Finding]:
+def check_expansions(draft: Draft) -> Iterator[Finding]:
     """ref/recursive, schema/too-large, schema/too-deep"""
-    for entry in workspace.entries:
-        yield from workspace.refusals(entry.document.path, entry.pointer)
-    for tool, media in workspace.published():
-        yield from workspace.refusals(tool.path, f"{media}/schema")
-    for document in workspace.upstreams.values():
+    for entry in draft.entries:
+        yield from draft.refusals(entry.document.path, entry.pointer)
+    for tool, media in draft.published():
+        yield from draft.refusals(tool.path, f"{media}/schema")
+    for document in draft.upstreams.values():
         for operation in operations(document):
             around = parent(operation.pointer)
             for pointer in (operation.pointer, f"{around}/parameters"):
-                yield from workspace.refusals(document.path, pointer)
+                yield from draft.refusals(document.path, pointer)

@@ -5,9 +5,9 @@ from typing import Final
 
 from gateway.codegen import meta
 from gateway.codegen.finding import Finding
+from gateway.codegen.lint.draft import Draft, meta_schema_of
 from gateway.codegen.lint.expected import names_at, types_at, values_at
 from gateway.codegen.lint.rules import BY_ID
-from gateway.codegen.lint.workspace import Workspace, meta_schema_of
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.document import Document
 from gateway.contract.pointers import follow, parent, steps
@@ -45,14 +45,14 @@ _TYPES: Final = {
 }
 
 
-def check_shapes(workspace: Workspace) -> Iterator[Finding]:
+def check_shapes(draft: Draft) -> Iterator[Finding]:
     """shape/*"""
-    for path, violations in workspace.misshapen.items():
-        document = workspace.tree.documents[path]
+    for path, violations in draft.misshapen.items():
+        document = draft.tree.documents[path]
         for violation in violations:
             rule = _rule(meta_schema_of(path) or "", violation.pointer)
             message, fix = _words(rule, document, violation)
-            yield workspace.finding(rule, document, violation.pointer, message, fix)
+            yield draft.finding(rule, document, violation.pointer, message, fix)
 
 
 def _words(rule: str, document: Document, violation: Violation) -> tuple[str, str | None]:
@@ -89,10 +89,10 @@ def _rule(name: str, pointer: str) -> str:
     return _RULES[name]
 
 
-def check_meta_copies(workspace: Workspace) -> Iterator[Finding]:
+def check_meta_copies(draft: Draft) -> Iterator[Finding]:
     """meta/stale"""
     rule = BY_ID["meta/stale"]
-    for name in meta.stale_copies(workspace.tree.root):
+    for name in meta.stale_copies(draft.tree.root):
         yield Finding(
             path=f"_meta/{name}",
             line=1,

@@ -4,23 +4,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.refs import Target
 from gateway.contract.pointers import child
 from gateway.contract.rows import KEY
 
 
-def check_tables(workspace: Workspace) -> Iterator[Finding]:
+def check_tables(draft: Draft) -> Iterator[Finding]:
     """upstream/table-file, upstream/table-shape, upstream/workspace"""
-    for name, document in workspace.upstreams.items():
+    for name, document in draft.upstreams.items():
         facts = document.value["x-upstream"]
         if facts.get("workspace") and "tables" not in facts:
             where = "/x-upstream/workspace"
             message = "the workspace database would have no tables"
-            yield workspace.finding("upstream/workspace", document, where, message)
+            yield draft.finding("upstream/workspace", document, where, message)
         for table, holder in facts.get("tables", {}).items():
             pointer = child("/x-upstream/tables", table)
-            target = workspace.target(document, pointer, holder)
+            target = draft.target(document, pointer, holder)
             if target is None:
                 continue
             wanted = document.path.with_name("tables") / f"{table}.json"
@@ -29,10 +29,10 @@ def check_tables(workspace: Workspace) -> Iterator[Finding]:
                     f"the rows of {table} are described in upstreams/{name}/tables/{table}.json"
                 )
                 fix = f"Write {{$ref: ./tables/{table}.json}}."
-                yield workspace.finding("upstream/table-file", document, pointer, message, fix)
+                yield draft.finding("upstream/table-file", document, pointer, message, fix)
                 continue
-            for message in _problems(workspace.expanded(document.path, pointer)):
-                yield _shape(workspace, target, message)
+            for message in _problems(draft.expanded(document.path, pointer)):
+                yield _shape(draft, target, message)
 
 
 def _problems(schema: Any) -> Iterator[str]:
@@ -52,5 +52,5 @@ def _problems(schema: Any) -> Iterator[str]:
             yield f"the column {name} has no type"
 
 
-def _shape(workspace: Workspace, target: Target, message: str) -> Finding:
-    return workspace.finding("upstream/table-shape", target.document, target.pointer, message)
+def _shape(draft: Draft, target: Target, message: str) -> Finding:
+    return draft.finding("upstream/table-shape", target.document, target.pointer, message)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.workspace import Workspace
+from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.tree import ToolSource
 from gateway.contract.pointers import child
 
@@ -21,36 +21,36 @@ _HINTS: Final[dict[str, dict[str, bool]]] = {
 }
 
 
-def check_names(workspace: Workspace) -> Iterator[Finding]:
+def check_names(draft: Draft) -> Iterator[Finding]:
     """tool/name, tool/operation-id, tool/mcp-name"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         if keyword.iskeyword(tool.connector) or keyword.iskeyword(tool.tool):
             message = "a Python keyword cannot name the generated module"
-            yield workspace.finding("tool/name", tool.document, "", message)
+            yield draft.finding("tool/name", tool.document, "", message)
         mcp_name = f"{tool.connector}_{tool.tool}"
         for rule, pointer, wanted in (
             ("tool/operation-id", "/post/operationId", tool.id),
             ("tool/mcp-name", "/post/x-mcp/name", mcp_name),
         ):
-            found = workspace.at(tool.document, pointer)
+            found = draft.at(tool.document, pointer)
             if found != wanted:
                 message = f"{found} does not agree with the file's place"
-                yield workspace.finding(rule, tool.document, pointer, message, f"Write {wanted}.")
+                yield draft.finding(rule, tool.document, pointer, message, f"Write {wanted}.")
 
 
-def check_collisions(workspace: Workspace) -> Iterator[Finding]:
+def check_collisions(draft: Draft) -> Iterator[Finding]:
     """tool/name-collision"""
     owners: dict[tuple[str | None, str], str] = {}
-    for tool in workspace.tools:
+    for tool in draft.tools:
         owners.setdefault((None, tool.operation["x-mcp"]["name"]), tool.id)
         owners.setdefault((tool.connector, tool.tool), tool.id)
-    for tool in workspace.tools:
+    for tool in draft.tools:
         for pointer, name in _names(tool):
             for scope in (None, tool.connector):
                 owner = owners.setdefault((scope, name), tool.id)
                 if owner != tool.id:
                     message = f"{name} is already a name of {owner}"
-                    yield workspace.finding("tool/name-collision", tool.document, pointer, message)
+                    yield draft.finding("tool/name-collision", tool.document, pointer, message)
 
 
 def _names(tool: ToolSource) -> Iterator[tuple[str, str]]:
@@ -60,49 +60,49 @@ def _names(tool: ToolSource) -> Iterator[tuple[str, str]]:
         yield f"/post/x-mcp/aliases/{index}", alias
 
 
-def check_schema_files(workspace: Workspace) -> Iterator[Finding]:
+def check_schema_files(draft: Draft) -> Iterator[Finding]:
     """tool/schema-file"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         sides = ("requestBody", "input"), ("responses/200", "output")
         for member, side in sides:
             pointer = f"/post/{member}/content/application~1json/schema"
             wanted = tool.path.with_name(f"{tool.tool}.{side}.json")
-            holder = workspace.at(tool.document, pointer)
-            target = workspace.target(tool.document, pointer, holder)
+            holder = draft.at(tool.document, pointer)
+            target = draft.target(tool.document, pointer, holder)
             if target and (target.document.path, target.pointer) != (wanted, ""):
                 message = f"the {side} of this tool is {wanted.name}"
                 fix = f"Write {{$ref: ./{wanted.name}}}."
-                yield workspace.finding("tool/schema-file", tool.document, pointer, message, fix)
+                yield draft.finding("tool/schema-file", tool.document, pointer, message, fix)
 
 
-def check_tags(workspace: Workspace) -> Iterator[Finding]:
+def check_tags(draft: Draft) -> Iterator[Finding]:
     """tool/tag, tool/unknown-tag"""
-    index = workspace.index
+    index = draft.index
     if index is None:
         return
     known = {tag["name"] for tag in index.value.get("tags", ())}
-    for tool in workspace.tools:
+    for tool in draft.tools:
         tags = tool.operation["tags"]
         if tool.connector not in tags:
             message = f"the tags do not include {tool.connector}"
-            yield workspace.finding("tool/tag", tool.document, "/post/tags", message)
+            yield draft.finding("tool/tag", tool.document, "/post/tags", message)
         for position, tag in enumerate(tags):
             if tag not in known:
                 pointer = f"/post/tags/{position}"
                 message = f"openapi.yaml does not describe the tag {tag}"
-                yield workspace.finding("tool/unknown-tag", tool.document, pointer, message)
+                yield draft.finding("tool/unknown-tag", tool.document, pointer, message)
 
 
-def check_words(workspace: Workspace) -> Iterator[Finding]:
+def check_words(draft: Draft) -> Iterator[Finding]:
     """tool/summary, tool/description"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         summary, description = tool.operation["summary"], tool.operation["description"]
         if not summary[0].isupper() or summary.endswith("."):
             message = "a summary is a title: a capital first, no full stop"
-            yield workspace.finding("tool/summary", tool.document, "/post/summary", message)
+            yield draft.finding("tool/summary", tool.document, "/post/summary", message)
         problem = _problem_of(description.strip())
         if problem:
-            yield workspace.finding("tool/description", tool.document, "/post/description", problem)
+            yield draft.finding("tool/description", tool.document, "/post/description", problem)
 
 
 def _problem_of(description: str) -> str | None:
@@ -118,9 +118,9 @@ def _is_third_person(word: str) -> bool:
     return word.endswith("s") and not word.endswith(("ss", "us"))
 
 
-def check_annotations(workspace: Workspace) -> Iterator[Finding]:
+def check_annotations(draft: Draft) -> Iterator[Finding]:
     """tool/annotations"""
-    for tool in workspace.tools:
+    for tool in draft.tools:
         policy = tool.operation["x-policy"]
         name = "escalation" if "escalation" in policy else "effect"
         wanted = _escalated(policy) if name == "escalation" else _HINTS[policy["effect"]]
@@ -133,7 +133,7 @@ def check_annotations(workspace: Workspace) -> Iterator[Finding]:
                 )
                 message = f"{hint} contradicts {what}"
                 fix = f"Write {hint}: {str(value).lower()}, or correct x-policy.{name}."
-                yield workspace.finding("tool/annotations", tool.document, pointer, message, fix)
+                yield draft.finding("tool/annotations", tool.document, pointer, message, fix)
 
 
 def _escalated(policy: dict[str, Any]) -> dict[str, bool]:

@@ -14,7 +14,7 @@ from gateway.contract.operation import Attempts, Escalation
 
 _EFFECTS: Final[Mapping[str, str]] = {
     "read": "reads; changes nothing",
-    "write": "writes; changes something that can be changed again",
+    "write": "writes; adds, changes or sends something",
     "destroy": "destroys; what is gone stays gone",
 }
 _BASE_URL: Final = "http://127.0.0.1:8700"

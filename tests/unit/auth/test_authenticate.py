@@ -12,19 +12,9 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.errors import GatewayError, InternalError, StoreError, Unauthenticated
 from gateway.store.base import AgentKey
 from gateway.store.memory import MemoryKeys
+from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-
-
-class ManualClock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> datetime:
-        return NOW
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class CountingKeys(MemoryKeys):
@@ -48,7 +38,7 @@ class CountingKeys(MemoryKeys):
 
 @pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    return ManualClock(NOW)
 
 
 @pytest.fixture

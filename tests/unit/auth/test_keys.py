@@ -9,17 +9,10 @@ from gateway.auth.keys import Keys, digest_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.engine import open_store
 from gateway.store.memory import MemoryKeys
+from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 CANARY = "canary-7f3e9a1b5c2d"
-
-
-class FixedClock:
-    def now(self) -> datetime:
-        return NOW
-
-    def monotonic(self) -> float:
-        return 0.0
 
 
 @pytest.fixture
@@ -29,7 +22,7 @@ def store() -> MemoryKeys:
 
 @pytest.fixture
 def keys(store) -> Keys:
-    return Keys(store, FixedClock(), {"administrator", "flight_search"})
+    return Keys(store, ManualClock(NOW), {"administrator", "flight_search"})
 
 
 async def test_a_key_is_made_from_256_random_bits_and_found_by_its_digest(keys, store) -> None:
@@ -53,7 +46,7 @@ async def test_two_keys_differ_in_everything(keys) -> None:
 
 async def test_a_key_shows_neither_in_the_store_nor_in_any_text(keys, tmp_path) -> None:
     sql = await open_store(f"sqlite:///{tmp_path}/gateway.db")
-    made = await Keys(sql.keys, FixedClock(), {"a"}).create("a", "ci")
+    made = await Keys(sql.keys, ManualClock(NOW), {"a"}).create("a", "ci")
     await sql.close()
 
     assert made.key not in repr(made)
@@ -78,7 +71,7 @@ async def test_a_key_is_revoked_once(keys) -> None:
 
 async def test_making_and_revoking_empties_what_remembers_keys(store) -> None:
     forgotten = []
-    keys = Keys(store, FixedClock(), {"a"}, lambda: forgotten.append(True))
+    keys = Keys(store, ManualClock(NOW), {"a"}, lambda: forgotten.append(True))
 
     made = await keys.create("a", "ci")
     await keys.revoke(made.record.id)

@@ -1,7 +1,6 @@
 """A small upstream, a clock that the tests own, and requests as field maps make them."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
+from tests.clocks import ManualClock
 
 BOOK = {
     "type": "object",
@@ -23,29 +23,9 @@ BOOK = {
 REFUSAL = {"type": "object", "required": ["error"]}
 
 
-class TestClock:
-    """Time stands still until it is advanced."""
-
-    __test__ = False
-
-    def __init__(self) -> None:
-        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-        self.seconds = 1000.0
-
-    def now(self) -> datetime:
-        return self.moment
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    def advance(self, seconds: float) -> None:
-        self.moment += timedelta(seconds=seconds)
-        self.seconds += seconds
-
-
 @pytest.fixture
-def clock() -> TestClock:
-    return TestClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from gateway.backends.token_forms import TokenForms, made_up_key
 from gateway.backends.tokens import EARLY_SECONDS, TokenSource, usable_seconds
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import InvalidReply, UpstreamRefusedCredentials, UpstreamUnavailable
-from tests.unit.backends.conftest import TestClock
+from tests.clocks import ManualClock
 
 ISSUE = UpstreamOperation(
     id="issueToken", method="POST", path="/token", takes_form=True, replies={"200": {}}
@@ -80,7 +80,7 @@ def test_the_margin_is_a_minute_or_a_tenth(lifetime, usable):
 async def test_at_any_moment_one_fetch_serves_all_who_wait(seed):
     """Callers come, leave and throw tokens away at random; nobody gets one that has expired."""
     chance = random.Random(seed)  # noqa: S311 - repeatable by design
-    clock = TestClock()
+    clock = ManualClock()
     lifetime = chance.choice([5, 50, 600])
     born = {}
 

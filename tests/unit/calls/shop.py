@@ -1,13 +1,13 @@
 """An upstream that answers as each test says, by a clock that only tests move."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any, Literal
 
-from gateway.calls.delivery import Delivery, Line
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line, Sending
 from gateway.contract.operation import Attempts, Effect, Operation, PythonBinding
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
+from tests.clocks import ManualClock
 
 ROW = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 UPSTREAM = Upstream(
@@ -33,19 +33,6 @@ UPSTREAM = Upstream(
         ),
     ),
 )
-
-
-class ManualClock:
-    """Stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 20, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class Scripted:
@@ -102,8 +89,8 @@ def operation(
     )
 
 
-class Deliveries:
-    """Makes deliveries whose waits pass at once, and keeps the waits."""
+class Sendings:
+    """Makes sendings whose waits pass at once, and keeps the waits."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
@@ -111,10 +98,10 @@ class Deliveries:
 
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
-        self.clock.seconds += seconds
+        self.clock.advance(seconds)
 
     def start(
         self, attempts: Attempts | None = None, effect: Effect = Effect.READ, seconds: float = 30.0
-    ) -> Delivery:
+    ) -> Sending:
         known = operation(effect, timeout_seconds=seconds, attempts=attempts or Attempts())
-        return Delivery(self.clock, known, effect, self._sleep)
+        return Sending(self.clock, known, effect, self._sleep)

@@ -11,7 +11,8 @@ from gateway.calls.cache import KeptAnswers, ReadCache
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
-from tests.unit.calls.shop import ManualClock, operation
+from tests.clocks import ManualClock
+from tests.unit.calls.shop import operation
 
 
 class Maker:
@@ -41,9 +42,9 @@ async def test_a_value_is_kept_until_its_time_is_up() -> None:
     answers = kept(clock)
 
     first = await answers.get(b"k", 60, make)
-    clock.seconds += 59.9
+    clock.advance(59.9)
     assert await answers.get(b"k", 60, make) == first
-    clock.seconds += 0.1
+    clock.advance(0.1)
     assert await answers.get(b"k", 60, make) == b"2"
 
 

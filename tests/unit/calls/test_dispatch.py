@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.call import Arguments, Call, Outcome
-from gateway.calls.delivery import Line
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
+from gateway.calls.sending import Line
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable
@@ -56,8 +56,8 @@ ZOO = Upstream(
 )
 
 
-class StoppedClock:
-    """Ten milliseconds pass at every look; the date stands still."""
+class TickingClock:
+    """Ten milliseconds pass whenever it is looked at; the date stands still."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -143,7 +143,7 @@ def permit_for(
 
 async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
     backend = backend or Upstreams({})
-    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, StoppedClock())
+    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, TickingClock())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),

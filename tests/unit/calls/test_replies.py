@@ -174,3 +174,10 @@ def test_a_value_that_cannot_be_mapped_points_at_itself() -> None:
         read(reply(body={"animals": [1]}), binding(results={"200": unmappable}))
 
     assert invalid.value.violations[0].pointer == "/animals/0"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_credentials_name_the_upstream_that_refused_them(status) -> None:
+    failure = ReplyReader(UPSTREAM).failure(reply(status, {}))
+
+    assert failure.detail == f"Zoo answered {status}: it refused this gateway's credentials."

@@ -7,7 +7,7 @@ import pytest
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.contract.context import CallFacts, UpstreamCall
 from gateway.errors import InternalError, InvalidReply, UpstreamRejected, UpstreamUnavailable
-from tests.unit.calls.shop import Deliveries, line, reply
+from tests.unit.calls.shop import Sendings, line, reply
 
 CALL = CallFacts(id="call-1", now="2026-11-20T00:00:00.000Z")
 LOOK = UpstreamCall("shop", "look", path={"id": "a b"}, query={"q": "x", "tag": ["1", "2"]})
@@ -19,11 +19,11 @@ class Context:
 
     def __init__(self, *script: object) -> None:
         self.line, self.backend = line(*script)
-        self.deliveries = Deliveries()
-        self.shared = SharedState(self.deliveries.clock)
+        self.sendings = Sendings()
+        self.shared = SharedState(self.sendings.clock)
 
     def again(self) -> CallUpstreams:
-        return CallUpstreams(CALL, {"shop": self.line}, self.deliveries.start(), self.shared)
+        return CallUpstreams(CALL, {"shop": self.line}, self.sendings.start(), self.shared)
 
 
 async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
@@ -90,7 +90,7 @@ async def test_a_reply_is_used_again_where_the_upstreams_contract_says_so() -> N
 
     first = await context.again().send(RATE)
     kept = await context.again().send(RATE)
-    context.deliveries.clock.seconds += 60
+    context.sendings.clock.advance(60)
     fresh = await context.again().send(RATE)
 
     assert [first.body["n"], kept.body["n"], fresh.body["n"]] == [1, 1, 2]

@@ -55,7 +55,7 @@ def test_a_half_configured_upstream_is_refused_before_anything_is_served(tmp_pat
 def test_the_live_backend_meets_the_mock_and_its_faults_over_http(cli, monkeypatch):
     """The recipe of docs/how-to/use-a-live-upstream.md."""
     call = ("call", "avinode.search_airports", "--json", '{"query": "Teterboro"}')
-    with started("mock", "avinode", "--fault", "searchAirports 1 status=503") as process:
+    with started("mock", "avinode", "--fault", "searchAirports 1 status=500") as process:
         monkeypatch.setenv("GATEWAY_BACKEND_AVINODE", "live")
         monkeypatch.setenv("GATEWAY_AVINODE_BASE_URL", ready_url(process))
         monkeypatch.setenv("GATEWAY_AVINODE_API_TOKEN", "any-token-at-all")

@@ -105,6 +105,21 @@ def test_the_minimal_contracts_are_clean(schemas: Path) -> None:
     assert lint(read_tree(schemas)) == ()
 
 
+def test_a_function_in_a_field_map_may_raise_any_declared_error(schemas: Path) -> None:
+    file = schemas / "tools/books/find_books.yaml"
+    unused = "shelf_lost: {status: 404, title: There is no such shelf.}"
+    text = file.read_text().replace("shelf_closed: {", f"{unused}\n      shelf_closed: {{", 1)
+
+    def found() -> set[str]:
+        return {finding.rule for finding in lint(read_tree(schemas))}
+
+    file.write_text(text)
+    assert "policy/unused-error" in found()
+    function = "{python: gateway.handlers.sheets:total, with: [$response.body#/items]}"
+    file.write_text(text.replace("{count: $response.body#/items}", function))
+    assert "policy/unused-error" not in found()
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["name"] for mistake in MISTAKES])
 def test_a_planted_mistake_is_found_where_it_is(schemas: Path, mistake: dict[str, Any]) -> None:
     file = plant(schemas, mistake)

@@ -52,8 +52,38 @@ def test_a_surplus_name_is_cut_before_it_becomes_a_pointer() -> None:
     (violation,) = Gate(SCHEMA).violations({"code": "KTEB", "x" * 5000: 1})
 
     assert violation == Violation(
-        pointer="/" + "x" * 64, keyword="additionalProperties", detail="is not a known property"
+        pointer="/" + "x" * 64,
+        keyword="additionalProperties",
+        detail="is not a known property; known are code, day, legs",
     )
+
+
+def test_a_refusal_tells_what_would_pass() -> None:
+    colours = ["red", "green", "blue", None, 7]
+    schema = {
+        "$defs": {"Code": {"pattern": "^[A-Z]{4}$", "description": "ICAO code of an airport."}},
+        "properties": {"code": {"$ref": "#/$defs/Code"}, "colour": {"enum": colours}},
+        "additionalProperties": False,
+    }
+
+    told = [v.detail for v in Gate(schema).violations({"code": "x", "colour": 1, "size": 1})]
+
+    assert sorted(told) == [
+        "is not a known property; known are code, colour",
+        'the value does not match "^[A-Z]{4}$"; what it is: ICAO code of an airport.',
+        'the value is not one of "red", "green", "blue", null, 7',
+    ]
+
+
+def test_long_lists_of_what_would_pass_are_left_out() -> None:
+    names = [f"p{number}" for number in range(21)]
+    some = {name: {"enum": names} for name in names}
+    schema = {"properties": some, "additionalProperties": False}
+
+    told = [v.detail for v in Gate(schema).violations({"p0": 1, "size": 1})]
+
+    assert "is not a known property" in told
+    assert not any("p20" in detail for detail in told)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """How the Avinode mock behaves, asked through the backend as the gateway asks it."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,27 +15,17 @@ from gateway.contract.upstream import UpstreamRequest
 from gateway.handlers.avinode_mock import BEHAVIOURS
 from gateway.handlers.avinode_mock_airports import AIRPORTS, distance_nm
 from gateway.handlers.avinode_mock_fleet import FLEET, OPERATORS
+from tests.clocks import ManualClock
 
 UPSTREAM = lower_upstream(read_tree(Path(__file__).parents[3] / "schemas"), "avinode")
 EVERY_FIELD = "timestamps,latestquote,quotebreakdown"
-
-
-class MockClock:
-    def __init__(self):
-        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-
-    def now(self):
-        return self.moment
-
-    def monotonic(self):
-        return self.moment.timestamp()
 
 
 class Asker:
     """Asks the mock, and says what it answered."""
 
     def __init__(self, seed="0", **credentials):
-        self.clock = MockClock()
+        self.clock = ManualClock()
         self._backend = MockBackend(UPSTREAM, self.clock, seed=seed, credentials=credentials)
 
     async def ask(self, method, path, body=None, **query):
@@ -204,7 +194,7 @@ async def test_quotes_arrive_as_time_passes():
     for _ in range(12):
         lifts = (await asker.rfq(created["data"]["id"]))["sellerLift"]
         answered.append(sum(lift["sourcingDisplayStatus"] != "Unanswered" for lift in lifts))
-        asker.clock.moment += timedelta(hours=1)
+        asker.clock.advance(timedelta(hours=1))
     assert answered[0] == 0
     assert answered == sorted(answered)
     assert answered[-1] == len(OPERATORS)
@@ -213,7 +203,7 @@ async def test_quotes_arrive_as_time_passes():
 async def test_an_answer_is_a_quote_or_a_refusal():
     asker = Asker()
     _, created = await asker.post("rfqs", rfq(*OPERATORS))
-    asker.clock.moment += timedelta(days=1)
+    asker.clock.advance(timedelta(days=1))
     for lift in (await asker.rfq(created["data"]["id"]))["sellerLift"]:
         is_quoted = lift["sourcingDisplayStatus"] == "Accepted"
         assert ("latestQuote" in lift) is is_quoted
@@ -230,7 +220,7 @@ async def test_an_answer_is_a_quote_or_a_refusal():
 async def test_what_was_not_asked_for_is_not_embedded():
     asker = Asker()
     _, created = await asker.post("rfqs", rfq(*OPERATORS))
-    asker.clock.moment += timedelta(days=1)
+    asker.clock.advance(timedelta(days=1))
     lifts = (await asker.rfq(created["data"]["id"], fields=""))["sellerLift"]
     assert not any({"answeredOn", "latestQuote"} & lift.keys() for lift in lifts)
 
@@ -248,7 +238,7 @@ async def test_the_deadline_is_the_one_asked_for_or_a_day():
 async def test_nobody_answers_after_the_deadline():
     asker = Asker()
     _, created = await asker.post("rfqs", rfq(*OPERATORS, quoteDeadline="2026-11-20T14:30:01Z"))
-    asker.clock.moment += timedelta(days=1)
+    asker.clock.advance(timedelta(days=1))
     lifts = (await asker.rfq(created["data"]["id"]))["sellerLift"]
     assert {lift["sourcingDisplayStatus"] for lift in lifts} == {"Unanswered"}
 
@@ -345,7 +335,7 @@ async def test_every_valid_request_is_answered_within_the_contract(start, end, p
     assert (await asker.post("searches", search(start=start, end=end, pax=pax, day=day)))[0] == 200
     assert (await asker.post("trips", trip))[0] in {200, 201}
     assert (await asker.post("rfqs", request))[0] in {200, 201}
-    asker.clock.moment += timedelta(hours=2)
+    asker.clock.advance(timedelta(hours=2))
     assert await asker.rfq("arfq-10000001")
     period = {"dateRange": {"from": day, "to": "9999-12-31"}, "paxCount": str(pax)}
     assert (await asker.post("emptylegs/search", {**ends, **period, "currency": "USD"}))[0] == 200

@@ -1,22 +1,11 @@
 """The Avinode tools through their generated field maps, against the mock."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
-import msgspec
 import pytest
 
-import generated
-from gateway.auth.principal import Grant, Permit, Principal
-from gateway.backends.faults import parse_step
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.calls.call import Arguments, Call
-from gateway.calls.delivery import Line
-from gateway.calls.dispatch import Dispatcher
-from gateway.calls.replies import ReplyReader
-from gateway.catalogue import open_catalogue
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
@@ -25,9 +14,8 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
+from tests.unit.handlers.tools import ConnectorTools
 
-CATALOGUE = open_catalogue(generated.__name__)
-UPSTREAM = CATALOGUE.upstreams["avinode"]
 FLIGHT = {
     "departure_airport": "KTEB",
     "arrival_airport": "KVNY",
@@ -56,53 +44,14 @@ ARGUMENTS = {
 }
 
 
-class MockClock:
-    def __init__(self):
-        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+class Tools(ConnectorTools):
+    """The tools; without arguments they are called with usual ones."""
 
-    def now(self):
-        return self.moment
-
-    def monotonic(self):
-        return self.moment.timestamp()
-
-
-class Tools:
-    """Calls bindings, checks results against output schemas, and keeps the requests."""
-
-    def __init__(self, *steps, seed="0", **credentials):
-        self.clock = MockClock()
-        self.requests = []
-        application = UpstreamApplication(
-            UPSTREAM, self.clock, seed=seed, scenario=list(map(parse_step, steps))
-        )
-        backend = MockBackend(
-            UPSTREAM, self.clock, credentials=credentials, application=application
-        )
-        self._send, backend.send = backend.send, self._recorded
-        line = Line(UPSTREAM, backend, ReplyReader(UPSTREAM))
-        self._dispatcher = Dispatcher({"avinode": line}, self.clock)
-
-    async def _recorded(self, request, *, timeout_seconds):
-        self.requests.append(request)
-        return await self._send(request, timeout_seconds=timeout_seconds)
+    def __init__(self, *steps, **options):
+        super().__init__("avinode", *steps, **options)
 
     async def call(self, tool, arguments=None):
-        entry = CATALOGUE.find(f"avinode.{tool}")
-        values = ARGUMENTS[tool] if arguments is None else arguments
-        assert entry.input.violations(values) == ()
-        permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
-        call = Call(
-            operation_id=entry.id,
-            credentials=None,
-            arguments=msgspec.json.encode(values),
-            transport="local",
-            request_id="request-1",
-        )
-        arguments = Arguments(values, entry.operation.effect)
-        result = (await self._dispatcher.dispatch(permit, arguments, call)).values
-        assert entry.output.violations(result) == ()
-        return result
+        return await super().call(tool, **(ARGUMENTS[tool] if arguments is None else arguments))
 
 
 async def test_every_tool_answers_within_its_contract():
@@ -127,7 +76,7 @@ async def test_every_tool_answers_within_its_contract():
 )
 async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
     with pytest.raises(error) as caught:
-        await Tools(f"* 1 {fault}").call(tool)
+        await Tools(f"* 9 {fault}").call(tool)
     if error is UpstreamRateLimited:
         assert caught.value.retry_after_seconds == 7
 
@@ -226,7 +175,7 @@ async def test_a_proposal_goes_from_nothing_to_quotes():
     assert (early["responded"], early["pending"]) == (0, 4)
     assert "first_response_time_minutes" not in early
 
-    tools.clock.moment += timedelta(hours=12)
+    tools.clock.advance(timedelta(hours=12))
     late = await tools.call("get_quote_status", asked)
     status = await tools.call("get_rfp_status", {**asked, "include_quotes": True})
     quotes = await tools.call("get_quotes", asked)
@@ -243,7 +192,7 @@ async def test_a_proposal_goes_from_nothing_to_quotes():
 async def test_quotes_are_answered_only_when_asked_for():
     tools = Tools()
     created = await tools.call("create_rfp")
-    tools.clock.moment += timedelta(hours=12)
+    tools.clock.advance(timedelta(hours=12))
     status = await tools.call("get_rfp_status", {"rfp_id": created["rfp_id"]})
     assert status["quotes"] == []
     assert dict(tools.requests[-1].query)["fields"] == "timestamps"
@@ -254,7 +203,7 @@ async def test_a_quote_in_another_currency_does_not_pass_for_dollars():
     tools = Tools(seed="1")
     arguments = {"flight_details": TRIP, "operator_ids": ["OP-008"]}
     created = await tools.call("create_rfp", arguments)
-    tools.clock.moment += timedelta(hours=12)
+    tools.clock.advance(timedelta(hours=12))
     asked = {"rfp_id": created["rfp_id"]}
     assert (await tools.call("get_rfp_status", asked))["quoted"] == 1
     assert (await tools.call("get_quotes", asked))["quotes"] == []

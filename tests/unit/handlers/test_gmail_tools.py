@@ -1,25 +1,11 @@
 """The Gmail tools through their field maps, against the mock."""
 
 import base64
-import json
-from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import SMTP
-from functools import partial
 
 import pytest
 
-import generated
-from gateway.auth.principal import Grant, Permit, Principal
-from gateway.backends.faults import parse_step
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.calls import dispatch
-from gateway.calls.call import Arguments, Call
-from gateway.calls.delivery import Delivery, Line
-from gateway.calls.dispatch import Dispatcher
-from gateway.calls.replies import ReplyReader
-from gateway.catalogue import open_catalogue
 from gateway.errors import (
     InvalidArguments,
     InvalidReply,
@@ -29,9 +15,8 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.verification.plan import steps
+from tests.unit.handlers.tools import CATALOGUE, ConnectorTools
 
-CATALOGUE = open_catalogue(generated.__name__)
-UPSTREAM = CATALOGUE.upstreams["gmail"]
 THREAD = "18c0f3a2b4d5e601"
 MAIL = {"to": "client@example.com", "subject": "Grüße", "body": "<p>Drei&nbsp;Flüge</p>"}
 FILE = {"filename": "Angebot ü.pdf", "content": "QUJD", "content_type": "application/pdf"}
@@ -49,57 +34,14 @@ TEMPLATED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def waits(monkeypatch):
-    """The seconds between attempts, which nobody waits for."""
-    waited = []
-
-    async def wait(seconds):
-        waited.append(seconds)
-
-    monkeypatch.setattr(dispatch, "Delivery", partial(Delivery, sleep=wait))
-    return waited
-
-
-class Clock:
-    def now(self):
-        return datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-
-    def monotonic(self):
-        return 0.0
-
-
-class Tools:
-    """Calls tools, checks arguments and results, and keeps what was asked of Gmail."""
+class Tools(ConnectorTools):
+    """The tools, and the mail that was sent last."""
 
     def __init__(self, *faults):
-        self.requests = []
-        application = UpstreamApplication(UPSTREAM, Clock(), scenario=list(map(parse_step, faults)))
-        backend = MockBackend(UPSTREAM, Clock(), application=application)
-        self._send, backend.send = backend.send, self._recorded
-        self._dispatcher = Dispatcher(
-            {"gmail": Line(UPSTREAM, backend, ReplyReader(UPSTREAM))}, Clock()
-        )
+        super().__init__("gmail", *faults)
 
-    async def _recorded(self, request, *, timeout_seconds):
-        self.requests.append(request)
-        return await self._send(request, timeout_seconds=timeout_seconds)
-
-    async def call(self, tool, values, call_id="call-1"):
-        entry = CATALOGUE.find(f"gmail.{tool}")
-        assert entry.input.violations(values) == ()
-        permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
-        call = Call(
-            operation_id=entry.id,
-            credentials=None,
-            arguments=json.dumps(values).encode(),
-            transport="local",
-            request_id=call_id,
-        )
-        arguments = Arguments(values, entry.operation.effect)
-        result = (await self._dispatcher.dispatch(permit, arguments, call)).values
-        assert entry.output.violations(result) == ()
-        return result
+    async def call(self, tool, values):
+        return await super().call(tool, **values)
 
     @property
     def sent(self):
@@ -189,8 +131,8 @@ async def test_a_template_is_sent_as_html_with_a_text_alternative():
 
 async def test_the_same_call_sends_the_same_bytes():
     once, again = Tools(), Tools()
-    await once.call("send_email", {**MAIL, "attachments": [FILE]}, "call-7")
-    await again.call("send_email", {**MAIL, "attachments": [FILE]}, "call-7")
+    await once.call("send_email", {**MAIL, "attachments": [FILE]})
+    await again.call("send_email", {**MAIL, "attachments": [FILE]})
     assert once.requests == again.requests
 
 
@@ -242,11 +184,11 @@ async def test_a_mail_that_fails_is_not_sent_again(tool, fault, error):
     assert len(tools.requests) == 1
 
 
-async def test_a_read_that_fails_for_a_while_is_tried_again(waits):
+async def test_a_read_that_fails_for_a_while_is_tried_again():
     tools = Tools("readMessage 2 status=503")
     assert await tools.call("get_email", {"message_id": THREAD})
     assert len(tools.requests) == 3
-    assert [int(seconds) for seconds in waits] == [1, 2]
+    assert [int(seconds) for seconds in tools.waits] == [1, 2]
 
 
 @pytest.mark.parametrize("tool", ["get_email", "get_thread_history"])

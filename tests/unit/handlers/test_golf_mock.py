@@ -14,7 +14,8 @@ from gateway.backends.upstream_asgi import asgi_app
 from gateway.handlers.golf_mock import BEHAVIOURS
 from gateway.handlers.golf_mock_sheet import slot_by_id, slots_of
 from tests.asgi_server import serving
-from tests.unit.handlers.tools import CATALOGUE, ToolClock
+from tests.clocks import ManualClock
+from tests.unit.handlers.tools import CATALOGUE
 
 UPSTREAM = CATALOGUE.upstreams["golf"]
 TEE_TIMES = "/v1/courses/course-001/tee-times"
@@ -55,7 +56,7 @@ class Sheet:
 
 @pytest.fixture
 async def sheet():
-    clock = ToolClock()
+    clock = ManualClock()
     application = asgi_app(UpstreamApplication(UPSTREAM, clock))
     async with serving(application) as url, httpx.AsyncClient(base_url=url) as http:
         sheet = Sheet(http, clock)

@@ -141,7 +141,7 @@ def with_rivals(tools, count):
     async def raced(request, *, timeout_seconds):
         if request.operation == "createReservation" and left[0]:
             left[0] -= 1
-            take(slot_by_id(request.body["teeTimeId"]), SPOTS, tools.application._state)
+            take(slot_by_id(request.body["teeTimeId"]), SPOTS, tools.applications["golf"]._state)
         return await send(request, timeout_seconds=timeout_seconds)
 
     backend.send = raced
@@ -238,11 +238,10 @@ async def test_without_a_key_every_call_is_a_booking_of_its_own():
     [("status=503", UpstreamUnavailable), ("latency=30s", UpstreamTimeout)],
 )
 async def test_a_lost_answer_may_be_asked_for_again_only_with_a_key(
-    fault, error, key, is_retryable, monkeypatch
+    fault, error, key, is_retryable
 ):
     """Attempts of five seconds would be waited for; here they are short."""
-    tools = golf(f"createReservation 9 {fault}")
-    monkeypatch.setattr("tests.unit.handlers.tools.ATTEMPT_SECONDS", 0.02)
+    tools = golf(f"createReservation 9 {fault}", attempt_seconds=0.02)
     with pytest.raises(error) as caught:
         await tools.call("book_tee_time", **SLOT, **key)
     assert caught.value.is_retryable is is_retryable

@@ -20,7 +20,8 @@ from gateway.errors import (
 from gateway.handlers.ntfy import MAX_MESSAGE_BYTES, moment, within_bytes
 from gateway.handlers.ntfy_mock import BEHAVIOURS, BURST, DAILY
 from tests.asgi_server import serving
-from tests.unit.handlers.tools import CATALOGUE, ConnectorTools, ToolClock
+from tests.clocks import ManualClock
+from tests.unit.handlers.tools import CATALOGUE, ConnectorTools
 
 UPSTREAM = CATALOGUE.upstreams["ntfy"]
 HELLO = {"topic": "alerts", "message": "Hello"}
@@ -151,7 +152,7 @@ class Server:
 
 @pytest.fixture
 async def server():
-    clock = ToolClock()
+    clock = ManualClock()
     application = asgi_app(UpstreamApplication(UPSTREAM, clock))
     async with serving(application) as url, httpx.AsyncClient(base_url=url) as http:
         yield Server(http, clock)

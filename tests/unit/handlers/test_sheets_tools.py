@@ -92,7 +92,7 @@ async def test_a_sheet_whose_columns_were_moved_is_neither_read_nor_written(tool
     desk = Desk()
     await desk.ask("updateValues", "Clients!B1:C1", [["email", "name"]])
     assert await failure(desk, tool, **{**READS, **WRITES}[tool]) == "client_sheet_unusable"
-    assert desk.operations == ["readValues"]
+    assert desk.asked == ["readValues"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_a_sheet_whose_columns_were_moved_is_neither_read_nor_written(tool
 async def test_a_client_who_is_not_there_is_not_found(tool, arguments):
     desk = Desk()
     assert await failure(desk, tool, **arguments) == "client_not_found"
-    assert desk.operations == ["readValues"]
+    assert desk.asked == ["readValues"]
 
 
 @pytest.mark.parametrize("tool", WRITES)
@@ -115,7 +115,7 @@ async def test_of_two_rows_with_one_id_none_is_written(tool):
     desk = Desk()
     await desk.ask("updateValues", "Clients!A3", [["cl-001"]])
     assert await failure(desk, tool, **WRITES[tool]) == "client_ambiguous"
-    assert desk.operations == ["readValues"]
+    assert desk.asked == ["readValues"]
 
 
 async def test_an_update_changes_the_named_cells_and_the_time_and_no_others():
@@ -178,7 +178,7 @@ async def test_twenty_updates_at_once_lose_nothing():
     for name in texts:
         assert details[name] in {f"{name} {number}" for number in range(4)}
     assert details["client_id"] == "CL-001"
-    assert desk.operations == ["readValues", "updateValues"] * 20
+    assert desk.asked == ["readValues", "updateValues"] * 20
 
 
 async def test_twenty_flights_at_once_are_all_counted():
@@ -205,7 +205,7 @@ async def test_a_flight_is_recorded_and_counted():
     assert await desk.cells("'Flight History'!A4:H") == [
         [*row, "2026-11-20T14:30:00.000Z", "request-1"]
     ]
-    assert desk.operations == ["readValues", "appendValues", "updateValues"]
+    assert desk.asked == ["readValues", "appendValues", "updateValues"]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ async def test_figures_that_cannot_be_read_are_left_alone(client_id, day, figure
 async def test_without_the_tab_for_flights_nothing_is_recorded():
     desk = Desk(book="bare-book")
     assert await failure(desk, "add_flight_history", **FLIGHT) == "history_sheet_missing"
-    assert desk.operations == ["readValues", "appendValues"]
+    assert desk.asked == ["readValues", "appendValues"]
     assert (await desk.cells("Clients!J2")) == [[12]]
 
 
@@ -245,7 +245,7 @@ async def test_a_refusal_that_is_not_known_is_not_explained_away(operation):
 async def test_a_flight_that_is_recorded_and_not_counted_is_told(fault):
     desk = Desk(f"updateValues 1 {fault}")
     assert await failure(desk, "add_flight_history", **FLIGHT) == "client_not_counted"
-    assert desk.operations == ["readValues", "appendValues", "updateValues"]
+    assert desk.asked == ["readValues", "appendValues", "updateValues"]
     assert len(await desk.cells("'Flight History'!A2:H")) == 3
 
 
@@ -256,7 +256,7 @@ async def test_an_append_is_never_repeated(fault):
         await desk.call("add_flight_history", **FLIGHT)
     assert not failed.value.is_retryable
     assert "may have happened" in failed.value.detail
-    assert desk.operations == ["readValues", "appendValues"]
+    assert desk.asked == ["readValues", "appendValues"]
 
 
 @given(text=LIKE_FORMULAS)

@@ -170,6 +170,23 @@ async def test_the_code_of_a_refusal_is_told() -> None:
     assert failed.value.detail == "The upstream answered 400: 22P02."
 
 
+@pytest.mark.parametrize(
+    ("row", "pointer"),
+    [
+        ({"id": "b", "secret": 1}, "/1/secret"),
+        ({"id": "b", "created_at": "0001-01-01T00:00:00Z"}, "/1/created_at"),
+    ],
+)
+async def test_a_broken_row_is_pointed_at_by_its_place(row, pointer) -> None:
+    page = Answering(200, [{"id": "a"}, row])
+    wanted = Selection(table="quotes", columns=("id",))
+
+    with pytest.raises(InvalidReply) as failed:
+        await tables(page, "supabase.query").select(wanted)
+
+    assert pointer in [violation.pointer for violation in failed.value.violations]
+
+
 async def test_an_insert_that_shows_no_row_that_was_sent_is_refused() -> None:
     with pytest.raises(InvalidReply):
         await tables(Answering(201, []), "supabase.insert").insert("quotes", [{"id": "a"}])

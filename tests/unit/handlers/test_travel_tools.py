@@ -1,17 +1,7 @@
 """The travel tools through the whole call path, against both mocks."""
 
-import msgspec
 import pytest
-from msgspec.structs import replace
 
-from gateway.auth.principal import Grant, Permit, Principal
-from gateway.backends.faults import parse_step
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.calls.call import Arguments, Call
-from gateway.calls.delivery import Line
-from gateway.calls.dispatch import Dispatcher
-from gateway.calls.replies import ReplyReader
 from gateway.contract.operation import Attempts
 from gateway.errors import (
     InvalidArguments,
@@ -19,7 +9,7 @@ from gateway.errors import (
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
 )
-from tests.unit.backends.conftest import TestClock
+from tests.unit.handlers.tools import ConnectorTools
 from tests.unit.handlers.travel import CATALOGUE
 
 FLIGHT = {"origin": "LON", "destination": "TYO", "departure_date": "2027-03-15"}
@@ -33,50 +23,15 @@ ARGUMENTS = {
 }
 
 
-class Tools:
-    """Calls tools, checks results against output schemas, and keeps what was asked."""
+class Tools(ConnectorTools):
+    """The tools of both connectors, by operation id; without arguments called with usual ones."""
 
     def __init__(self, *steps, **credentials):
-        self.clock = TestClock()
-        self.asked = []
-        scenario = list(map(parse_step, steps))
-        lines = {
-            name: self._line(CATALOGUE.upstreams[name], scenario, credentials)
-            for name in ("amadeus", "frankfurter")
-        }
-        self._dispatcher = Dispatcher(lines, self.clock)
+        super().__init__("amadeus", *steps, also=("frankfurter",), **credentials)
 
-    def _line(self, upstream, scenario, credentials):
-        application = UpstreamApplication(upstream, self.clock, scenario=scenario)
-        given = credentials if upstream.credentials else {}
-        backend = MockBackend(upstream, self.clock, credentials=given, application=application)
-        send = backend.send
-
-        async def recorded(request, *, timeout_seconds):
-            self.asked.append(request.operation)
-            return await send(request, timeout_seconds=timeout_seconds)
-
-        backend.send = recorded
-        return Line(upstream, backend, ReplyReader(upstream))
-
-    async def call(self, tool, arguments=None):
-        entry = CATALOGUE.find(tool)
-        values = ARGUMENTS[tool] if arguments is None else arguments
-        assert entry.input.violations(values) == ()
-        quick = replace(entry.operation.attempts, backoff_seconds=(0.0,))
-        entry = replace(entry, operation=replace(entry.operation, attempts=quick))
-        call = Call(
-            operation_id=tool,
-            credentials=None,
-            arguments=msgspec.json.encode(values),
-            transport="local",
-            request_id="request-1",
-        )
-        permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
-        given = Arguments(values, entry.operation.effect)
-        result = (await self._dispatcher.dispatch(permit, given, call)).values
-        assert entry.output.violations(result) == ()
-        return result
+    async def call(self, operation_id, arguments=None):
+        given = ARGUMENTS[operation_id] if arguments is None else arguments
+        return await super().call(operation_id, **given)
 
 
 @pytest.mark.parametrize("tool", ARGUMENTS)

@@ -20,7 +20,8 @@ from gateway.errors import (
 from gateway.handlers.weather_mock import BEHAVIOURS
 from gateway.handlers.weather_mock_places import CITIES
 from tests.asgi_server import serving
-from tests.unit.handlers.tools import CATALOGUE, ConnectorTools, ToolClock
+from tests.clocks import ManualClock
+from tests.unit.handlers.tools import CATALOGUE, ConnectorTools
 
 UPSTREAM = CATALOGUE.upstreams["weather"]
 PARIS = {"lat": "48.8589", "lon": "2.32", "units": "metric"}
@@ -136,7 +137,7 @@ async def test_when_one_request_fails_the_other_is_given_up():
 
 @pytest.fixture
 async def http():
-    application = asgi_app(UpstreamApplication(UPSTREAM, ToolClock()))
+    application = asgi_app(UpstreamApplication(UPSTREAM, ManualClock()))
     async with (
         serving(application) as url,
         httpx.AsyncClient(base_url=url, params={"appid": "mock_key"}) as client,

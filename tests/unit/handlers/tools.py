@@ -1,101 +1,115 @@
-"""Tools of one connector as the gateway runs them, against its mock in process."""
+"""Tools as the gateway runs them, against mocks in process."""
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 import generated
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.backends.faults import parse_step
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
-from gateway.calls.call import Arguments, Call
-from gateway.calls.delivery import Line
+from gateway.calls.call import Call
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
-from gateway.catalogue import Entry, open_catalogue
-from gateway.contract.operation import Effect
+from gateway.calls.sending import Line
+from gateway.calls.validation import decode_arguments
+from gateway.catalogue import open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
+from tests.clocks import ManualClock
 
-ATTEMPT_SECONDS = 5.0
-"""For one attempt; a test that waits for one to end makes it short."""
 CATALOGUE = open_catalogue(generated.__name__)
 
 
-class ToolClock:
-    """Wall and monotonic time that only tests move."""
-
-    def __init__(self) -> None:
-        self.moment = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.moment
-
-    def monotonic(self) -> float:
-        return self.moment.timestamp()
-
-    def advance(self, seconds: float) -> None:
-        self.moment += timedelta(seconds=seconds)
-
-
-def _hasty(entry: Entry) -> Entry:
-    """The same tool without waits between attempts."""
-    replace = msgspec.structs.replace
-    attempts = replace(
-        entry.operation.attempts, backoff_seconds=(0.0,), timeout_seconds=ATTEMPT_SECONDS
-    )
-    return replace(entry, operation=replace(entry.operation, attempts=attempts))
-
-
 class ConnectorTools:
-    """Calls tools, checks results against output schemas, and keeps the requests.
+    """Calls the tools of one connector, checks results against output schemas, keeps the requests.
 
-    `steps` are the faults of the mock, written as for `gateway mock --fault`. Requests are tried
-    again as the contracts say, but without waiting.
+    `steps` are the faults of its mock, written as for `gateway mock --fault`. Requests are tried
+    again as the contracts say; the waits between them pass at once. `also` are other upstreams that
+    its tools use; `settings` and `attempt_seconds` replace what the contracts say.
     """
 
-    def __init__(self, connector: str, *steps: str, seed: str = "0", **credentials: str) -> None:
+    def __init__(
+        self,
+        connector: str,
+        *steps: str,
+        seed: str = "0",
+        also: tuple[str, ...] = (),
+        settings: Mapping[str, str] | None = None,
+        attempt_seconds: float | None = None,
+        **credentials: str,
+    ) -> None:
         self._connector = connector
-        self.clock = ToolClock()
+        self._attempt_seconds = attempt_seconds
+        self._given = settings or {}
+        self._numbers = count(1)
+        self.clock = ManualClock()
         self.requests: list[UpstreamRequest] = []
-        upstream = CATALOGUE.upstreams[connector]
-        self.application = UpstreamApplication(
-            upstream, self.clock, seed=seed, scenario=list(map(parse_step, steps))
-        )
-        backend = MockBackend(
-            upstream, self.clock, credentials=credentials, application=self.application
-        )
-        self._send = backend.send
-        backend.send = self._recorded  # type: ignore[method-assign]  # watched by the tests
-        settings = {each.name: each.default or each.mock for each in upstream.settings}
-        self.line = Line(upstream, backend, ReplyReader(upstream), settings)
-        self._dispatcher = Dispatcher({connector: self.line}, self.clock)
+        self.waits: list[float] = []
+        scenario = list(map(parse_step, steps))
+        self.applications = {
+            name: UpstreamApplication(
+                CATALOGUE.upstreams[name], self.clock, seed=seed, scenario=scenario
+            )
+            for name in (connector, *also)
+        }
+        lines = {name: self._line(name, credentials) for name in self.applications}
+        self.line = lines[connector]
+        self._dispatcher = Dispatcher(lines, self.clock, self._wait)
 
     @property
     def asked(self) -> list[str]:
-        """The operations of the upstream that were asked for, in order."""
+        """The operations of upstreams that were asked for, in order."""
         return [request.operation for request in self.requests]
 
     async def call(self, tool: str, /, **arguments: Any) -> Any:
-        """The result of one call, which keeps its contract; raises what the call raises."""
-        entry = CATALOGUE.find(f"{self._connector}.{tool}")
-        assert entry.input.violations(arguments) == ()
-        permit = Permit(Grant(Principal(subject="test", agent="administrator"), _hasty(entry)))
+        """The result of one call, which keeps its contract; raises what the call raises.
+
+        `tool` is a name, or an operation id.
+        """
+        entry = CATALOGUE.find(tool if "." in tool else f"{self._connector}.{tool}")
+        if self._attempt_seconds is not None:
+            quick = replace(entry.operation.attempts, timeout_seconds=self._attempt_seconds)
+            entry = replace(entry, operation=replace(entry.operation, attempts=quick))
+        permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
+        text = msgspec.json.encode(arguments)
         call = Call(
             operation_id=entry.id,
             credentials=Credentials(bearer=None),
-            arguments=msgspec.json.encode(arguments),
+            arguments=text,
             transport="local",
-            request_id=f"request-{len(self.requests)}",
+            request_id=f"request-{next(self._numbers)}",
         )
-        escalation = entry.operation.escalation
-        is_write = escalation is not None and arguments.get(escalation.when) is True
-        effect = Effect.WRITE if is_write else entry.operation.effect
-        outcome = await self._dispatcher.dispatch(permit, Arguments(arguments, effect), call)
+        outcome = await self._dispatcher.dispatch(permit, decode_arguments(permit, text), call)
         assert entry.output.violations(outcome.values) == ()
         return outcome.values
 
-    async def _recorded(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def on_request(self, request: UpstreamRequest) -> Reply | None:
+        """What happens before a request arrives: it is kept. A reply takes the mock's place."""
         self.requests.append(request)
-        return await self._send(request, timeout_seconds=timeout_seconds)
+        return None
+
+    def _line(self, name: str, credentials: Mapping[str, str]) -> Line:
+        upstream = CATALOGUE.upstreams[name]
+        backend = MockBackend(
+            upstream,
+            self.clock,
+            credentials=credentials if upstream.credentials else {},
+            application=self.applications[name],
+        )
+        send = backend.send
+
+        async def watched(request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+            answer = await self.on_request(request)
+            return answer or await send(request, timeout_seconds=timeout_seconds)
+
+        backend.send = watched  # type: ignore[method-assign]  # watched by the tests
+        settings = {each.name: each.default or each.mock for each in upstream.settings}
+        return Line(upstream, backend, ReplyReader(upstream), {**settings, **self._given})
+
+    async def _wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.clock.advance(seconds)

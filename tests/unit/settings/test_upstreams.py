@@ -70,7 +70,8 @@ def test_the_operator_may_choose_the_mock_whatever_the_credentials() -> None:
 def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> None:
     public = Upstream(name="open", title="Open", base_url="https://open.example")
 
-    assert upstream({}, contract=public).backend == "mock"
+    mocked = upstream({}, contract=public)
+    assert (mocked.backend, "credentials" in mocked.reason) == ("mock", False)
     live = upstream({"GATEWAY_BACKEND_OPEN": "live"}, contract=public)
     assert (live.backend, live.base_url, live.problem) == ("live", "https://open.example", None)
 
@@ -81,6 +82,8 @@ def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> 
         ({"GATEWAY_AVINODE_API_TOKEN": CANARY}, "needs GATEWAY_AVINODE_ACCESS_TOKEN;"),
         ({"GATEWAY_AVINODE_ACT_AS_ACCOUNT": "x"}, "_API_TOKEN and GATEWAY_AVINODE_ACCESS_TOKEN;"),
         ({"GATEWAY_BACKEND_AVINODE": "live"}, "needs GATEWAY_AVINODE_API_TOKEN and"),
+        ({"GATEWAY_BACKEND_AVINODE": "live"}, "; set them, or GATEWAY_BACKEND_AVINODE=mock"),
+        ({"GATEWAY_AVINODE_API_TOKEN": CANARY}, "; set it, or unset every credential to"),
         ({"GATEWAY_BACKEND_AVINODE": "moock"}, "GATEWAY_BACKEND_AVINODE: must be live or mock"),
         (TOKENS, "needs GATEWAY_AVINODE_BASE_URL"),
         (TOKENS | {"GATEWAY_AVINODE_API_TOKEN": "mock_x"}, "API_TOKEN starts with mock_"),

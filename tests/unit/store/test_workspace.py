@@ -16,6 +16,7 @@ from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
 from gateway.store.workspace import Workspace
+from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 TEXT = {"type": ["string", "null"]}
@@ -30,14 +31,6 @@ ROW: dict[str, Any] = {
 MINE = [Filter(column="id", operator="eq", value="a")]
 
 
-class StoppedClock:
-    def now(self) -> datetime:
-        return NOW
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
 def books(**more: Any) -> Shape:
     columns = {**ROW, **more}
     required = [name for name, facts in columns.items() if "null" not in facts["type"]]
@@ -45,7 +38,7 @@ def books(**more: Any) -> Shape:
 
 
 def workspace(url: str, shape: Shape | None = None) -> Workspace:
-    return Workspace(url, [shape or books()], StoppedClock())
+    return Workspace(url, [shape or books()], ManualClock(NOW))
 
 
 @pytest.fixture

@@ -50,13 +50,13 @@ class Line(Struct, frozen=True):
 
     def operation(self, operation_id: str) -> UpstreamOperation:
         """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""
-        for operation in self.upstream.operations:
-            if operation.id == operation_id:
-                return operation
-        raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
+        operation = self.upstream.find(operation_id)
+        if operation is None:
+            raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
+        return operation
 
 
-class Delivery:
+class Sending:
     """The requests of one call to one or more upstreams, under one deadline."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Delivery:
         self.acts_unseen = False
         """Whether the handler changes things by other ways than requests."""
 
-    async def deliver(self, line: Line, request: UpstreamRequest) -> Reply:
+    async def send(self, line: Line, request: UpstreamRequest) -> Reply:
         """The upstream's reply, whatever its status: the first that is no passing failure.
 
         Raises what the backend raises, once attempts or time have run out.

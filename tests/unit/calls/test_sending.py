@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import UpstreamRequest
 from gateway.errors import UpstreamTimeout, UpstreamUnavailable
-from tests.unit.calls.shop import Deliveries, line, reply
+from tests.unit.calls.shop import Sendings, line, reply
 
 THREE = Attempts(max=3, backoff_seconds=(1, 2))
 LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
@@ -23,14 +23,14 @@ PASSING = [*map(reply, (429, 502, 503, 504)), UpstreamTimeout(), UpstreamUnavail
 
 @pytest.mark.parametrize("failure", PASSING)
 async def test_a_passing_failure_is_tried_again_after_the_promised_waits(failure) -> None:
-    deliveries = Deliveries()
+    sendings = Sendings()
     to_shop, backend = line(failure, failure, reply())
 
-    answer = await deliveries.start(THREE).deliver(to_shop, LOOK)
+    answer = await sendings.start(THREE).send(to_shop, LOOK)
 
     assert answer.status == 200
     assert len(backend.sent) == 3
-    first, second = deliveries.waits
+    first, second = sendings.waits
     assert 1 <= first <= 1.25
     assert 2 <= second <= 2.5
 
@@ -39,7 +39,7 @@ async def test_a_passing_failure_is_tried_again_after_the_promised_waits(failure
 async def test_a_lasting_failure_is_answered_at_once(status: int) -> None:
     to_shop, backend = line(reply(status))
 
-    assert (await Deliveries().start(THREE).deliver(to_shop, LOOK)).status == status
+    assert (await Sendings().start(THREE).send(to_shop, LOOK)).status == status
     assert len(backend.sent) == 1
 
 
@@ -47,7 +47,7 @@ async def test_only_the_statuses_that_the_contract_names_are_passing() -> None:
     attempts = Attempts(max=3, on=(503,))
     to_shop, backend = line(reply(504))
 
-    assert (await Deliveries().start(attempts).deliver(to_shop, LOOK)).status == 504
+    assert (await Sendings().start(attempts).send(to_shop, LOOK)).status == 504
     assert len(backend.sent) == 1
 
 
@@ -55,85 +55,85 @@ async def test_when_attempts_run_out_the_last_failure_is_answered() -> None:
     to_shop, backend = line(reply(503))
     to_broken, broken = line(UpstreamUnavailable("Broke."))
 
-    assert (await Deliveries().start(THREE).deliver(to_shop, LOOK)).status == 503
+    assert (await Sendings().start(THREE).send(to_shop, LOOK)).status == 503
     with pytest.raises(UpstreamUnavailable, match="Broke"):
-        await Deliveries().start(THREE).deliver(to_broken, LOOK)
+        await Sendings().start(THREE).send(to_broken, LOOK)
     assert (len(backend.sent), len(broken.sent)) == (3, 3)
 
 
 async def test_without_a_promise_there_is_one_attempt() -> None:
     to_shop, backend = line(reply(503))
 
-    await Deliveries().start().deliver(to_shop, LOOK)
+    await Sendings().start().send(to_shop, LOOK)
 
     assert len(backend.sent) == 1
 
 
 async def test_retry_after_is_waited_for_when_there_is_time() -> None:
-    deliveries = Deliveries()
+    sendings = Sendings()
     to_shop, _ = line(reply(429, retry_after="7"), reply())
 
-    assert (await deliveries.start(THREE).deliver(to_shop, LOOK)).status == 200
-    assert 7 <= deliveries.waits[0] <= 7 * 1.25
+    assert (await sendings.start(THREE).send(to_shop, LOOK)).status == 200
+    assert 7 <= sendings.waits[0] <= 7 * 1.25
 
 
 async def test_retry_after_beyond_the_deadline_ends_the_call_at_once() -> None:
-    deliveries = Deliveries()
+    sendings = Sendings()
     to_shop, backend = line(reply(429, retry_after="60"))
 
-    assert (await deliveries.start(THREE, seconds=30).deliver(to_shop, LOOK)).status == 429
-    assert (deliveries.waits, len(backend.sent)) == ([], 1)
+    assert (await sendings.start(THREE, seconds=30).send(to_shop, LOOK)).status == 429
+    assert (sendings.waits, len(backend.sent)) == ([], 1)
 
 
 async def test_no_attempt_gets_more_time_than_is_left_or_than_its_own() -> None:
-    deliveries = Deliveries()
+    sendings = Sendings()
     attempts = Attempts(max=3, backoff_seconds=(8,), timeout_seconds=4)
     to_shop, backend = line(reply(503))
 
-    await deliveries.start(attempts, seconds=20).deliver(to_shop, LOOK)
+    await sendings.start(attempts, seconds=20).send(to_shop, LOOK)
 
     assert backend.limits[0] == 4
     assert backend.limits[-1] <= 4
     assert all(limit > 0 for limit in backend.limits)
-    assert sum(deliveries.waits) < 20
+    assert sum(sendings.waits) < 20
 
 
 @pytest.mark.parametrize("effect", [Effect.WRITE, Effect.DESTROY])
 async def test_a_write_is_sent_once_whatever_happens(effect: Effect) -> None:
     for failure in (reply(429), reply(503), UpstreamTimeout(), UpstreamUnavailable(is_sent=False)):
         to_shop, backend = line(failure)
-        delivery = Deliveries().start(THREE, effect)
+        sending = Sendings().start(THREE, effect)
         with suppress(UpstreamTimeout, UpstreamUnavailable):
-            await delivery.deliver(to_shop, ORDER)
+            await sending.send(to_shop, ORDER)
         assert len(backend.sent) == 1
 
 
 async def test_a_write_that_the_upstream_can_recognise_is_repeated() -> None:
     to_shop, backend = line(reply(503), reply())
-    delivery = Deliveries().start(THREE, Effect.WRITE)
+    sending = Sendings().start(THREE, Effect.WRITE)
 
-    assert (await delivery.deliver(to_shop, PAY)).status == 200
+    assert (await sending.send(to_shop, PAY)).status == 200
     assert len(backend.sent) == 2
-    assert not delivery.may_have_acted
+    assert not sending.may_have_acted
 
 
 async def test_a_key_of_our_own_is_for_this_call_alone() -> None:
     ours = replace(PAY, is_key_ours=True)
     to_shop, backend = line(UpstreamTimeout())
-    delivery = Deliveries().start(THREE, Effect.WRITE)
+    sending = Sendings().start(THREE, Effect.WRITE)
 
     with pytest.raises(UpstreamTimeout):
-        await delivery.deliver(to_shop, ours)
+        await sending.send(to_shop, ours)
 
     assert len(backend.sent) == 3
-    assert delivery.may_have_acted
+    assert sending.may_have_acted
 
 
 async def test_the_same_write_without_its_key_is_not() -> None:
     to_shop, backend = line(reply(503), reply())
     keyless = UpstreamRequest(operation="pay", method="POST", path=("payments",))
 
-    await Deliveries().start(THREE, Effect.WRITE).deliver(to_shop, keyless)
+    await Sendings().start(THREE, Effect.WRITE).send(to_shop, keyless)
 
     assert len(backend.sent) == 1
 
@@ -141,33 +141,33 @@ async def test_the_same_write_without_its_key_is_not() -> None:
 async def test_a_post_of_a_read_is_as_repeatable_as_any_read() -> None:
     to_shop, backend = line(reply(503), reply())
 
-    assert (await Deliveries().start(THREE).deliver(to_shop, ORDER)).status == 200
+    assert (await Sendings().start(THREE).send(to_shop, ORDER)).status == 200
     assert len(backend.sent) == 2
 
 
 async def test_looking_first_leaves_no_doubt_and_writing_does() -> None:
-    deliveries = Deliveries()
-    delivery = deliveries.start(effect=Effect.WRITE)
+    sendings = Sendings()
+    sending = sendings.start(effect=Effect.WRITE)
     to_shop, _ = line(UpstreamTimeout())
     with pytest.raises(UpstreamTimeout):
-        await delivery.deliver(to_shop, LOOK)
-    assert not delivery.may_have_acted
+        await sending.send(to_shop, LOOK)
+    assert not sending.may_have_acted
 
     with pytest.raises(UpstreamTimeout):
-        await delivery.deliver(to_shop, ORDER)
-    assert delivery.may_have_acted
+        await sending.send(to_shop, ORDER)
+    assert sending.may_have_acted
 
     # What came before stays in doubt, however harmless the request that fails now.
     with pytest.raises(UpstreamTimeout):
-        await delivery.deliver(to_shop, LOOK)
-    assert delivery.may_have_acted
+        await sending.send(to_shop, LOOK)
+    assert sending.may_have_acted
 
 
 async def test_what_was_never_sent_cannot_have_happened() -> None:
-    delivery = Deliveries().start(effect=Effect.WRITE)
+    sending = Sendings().start(effect=Effect.WRITE)
     to_shop, _ = line(UpstreamUnavailable(is_sent=False))
 
     with pytest.raises(UpstreamUnavailable):
-        await delivery.deliver(to_shop, ORDER)
+        await sending.send(to_shop, ORDER)
 
-    assert not delivery.may_have_acted
+    assert not sending.may_have_acted

@@ -1,4 +1,4 @@
-"""What several rules need of the tree, worked out once."""
+"""The contracts that rules examine: what several of them need, worked out once."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -33,8 +33,8 @@ class Place(Struct, frozen=True, eq=False):
         return self.document.path.parts[0] != UPSTREAMS or is_table(self.document.path)
 
 
-class Workspace:
-    """A tree under examination. Caches; reads nothing but the tree."""
+class Draft:
+    """The contracts under examination. Caches; reads nothing but their tree."""
 
     def __init__(self, tree: SourceTree) -> None:
         self.tree = tree
