@@ -1,16 +1,15 @@
 """Whether a request to a mock upstream holds what its contract puts on every request."""
 
-import re
 from typing import Final
 from urllib.parse import parse_qsl
 
 from gateway.backends.mock_requests import Refused
 from gateway.backends.mock_tokens import TokenDesk
+from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
 from gateway.contract.mock import Refusal
 from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 
-_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 _TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
 _CREDENTIAL: Final = "credential."
 _ACCEPT: Final = "accept"
@@ -45,7 +44,7 @@ class CredentialCheck:
 
     def _check(self, rule: HeaderRule | QueryRule, value: str, kind: str) -> None:
         literal = rule.template.partition("{")[0]
-        names = _PLACEHOLDER.findall(rule.template)
+        names = PLACEHOLDER.findall(rule.template)
         if not value or not value.startswith(literal):
             is_secret = any(name == _TOKEN or name.startswith(_CREDENTIAL) for name in names)
             raise Refused(
@@ -61,5 +60,5 @@ class CredentialCheck:
 
 
 def _is_optional(rule: HeaderRule | QueryRule, optional: set[str]) -> bool:
-    names = _PLACEHOLDER.findall(rule.template)
+    names = PLACEHOLDER.findall(rule.template)
     return any(name.removeprefix(_CREDENTIAL) in optional for name in names)

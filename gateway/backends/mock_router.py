@@ -1,16 +1,13 @@
 """Which operation of an upstream's contract a method and a path name."""
 
 import re
-from typing import Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from gateway.backends.mock_requests import Refused
 from gateway.contract.mock import Refusal
-from gateway.contract.upstream import Upstream, UpstreamOperation
-
-_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
+from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation
 
 
 class Router:
@@ -54,11 +51,11 @@ class _Route(Struct, frozen=True):
 
 def _route(operation: UpstreamOperation) -> _Route:
     segments = tuple(map(_segment, operation.path.split("/")[1:]))
-    return _Route(operation, segments, len(_PLACEHOLDER.sub("", operation.path)))
+    return _Route(operation, segments, len(PATH_PARAMETER.sub("", operation.path)))
 
 
 def _segment(template: str) -> _Segment:
-    texts = _PLACEHOLDER.split(template)
+    texts = PATH_PARAMETER.split(template)
     pattern = "".join("(.+)" if i % 2 else re.escape(text) for i, text in enumerate(texts))
     fixed = template if len(texts) == 1 else ""
     return _Segment(tuple(texts[1::2]), re.compile(pattern, re.DOTALL), fixed)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 from gateway.errors import ConfigurationError
 
-_PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
+PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
 _SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
@@ -58,7 +58,7 @@ def filled(
     """
     optional = {each.name for each in upstream.credentials if not each.is_required}
     parts: list[Part] = []
-    for index, part in enumerate(_PLACEHOLDER.split(rule.template)):
+    for index, part in enumerate(PLACEHOLDER.split(rule.template)):
         name = part.removeprefix("credential.")
         if index % 2 == 0:
             parts.append(part)

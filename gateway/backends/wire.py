@@ -9,8 +9,8 @@ from msgspec import UNSET, Struct
 
 from gateway.backends.templates import NOW, TOKEN, Part, filled
 from gateway.contract import jsontext
-from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
-from gateway.errors import InvalidReply, MalformedRequest, UpstreamRejected
+from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.errors import MalformedRequest, UpstreamRejected
 
 FORM: Final = "application/x-www-form-urlencoded"
 _COMMON: Final = {
@@ -20,7 +20,6 @@ _COMMON: Final = {
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 """What a segment may hold unencoded beside letters, digits and `-._~` (RFC 3986 §3.3)."""
 
@@ -83,7 +82,7 @@ class WireEncoder:
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
         if self._timed:
-            known: Mapping[Part, str] = {NOW: now, TOKEN: _sendable(token)}
+            known: Mapping[Part, str] = {NOW: now, TOKEN: token}
             headers |= {each.key: (each.name, each.text(known)) for each in self._timed}
         body = None
         if request.body is not UNSET:
@@ -141,7 +140,7 @@ _NO_EDGES: Final = _Edges()
 def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
     edges = []
     for segment in operation.path.split("/")[1:]:
-        texts = _PLACEHOLDER.split(segment)
+        texts = PATH_PARAMETER.split(segment)
         is_fixed = len(texts) == 1
         before, after = texts[0], "" if is_fixed else texts[-1]
         edges.append(_Edges(before, after, is_fixed, *map(_literal, (before, after))))
@@ -180,9 +179,3 @@ def _header(name: str, value: str) -> tuple[str, str]:
     if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
         raise MalformedRequest("A value cannot be sent as a header: it must be printable ASCII.")
     return name, value
-
-
-def _sendable(token: str) -> str:
-    if not _HEADER_VALUE.fullmatch(token):
-        raise InvalidReply("The upstream issued an access token that no header can hold.")
-    return token

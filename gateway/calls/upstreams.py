@@ -1,7 +1,6 @@
 """One call's way to the upstreams: what a Python handler is given besides its arguments."""
 
 import asyncio
-import re
 from collections.abc import (
     AsyncIterator,
     Collection,
@@ -11,7 +10,6 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Final
 from weakref import WeakValueDictionary
 
 from gateway.calls.cache import KeptAnswers, encode_key
@@ -20,10 +18,8 @@ from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
-from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamRequest
 from gateway.errors import InternalError
-
-_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 
 
 class SharedState:
@@ -132,7 +128,7 @@ async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
 
 def _segments(template: str, values: Mapping[str, str]) -> Iterator[str]:
     for part in template.split("/")[1:] if template != "/" else ():
-        yield _PLACEHOLDER.sub(lambda found: values[found[1]], part)
+        yield PATH_PARAMETER.sub(lambda found: values[found[1]], part)
 
 
 def _pairs(query: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str]]:

@@ -87,9 +87,7 @@ def _tables(
 def _rate(facts: Mapping[str, str] | None) -> RateHeaders | None:
     if facts is None:
         return None
-    return RateHeaders(
-        limit=facts["limit"], remaining=facts["remaining"], reset_seconds=facts["resetSeconds"]
-    )
+    return RateHeaders(remaining=facts["remaining"], reset_seconds=facts["resetSeconds"])
 
 
 def _operations(tree: SourceTree, document: Document) -> Iterator[UpstreamOperation]:

@@ -1,9 +1,13 @@
 """An upstream as its contract declares it, and the two messages exchanged with it."""
 
+import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
+
+PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
+"""A parameter in the path template of an operation."""
 
 
 def status_names(status: int) -> tuple[str, str]:
@@ -126,9 +130,8 @@ class RefusalRule(Struct, frozen=True, kw_only=True):
 
 
 class RateHeaders(Struct, frozen=True, kw_only=True):
-    """Reply headers in which the upstream tells its limit."""
+    """Reply headers in which the upstream tells how much of its limit is left."""
 
-    limit: str
     remaining: str
     reset_seconds: str
 

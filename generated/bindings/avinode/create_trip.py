@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a231d95bf6afe5c6e96071ec52d884ad; generator 1
+# Source closure sha256: 304cdaa7466b790c89840ad47ebf4c36; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a83466c3a6f923196f30395924fbcbe3; generator 1
+# Source closure sha256: b547e700581032189e52293d9fe290df; generator 1
 
 """The binding of avinode.create_watch.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6506a73b718bbaa5266ea72150a21787; generator 1
+# Source closure sha256: b33c85432cd15b90671261915bd64ba2; generator 1
 
 """The binding of avinode.get_quotes.
 

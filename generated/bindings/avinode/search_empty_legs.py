@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 307af94c2c4249aaaef0afc4cf5ba543; generator 1
+# Source closure sha256: ba26cc8b91f53b56df40cd42932aae0a; generator 1
 
 """The binding of avinode.search_empty_legs.
 

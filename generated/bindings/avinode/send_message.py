@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 773f99f7a1efe84407b925578c618f3f; generator 1
+# Source closure sha256: 1bebb70cc03a941d49d06e59c714676f; generator 1
 
 """The binding of avinode.send_message.
 

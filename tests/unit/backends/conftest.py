@@ -46,7 +46,7 @@ def library() -> Upstream:
             HeaderRule(name="X-Sent", template="{now}"),
             HeaderRule(name="X-Product", template="test"),
         ),
-        rate=RateHeaders(limit="X-Limit", remaining="X-Remaining", reset_seconds="X-Reset"),
+        rate=RateHeaders(remaining="X-Remaining", reset_seconds="X-Reset"),
         operations=(
             UpstreamOperation(
                 id="readBook",

@@ -1,5 +1,6 @@
 """The mock's token endpoint, asked as any client would ask it."""
 
+import asyncio
 import base64
 import json
 import sys
@@ -9,6 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
+from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.wire import WireRequest
 from gateway.contract.mock import TokenRefusal
@@ -19,6 +21,7 @@ from gateway.contract.upstream import (
     TokenRule,
     Upstream,
     UpstreamOperation,
+    UpstreamRequest,
 )
 
 REPLIES = {"200": {"type": "object"}, "4XX": {"type": "object"}, "5XX": {"type": "object"}}
@@ -201,3 +204,17 @@ async def test_a_vendor_may_word_its_refusals_otherwise(clock, monkeypatch):
         WireRequest(method="GET", target="/safe?key=k", headers=(("Authorization", "Bearer x"),))
     )
     assert json.loads(bad.body) == {"reason": "invalid_token"}
+
+
+async def test_a_backend_that_closes_gives_up_the_token_under_way(clock):
+    slow = UpstreamApplication(BANK, clock, latency_seconds=60)
+    backend = MockBackend(BANK, clock, application=slow)
+    look = UpstreamRequest(operation="look", method="GET", path=("safe",))
+    waiting = asyncio.create_task(backend.send(look, timeout_seconds=60))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    await backend.close()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(waiting, 5)

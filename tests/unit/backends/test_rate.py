@@ -6,7 +6,7 @@ from gateway.backends.rate import MAX_WAIT_SECONDS, RateState
 from gateway.contract.upstream import RateHeaders
 from gateway.errors import UpstreamRateLimited
 
-RULES = RateHeaders(limit="X-Limit", remaining="X-Remaining", reset_seconds="X-Reset")
+RULES = RateHeaders(remaining="X-Remaining", reset_seconds="X-Reset")
 
 
 def test_nothing_left_closes_until_the_reset():

@@ -41,6 +41,7 @@ from gateway.errors import (
     InvalidResult,
     ToolFailed,
     UpstreamRateLimited,
+    UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
@@ -141,9 +142,13 @@ def permit_for(
     return Permit(Grant(Principal(subject="key", agent="keeper"), entry))
 
 
-async def dispatch(permit: Permit, backend: Upstreams | None = None) -> Outcome:
-    backend = backend or Upstreams({})
-    dispatcher = Dispatcher({"zoo": Line(ZOO, backend, ReplyReader(ZOO))}, TickingClock())
+class Unread:
+    """A workspace that these tests do not read."""
+
+
+async def dispatch(permit: Permit, backend: Upstreams | None = None, tables: Any = None) -> Outcome:
+    line = Line(ZOO, backend or Upstreams({}), ReplyReader(ZOO), tables=tables)
+    dispatcher = Dispatcher({"zoo": line}, TickingClock())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),
@@ -231,6 +236,31 @@ async def test_a_write_that_upstream_answers_with_its_own_failure_may_have_happe
 ) -> None:
     with pytest.raises(GatewayError) as failed:
         await dispatch(permit_for(OPEN, effect=Effect.WRITE), Upstreams({"open": status}))
+
+    assert failed.value.is_retryable is is_retryable
+
+
+async def test_a_write_that_is_rejected_has_not_happened() -> None:
+    with pytest.raises(UpstreamRejected) as failed:
+        await dispatch(permit_for(OPEN, effect=Effect.WRITE), Upstreams({"open": 400}))
+
+    assert failed.value.detail == "The upstream answered 400."
+
+
+@pytest.mark.parametrize(("stands_in", "is_retryable"), [(False, True), (True, False)])
+async def test_what_a_handler_does_in_the_workspace_may_have_happened(
+    stands_in: bool, is_retryable: bool
+) -> None:
+    """Requests are accounted for one by one; what is done in the workspace, nobody else sees."""
+
+    async def fail(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        raise UpstreamUnavailable("Broke.")
+
+    bound = PythonBinding(run=fail, upstreams=("zoo",))
+    with pytest.raises(UpstreamUnavailable) as failed:
+        await dispatch(
+            permit_for(bound, effect=Effect.WRITE), tables=Unread() if stands_in else None
+        )
 
     assert failed.value.is_retryable is is_retryable
 

@@ -44,7 +44,7 @@ MAIL = Upstream(
     title="Mail",
     base_url=None,
     refusals=RULES,
-    rate=RateHeaders(limit="X-Limit", remaining="X-Remaining", reset_seconds="X-Reset"),
+    rate=RateHeaders(remaining="X-Remaining", reset_seconds="X-Reset"),
     operations=(UpstreamOperation(id="read", method="GET", path="/m", replies={"200": {}}),),
 )
 

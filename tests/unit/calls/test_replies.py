@@ -33,7 +33,7 @@ UPSTREAM = Upstream(
     title="Zoo",
     base_url=None,
     soft_errors="/meta/errors",
-    rate=RateHeaders(limit="X-Limit", remaining="X-Remaining", reset_seconds="X-Reset"),
+    rate=RateHeaders(remaining="X-Remaining", reset_seconds="X-Reset"),
     operations=(
         UpstreamOperation(
             id="readCage",

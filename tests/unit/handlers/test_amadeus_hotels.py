@@ -150,7 +150,7 @@ async def test_a_city_without_hotels_is_an_empty_list_with_a_message(found):
     context = Scripted(listHotelsInCity=found)
     result = await search(context)
     assert (result["hotels"], result["count"], result["nights"]) == ([], 0, 3)
-    assert "no hotel" in result["message"]
+    assert result["message"] == "Amadeus found no hotel for the city code."
     assert len(context.asked) == 1
 
 

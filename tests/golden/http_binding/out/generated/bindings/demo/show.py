@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 28c86022a0a46aa615102e61169425aa; generator 1
+# Source closure sha256: 6b66341d304ebb1d68e931bf43c1c435; generator 1
 
 """The binding of demo.show.
 
