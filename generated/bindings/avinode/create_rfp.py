@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 86b587ae9cfde0f8bd6c956675cd9872; generator 1
+# Source closure sha256: b9914f3187c14d01e935fb60ae6ff9cf; generator 1
 
 """The binding of avinode.create_rfp.
 

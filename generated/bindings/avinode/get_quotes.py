@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6506a73b718bbaa5266ea72150a21787; generator 1
+# Source closure sha256: d10e42d55260d9608adda5b26cd0914d; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9b5070bb3096f223c7bfaca642195cf1; generator 1
+# Source closure sha256: 8399797ce1f27ba11cf98224c2baff1a; generator 1
 
 """The binding of avinode.get_rfp_status.
 

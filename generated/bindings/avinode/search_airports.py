@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dcf4b3ba18b58b848d6eee670786eed0; generator 1
+# Source closure sha256: 4ce3aabf3944b957307fc385d5050e81; generator 1
 
 """The binding of avinode.search_airports.
 

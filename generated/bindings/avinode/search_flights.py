@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5707c00fa099158ddffcf9e17b1c91dd; generator 1
+# Source closure sha256: a0d26144517e36fa2e5e9edc797d4b9a; generator 1
 
 """The binding of avinode.search_flights.
 

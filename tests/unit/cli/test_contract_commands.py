@@ -33,6 +33,17 @@ def test_clean_contracts_exit_with_0(cli):
     assert (code, out) == (0, "0 errors, 0 notes\n")
 
 
+def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli):
+    code, out, _ = cli("lint")
+    assert code == 0
+    assert "amber" not in out
+    assert out.splitlines()[-1].endswith("ask for no change: gateway lint --notes prints them")
+
+    code, out, _ = cli("lint", "--notes")
+    assert code == 0
+    assert "note schema/amber-keyword " in out
+
+
 def test_a_finding_names_file_line_rule_pointer_and_fix(cli, damaged):
     code, out, _ = cli("lint", "--errors-only", "--schemas", damaged)
     assert code == 1
