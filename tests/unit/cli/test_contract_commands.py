@@ -74,6 +74,21 @@ def test_a_folder_that_is_not_there_cannot_be_linted(cli):
     assert err.startswith("error: absent is not a folder\nfix: ")
 
 
+def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schemas):
+    tool = schemas / "tools" / "example" / "greet.yaml"
+    tool.write_text(tool.read_text("utf-8").replace("value: {name: ", "value: {name: Dr ", 1))
+    code, out, err = cli("verify", "--schemas", schemas)
+    assert (code, out) == (1, "")
+    assert "are not what the contracts say" in err
+    assert err.endswith("fix: gateway generate\n")
+
+
+def test_contracts_with_findings_are_not_verified(cli, damaged):
+    code, out, err = cli("verify", "--schemas", damaged)
+    assert (code, out) == (1, "")
+    assert err == f"error: 1 findings in {damaged}\nfix: see `gateway lint`\n"
+
+
 def test_the_rules_can_be_listed(cli):
     _, out, _ = cli("lint", "--rules", "--json")
     assert {rule["id"] for rule in json.loads(out)} == {rule.id for rule in RULES}
