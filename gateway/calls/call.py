@@ -1,6 +1,7 @@
 """One request to run one operation, and what comes of it."""
 
-from typing import Any, Literal
+from collections.abc import Awaitable
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -43,3 +44,9 @@ class Result(Struct, frozen=True):
     text: bytes
     """The same as JSON text, encoded once for every door."""
     backend: BackendName
+
+
+class Invoke(Protocol):
+    """`Pipeline.invoke`, as transports are given it."""
+
+    def __call__(self, call: Call, refusal: BaseException | None = None) -> Awaitable[Result]: ...

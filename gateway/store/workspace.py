@@ -171,10 +171,15 @@ class Workspace:
         return rows
 
     async def _opened(self) -> _Opened:
-        """Everyone who comes while it is being opened waits for the same attempt."""
+        """Everyone who comes while it is being opened waits for the same attempt.
+
+        Raises `StoreError`, also when its file has been lost since.
+        """
         if self._opening is None or (self._opening.done() and _failed(self._opening)):
             self._opening = asyncio.create_task(_open(self._url, self._shapes))
-        return await asyncio.shield(self._opening)
+        opened = await asyncio.shield(self._opening)
+        opened.engines.refuse_lost()
+        return opened
 
 
 async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:

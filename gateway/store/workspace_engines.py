@@ -2,6 +2,7 @@
 
 import importlib
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +30,35 @@ _CONNECTIONS: Final = 10
 _FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memory:"
 
 
+class DatabaseFile(Struct, frozen=True):
+    """A file as it was when it was opened."""
+
+    path: Path
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: Path) -> "DatabaseFile":
+        found = path.stat()
+        return cls(path, found.st_dev, found.st_ino)
+
+    def refuse_lost(self) -> None:
+        """Raise `StoreError` when the path leads elsewhere by now.
+
+        SQLite would go on with a file that nobody can open again, and all of it would be lost with
+        this process.
+        """
+        try:
+            is_same = DatabaseFile.at(self.path) == self
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreError(
+                f"{self.path} was deleted or replaced while it was in use; put the right file "
+                "there, and restart"
+            )
+
+
 class Engines(Struct, frozen=True):
     """Where the workspace lies: one engine to read, one to write; for some they are the same."""
 
@@ -36,6 +66,12 @@ class Engines(Struct, frozen=True):
     writer: AsyncEngine
     place: str
     """How messages call it; never with a password."""
+    file: DatabaseFile | None = None
+
+    def refuse_lost(self) -> None:
+        """Raise `StoreError` when what is written would be lost, for its file is not there."""
+        if self.file is not None:
+            self.file.refuse_lost()
 
     async def dispose(self) -> None:
         """Close every connection."""
@@ -54,7 +90,12 @@ def engines_at(url: str) -> Engines:
     if url.startswith(SQLITE_PREFIXES):
         path = sqlite_path(url)
         refuse_unusable(path)
-        return Engines(sqlite_engine(path, READING), sqlite_engine(path, WRITING), str(path))
+        return Engines(
+            sqlite_engine(path, READING),
+            sqlite_engine(path, WRITING),
+            str(path),
+            DatabaseFile.at(path.absolute()),
+        )
     if url.startswith(POSTGRES_PREFIXES):
         engine = _postgres_engine(url)
         return Engines(engine, engine, "the workspace database")

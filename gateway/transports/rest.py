@@ -1,10 +1,9 @@
 """The REST door: decode the request, invoke the pipeline, encode the answer."""
 
-from collections.abc import Awaitable
-from typing import Final, Protocol
+from typing import Final
 
 from gateway.auth.principal import Credentials
-from gateway.calls.call import Call, Result
+from gateway.calls.call import Call, Invoke, Result
 from gateway.errors import CallerError, MethodNotAllowed, Unauthenticated
 from gateway.transports.asgi import (
     ClientGone,
@@ -22,12 +21,6 @@ from gateway.transports.problems import send_problem
 _ALLOW: Final = ("POST", "OPTIONS")
 _NOBODYS: Final = Credentials(bearer="")
 """What an Authorization header shows that holds no key: something, but nobody's."""
-
-
-class Invoke(Protocol):
-    """`Pipeline.invoke`."""
-
-    def __call__(self, call: Call, refusal: BaseException | None = None) -> Awaitable[Result]: ...
 
 
 class _CallerLeft(BaseException):

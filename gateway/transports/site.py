@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
+from gateway.calls.call import Invoke
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.transports.asgi import request_id_of
@@ -24,7 +25,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import CheckReadiness, operations_routes
 from gateway.transports.pages import page_routes
 from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
-from gateway.transports.rest import Invoke, RestDoor
+from gateway.transports.rest import RestDoor
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 

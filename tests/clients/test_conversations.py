@@ -7,15 +7,20 @@ from tests.clients.interview import Conversation
 from tests.gateway_process import REPOSITORY
 
 INVALID_PARAMS = -32602
+UNGRANTED = "supabase_delete"
+"""The one tool that no agent is granted."""
 
 
 def test_a_client_speaks_the_revision_that_its_mode_asks_for(conversation: Conversation) -> None:
     assert conversation.protocol == conversation.client.protocol
 
 
-def test_an_administrator_is_shown_exactly_the_published_tools(conversation: Conversation) -> None:
+def test_an_administrator_is_shown_exactly_the_granted_tools(conversation: Conversation) -> None:
     """Same tools, same order, same schemas as `generated/tools.json`, in both eras."""
-    assert conversation.tools == published_tools()
+    granted = [tool for tool in published_tools() if tool["name"] != UNGRANTED]
+
+    assert len(granted) == 38
+    assert conversation.tools == granted
 
 
 def test_a_handler_answers_with_structured_content(conversation: Conversation) -> None:

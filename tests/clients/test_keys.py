@@ -12,6 +12,9 @@ FLIGHT_SEARCH_TOOLS = [
     "avinode_search_airports",
     "avinode_search_empty_legs",
     "avinode_search_flights",
+    "supabase_insert",
+    "supabase_query",
+    "supabase_update",
 ]
 
 

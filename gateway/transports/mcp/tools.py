@@ -6,11 +6,10 @@ from msgspec import Struct
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.call import Call, Result
+from gateway.calls.call import Call, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.errors import UnknownOperation
 from gateway.transports.problems import Problem, log_failure, problem_of
-from gateway.transports.rest import Invoke
 
 NO_ARGUMENTS = b"{}"
 

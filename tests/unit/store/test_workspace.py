@@ -194,6 +194,25 @@ async def test_it_recovers_when_the_cause_is_gone(file) -> None:
     await opened.close()
 
 
+@pytest.mark.parametrize("fate", ["deleted", "replaced"])
+async def test_a_file_that_is_lost_takes_no_more_rows(file, fate, caplog) -> None:
+    """SQLite would write on, to a file that is gone when the process ends."""
+    opened = workspace(at(file))
+    await opened.insert("books", [{"id": "a"}])
+    file.unlink()
+    if fate == "replaced":
+        await filled(file)
+
+    for work in (opened.insert("books", [{"id": "b"}]), titles(opened)):
+        with pytest.raises(UpstreamUnavailable) as failed:
+            await work
+        assert failed.value.is_sent is False
+    with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
+        await opened.check()
+    assert f"{file} was deleted" in caplog.text
+    await opened.close()
+
+
 async def test_a_caller_who_gives_up_does_not_lose_the_rows_in_memory() -> None:
     opened = workspace("memory:")
     await opened.insert("books", [{"id": "a"}])
