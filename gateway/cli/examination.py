@@ -1,7 +1,6 @@
 """What `gateway doctor` looks at, part by part."""
 
 import asyncio
-import importlib.util
 import os
 import stat
 import sys
@@ -12,10 +11,10 @@ from typing import Any, Final
 from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.diagnosis import Diagnosis, note, parted, refused, sound, wrong
+from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.options import settings_of
 from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
-from gateway.codegen.generate import generate
 from gateway.contract.rows import shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
@@ -110,9 +109,8 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
     if not settings.schemas.is_dir():
         yield note("contracts", f"there is no folder {settings.schemas}")
         return
-    out = _folder_of(settings.package)
     try:
-        report = generate(settings.schemas, out, check=True, package=settings.package)
+        report = compare_generated(settings)
     except ContractRefused as error:
         number = len(error.findings)
         yield wrong("contracts", f"{number} findings in {settings.schemas}", "see `gateway lint`")
@@ -121,20 +119,9 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
         yield refused("contracts", error)
         return
     if report.is_stale:
-        finding = f"{len(report.changes)} files of {out} are not what the contracts say"
-        yield wrong("contracts", finding, "gateway generate")
+        yield wrong("contracts", *parted(stale_finding(settings, report)))
     else:
         yield sound("contracts", f"{report.files} generated files for {report.tools} tools")
-
-
-def _folder_of(package: str) -> Path:
-    """Where the package lies, or `gateway generate` would write it."""
-    try:
-        found = importlib.util.find_spec(package)
-    except ImportError:
-        found = None
-    places = found.submodule_search_locations if found else None
-    return Path(next(iter(places))) if places else Path(*package.split("."))
 
 
 def _data(settings: Settings) -> Iterator[Diagnosis]:

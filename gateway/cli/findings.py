@@ -14,11 +14,17 @@ from gateway.codegen.report import as_json, as_sarif, as_text
 Form = Literal["text", "json", "sarif"]
 
 _PLACE: Final = re.compile(r"^(\S+:\d+: )(error|note)( \S+)(.*)$")
+_ASKS_FOR_NOTHING: Final = "schema/amber-keyword"
 _COLOURS: Final = {"error": "red", "note": "yellow"}
 
 
-def print_findings(findings: Sequence[Finding], schemas: Path, form: Form) -> None:
-    """Print to standard output; colours and links are for terminals, and click drops them else."""
+def print_findings(
+    findings: Sequence[Finding], schemas: Path, form: Form, *, everything: bool = True
+) -> None:
+    """Print to standard output; colours and links are for terminals, and click drops them else.
+
+    People are spared the notes that ask for no change, unless they want `everything`.
+    """
     folder = schemas.as_posix()
     match form:
         case "json":
@@ -26,8 +32,15 @@ def print_findings(findings: Sequence[Finding], schemas: Path, form: Form) -> No
         case "sarif":
             click.echo(as_sarif(findings, version("contract-gateway"), folder))
         case "text":
-            for line in as_text(findings, folder).splitlines():
-                click.echo(_coloured(line))
+            _print_text(findings, folder, everything=everything)
+
+
+def _print_text(findings: Sequence[Finding], folder: str, *, everything: bool) -> None:
+    shown = [f for f in findings if everything or f.rule != _ASKS_FOR_NOTHING]
+    for line in as_text(shown, folder).splitlines():
+        click.echo(_coloured(line))
+    if spared := len(findings) - len(shown):
+        click.echo(f"{spared} more ask for no change: gateway lint --notes prints them")
 
 
 def _coloured(line: str) -> str:

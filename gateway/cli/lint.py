@@ -20,11 +20,18 @@ from gateway.codegen.sources.tree import read_tree
 @click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
 @click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0 for code hosts.")
 @click.option("--errors-only", is_flag=True, help="Leave out what refuses nothing.")
+@click.option("--notes", is_flag=True, help="Print notes that ask for no change too.")
 @click.option("--bindings", is_flag=True, help="Print what is proved of each mapped field.")
 @click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
 @settings_options("schemas")
 def command(
-    *, form: Form | None, errors_only: bool, bindings: bool, rules: bool, **flags: Any
+    *,
+    form: Form | None,
+    errors_only: bool,
+    notes: bool,
+    bindings: bool,
+    rules: bool,
+    **flags: Any,
 ) -> int:
     """Check the contracts: exit code 0 for clean, 1 for findings, 2 when they cannot be read."""
     if rules:
@@ -40,7 +47,8 @@ def command(
     if bindings and not refusals:
         print_proofs(lower(tree), as_json=form == "json")
     else:
-        print_findings(refusals if errors_only else findings, schemas, form or "text")
+        shown = refusals if errors_only else findings
+        print_findings(shown, schemas, form or "text", everything=notes)
     return FINDINGS if refusals else OK
 
 

@@ -10,11 +10,14 @@ import uvloop
 from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
 from gateway.clock import FastClock, SystemClock
+from gateway.contract.upstream import Upstream
+from gateway.errors import ConfigurationError
+from gateway.settings.sources import backend_name
 from gateway.transports.listen import bind, serve_http, url_of
 
 
@@ -55,9 +58,8 @@ def command(
     only the access tokens that it has issued.
     """
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package)
     application = UpstreamApplication(
-        catalogue.upstreams[known_upstream(catalogue, upstream)],
+        _mocked(open_catalogue(settings.package), upstream),
         FastClock(SystemClock(), settings.mock_speed, settings.mock_time),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
@@ -67,3 +69,14 @@ def command(
     ready = partial(announce, url_of(listener))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve_http(asgi_app(application), listener, ready))
+
+
+def _mocked(catalogue: Catalogue, name: str) -> Upstream:
+    """The upstream of this name. Raises `ConfigurationError`."""
+    upstream = catalogue.upstreams[known_upstream(catalogue, name)]
+    if upstream.has_workspace:
+        raise ConfigurationError(
+            f"{name} has no mock over HTTP, as tables of the gateway stand in for it; "
+            f"serve with {backend_name(name).variable}=mock or workspace"
+        )
+    return upstream

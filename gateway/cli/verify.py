@@ -9,11 +9,15 @@ import click
 from rich.text import Text
 
 from gateway.catalogue import open_catalogue
+from gateway.cli.diagnosis import parted
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.known import known_connector
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
+from gateway.codegen.finding import ContractRefused
 from gateway.errors import ConfigurationError
+from gateway.settings import Settings
 from gateway.verification.doors import DOORS, DoorFailed
 from gateway.verification.verify import Verdict, verify
 
@@ -25,16 +29,20 @@ from gateway.verification.verify import Verdict, verify
     help="Verify the tools of all connectors: what is verified without any option, too.",
 )
 @click.option("--connector", help="Only the tools of this connector.")
-@settings_options("package", "seed")
+@settings_options("schemas", "package", "seed")
 @json_option
 def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - the one thing there is to verify, and so the default
     """Call every tool with its contract's examples through every door, on mocks.
 
+    What is called is the generated package, and a folder of contracts beside it must say the same.
     Over REST, over both eras of MCP and over stdio, each in a process of its own: every answer must
     keep the tool's output schema, and all doors must give the same. Nothing reaches a real system.
     Exit code 1 when something fails.
     """
     settings = settings_of(flags)
+    if stale := _stale(settings):
+        click.echo(stale, err=True)
+        return FINDINGS
     catalogue = open_catalogue(settings.package)
     only = None if connector is None else known_connector(catalogue, connector)
     with (
@@ -50,6 +58,19 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     else:
         _print(verdicts)
     return OK if all(verdict.is_verified for verdict in verdicts) else FINDINGS
+
+
+def _stale(settings: Settings) -> str | None:
+    """Why a verdict on the package would not be one on the contracts, where there are contracts."""
+    if not settings.schemas.is_dir():
+        return None
+    try:
+        report = compare_generated(settings)
+    except ContractRefused as error:
+        number = len(error.findings)
+        return f"error: {number} findings in {settings.schemas}\nfix: see `gateway lint`"
+    finding, fix = parted(stale_finding(settings, report))
+    return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
 
 def _print(verdicts: list[Verdict]) -> None:

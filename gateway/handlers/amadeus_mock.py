@@ -1,8 +1,9 @@
 """How the Amadeus mock behaves: locations, flight offers and hotels, each by the seed.
 
 Prices are in the currency of the place where the journey begins or the hotel stands. The examples
-of contracts have fixed days, so only days before 2024 lie in the past. A hotel without a room makes
-the mock refuse all hotels of the request and name it, as Amadeus does.
+of contracts have fixed days, so only days before 2024 lie in the past, and those from 2100 on are
+too far ahead. A hotel without a room makes the mock refuse all hotels of the request and name it,
+as Amadeus does.
 """
 
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from gateway.handlers.amadeus_mock_places import city_at
 __all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
 _FIRST_DAY: Final = "2024-01-01"
+_LAST_DAY: Final = "2099-12-31"
 _FLIGHTS: Final = "/v2/shopping/flight-offers"
 _HOTELS: Final = "/v1/reference-data/locations/hotels/by-city"
 _LOCATIONS: Final = "/v1/reference-data/locations"
@@ -67,10 +69,11 @@ def list_hotels_in_city(request: MockRequest, _state: MockState) -> MockReply:
 def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     query = request.query
     first = date.fromisoformat(query.get("checkInDate", request.now.date().isoformat()))
+    wrong = _far_or_past(first.isoformat())
+    if wrong is not None:
+        return refused(381, "INVALID CHECK-IN DATE", f"Date is {wrong}", "checkInDate")
     given = query.get("checkOutDate")
     last = first + timedelta(days=1) if given is None else date.fromisoformat(given)
-    if first.isoformat() < _FIRST_DAY:
-        return refused(381, "INVALID CHECK-IN DATE", "Date is in the past", "checkInDate")
     if last <= first:
         title = "CHECK_OUT DATE MUST BE FURTHER IN THE FUTURE THAN CHECK-IN DATE"
         return refused(404, title, "Check-out is not after check-in", "checkOutDate")
@@ -99,11 +102,20 @@ def _wrong_places(query: Mapping[str, Any]) -> MockReply | None:
 
 
 def _wrong_flight_dates(query: Mapping[str, Any]) -> MockReply | None:
-    if query["departureDate"] < _FIRST_DAY:
-        return refused(425, "INVALID DATE", "Date/Time is in the past", "departureDate")
+    for parameter in ("departureDate", "returnDate"):
+        wrong = _far_or_past(query.get(parameter, query["departureDate"]))
+        if wrong is not None:
+            return refused(425, "INVALID DATE", f"Date/Time is {wrong}", parameter)
     if query.get("returnDate", query["departureDate"]) < query["departureDate"]:
         return refused(425, "INVALID DATE", "Return is before departure", "returnDate")
     return None
+
+
+def _far_or_past(day: str) -> str | None:
+    """What is wrong with a day written YYYY-MM-DD, which sorts as text."""
+    if day < _FIRST_DAY:
+        return "in the past"
+    return "too far in the future" if day > _LAST_DAY else None
 
 
 def _unsold(

@@ -5,10 +5,31 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Any
 
-from gateway.contract.fieldmap import Unmappable, as_date_time
+from gateway.contract.fieldmap import Unmappable, as_date, as_date_time
+from gateway.errors import InvalidArguments
 
 Lift = Mapping[str, Any]
 """One operator's place in a request for quotes; `answeredOn` once the operator has answered."""
+
+
+def days_in_order(days: Mapping[str, str]) -> dict[str, str]:
+    """The first and the last day, as Avinode takes them.
+
+    Raises `InvalidArguments` when the last is before the first: nothing could ever be found.
+    """
+    if days["to"] < days["from"]:
+        raise InvalidArguments.at("/date_range/to", "order", "must not be before from")
+    return {"from": days["from"], "to": days["to"]}
+
+
+def day_back(departure: str, back: str) -> str:
+    """The day of the flight back, in UTC.
+
+    Raises `InvalidArguments` when it departs before the flight there.
+    """
+    if _instant(back) < _instant(departure):
+        raise InvalidArguments.at("/return_date", "order", "must not be before departure_date")
+    return as_date(back)
 
 
 def minutes_between(start: str, end: str) -> int:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4ef7f2e965ca65519a4eefc804532059; generator 1
+# Source closure sha256: 65a7533a32bf0509db5a66ea8c7e2553; generator 1
 
 """The operations of avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 43d61e5150c820903587f9330534175e; generator 1
+# Source closure sha256: 4b5d34159193b90152ebde4d6c39d328; generator 1
 
 """The binding of amadeus.get_airport_code.
 

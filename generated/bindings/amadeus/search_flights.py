@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aaed224c0e7b3475bb88a8a745a38fdd; generator 1
+# Source closure sha256: d46d629341333b1307a80b2bcefa400b; generator 1
 
 """The binding of amadeus.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 961eaef55ec94455a3c284ce6bd9f5b3; generator 1
+# Source closure sha256: 60d691659d93c39336991509802f0d49; generator 1
 
 """The binding of amadeus.search_hotels.
 

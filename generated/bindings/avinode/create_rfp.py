@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8621a3a4c048cda882a71c1ca9905a3f; generator 1
+# Source closure sha256: eacfc6f25a8d6fd3c0aed1f26c7c978e; generator 1
 
 """The binding of avinode.create_rfp.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 304cdaa7466b790c89840ad47ebf4c36; generator 1
+# Source closure sha256: 168f8eb45e0c778fe2155ae8ad965270; generator 1
 
 """The binding of avinode.create_trip.
 
@@ -14,6 +14,7 @@ from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date, as_time, converted, listed, text
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import day_back
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
@@ -43,7 +44,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
                         "startAirport": {"icao": arguments["arrival_airport"]},
                         "endAirport": {"icao": arguments["departure_airport"]},
                         "dateTime": {
-                            "date": converted(arguments["return_date"], as_date, "/return_date"),
+                            "date": day_back(arguments["departure_date"], arguments["return_date"]),
                             "time": converted(arguments["return_date"], as_time, "/return_date"),
                             "departure": True,
                             "local": False,

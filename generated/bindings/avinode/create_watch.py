@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b547e700581032189e52293d9fe290df; generator 1
+# Source closure sha256: e5d131714a2744653e24b7d4280d79d8; generator 1
 
 """The binding of avinode.create_watch.
 
@@ -14,6 +14,7 @@ from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present, text
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import days_in_order
 
 _STATUS: Final[Mapping[str, Any]] = {"ACTIVE": "active", "PAUSED": "paused"}
 
@@ -27,10 +28,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
             {
                 "startAirport": {"icao": arguments["departure_airport"]},
                 "endAirport": {"icao": arguments["arrival_airport"]},
-                "dateRange": {
-                    "from": arguments["date_range"]["from"],
-                    "to": arguments["date_range"]["to"],
-                },
+                "dateRange": days_in_order(arguments["date_range"]),
                 "paxCount": text(arguments.get("passengers", ABSENT)),
                 "maximumPrice": arguments.get("max_price", ABSENT),
                 "currency": "USD",

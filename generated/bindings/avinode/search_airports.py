@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4b38d5bcd24f2384d9d0108a0c9b7320; generator 1
+# Source closure sha256: 605b6c71ccdc015f181a435f95fb3f7c; generator 1
 
 """The binding of avinode.search_airports.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ba26cc8b91f53b56df40cd42932aae0a; generator 1
+# Source closure sha256: 38ef66d8e1011f826285e2542b5147c6; generator 1
 
 """The binding of avinode.search_empty_legs.
 
@@ -23,6 +23,7 @@ from gateway.contract.fieldmap import (
 )
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import days_in_order
 
 _CATEGORY: Final[Mapping[str, Any]] = {
     "Entry level jet (VLJ)": "light",
@@ -44,10 +45,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
             {
                 "startAirport": {"icao": arguments["departure_airport"]},
                 "endAirport": {"icao": arguments["arrival_airport"]},
-                "dateRange": {
-                    "from": arguments["date_range"]["from"],
-                    "to": arguments["date_range"]["to"],
-                },
+                "dateRange": days_in_order(arguments["date_range"]),
                 "paxCount": text(arguments["passengers"]),
                 "maximumPrice": arguments.get("max_price", ABSENT),
                 "currency": "USD",

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f01892697b8343b123cfb6aca758f360; generator 1
+# Source closure sha256: 97e89a3656a159963dc43a07c36a4729; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 038f048c34ca37900a7df767a3fa637f; generator 1
+# Source closure sha256: 699e9a9eb3019ad6f1d3162832b26b9a; generator 1
 
 """The binding of weather.get_weather.
 

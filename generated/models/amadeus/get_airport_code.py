@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aff293403c54eeea61b8142a6da4ffc1; generator 1
+# Source closure sha256: 762f1f78b06cfe0fdb7d32fa94164087; generator 1
 
 """Get airport code.
 

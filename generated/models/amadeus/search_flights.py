@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e38d79aa3c74c712081f726c6943e6ab; generator 1
+# Source closure sha256: eaa614c55cdd73fbb4f6d31e25adc231; generator 1
 
 """Search scheduled flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2f05fe2a2ecb59180847e6b4ea6966b4; generator 1
+# Source closure sha256: a8bdd0a1a651cecc0bbe2a5c4822bf9b; generator 1
 
 """Search hotels.
 

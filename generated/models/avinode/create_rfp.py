@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f09d44691e81fcf242baffdfa0d594ed; generator 1
+# Source closure sha256: f50c591edbc91bb9a77589ae5cb536cd; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 846d7ca33d72703276584717ef2f44a6; generator 1
+# Source closure sha256: 5fdcbe2b36aca7ab14cc6d43dddf029c; generator 1
 
 """Create a trip.
 
@@ -38,7 +38,7 @@ class CreateTripInput(BaseModel):
     """Departure, RFC 3339 with offset, such as 2026-12-01T14:00:00Z."""
 
     return_date: str | None = None
-    """Departure of the flight back, RFC 3339 with offset."""
+    """Departure of the flight back, RFC 3339 with offset; not before the flight there."""
 
 
 class CreateTripOutput(BaseModel):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e46ce05769dbd7177177924fd631a8cd; generator 1
+# Source closure sha256: 5ced470c0a3a9cedd03bd1ec84235168; generator 1
 
 """Search empty legs.
 

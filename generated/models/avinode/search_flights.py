@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bde2c3e23a35d6e6efc2064bbac4a13a; generator 1
+# Source closure sha256: 872b1162c10e7d71e01a30903a96d919; generator 1
 
 """Search charter flights.
 

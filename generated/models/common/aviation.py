@@ -1,6 +1,6 @@
 # Generated from schemas/common/aviation.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e4748c3acb37208e9cd9840e6c53dc6f; generator 1
+# Source closure sha256: 77dd6c6d08fe9acdad654f536fdf6fe6; generator 1
 
 """Definitions that several contracts share: aviation."""
 
@@ -60,7 +60,7 @@ class DateRange(BaseModel):
     """First day, YYYY-MM-DD."""
 
     to: str
-    """Last day, YYYY-MM-DD."""
+    """Last day, YYYY-MM-DD; not before the first."""
 
 
 class Operator(BaseModel):

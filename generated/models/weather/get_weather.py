@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cdc9579ca155af32fef31e714c43d17a; generator 1
+# Source closure sha256: 5367712ee1f248df023a37cc981c9c38; generator 1
 
 """Get the weather.
 

@@ -1,6 +1,7 @@
 """Runs the command line in this process."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,8 @@ Cli = Callable[..., Outcome]
 def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
     """Runs `gateway ARGUMENTS` in an empty folder, with no settings but those of the test."""
     monkeypatch.chdir(tmp_path)
+    # A command makes the project's own package importable; the next test has another project.
+    monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setenv("GATEWAY_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("GATEWAY_SCHEMAS", str(ROOT / "schemas"))
     root = logging.getLogger()

@@ -33,6 +33,17 @@ def test_clean_contracts_exit_with_0(cli):
     assert (code, out) == (0, "0 errors, 0 notes\n")
 
 
+def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli):
+    code, out, _ = cli("lint")
+    assert code == 0
+    assert "amber" not in out
+    assert out.splitlines()[-1].endswith("ask for no change: gateway lint --notes prints them")
+
+    code, out, _ = cli("lint", "--notes")
+    assert code == 0
+    assert "note schema/amber-keyword " in out
+
+
 def test_a_finding_names_file_line_rule_pointer_and_fix(cli, damaged):
     code, out, _ = cli("lint", "--errors-only", "--schemas", damaged)
     assert code == 1
@@ -61,6 +72,21 @@ def test_a_folder_that_is_not_there_cannot_be_linted(cli):
     code, out, err = cli("lint", "--schemas", "absent")
     assert (code, out) == (2, "")
     assert err.startswith("error: absent is not a folder\nfix: ")
+
+
+def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schemas):
+    tool = schemas / "tools" / "example" / "greet.yaml"
+    tool.write_text(tool.read_text("utf-8").replace("value: {name: ", "value: {name: Dr ", 1))
+    code, out, err = cli("verify", "--schemas", schemas)
+    assert (code, out) == (1, "")
+    assert "are not what the contracts say" in err
+    assert err.endswith("fix: gateway generate\n")
+
+
+def test_contracts_with_findings_are_not_verified(cli, damaged):
+    code, out, err = cli("verify", "--schemas", damaged)
+    assert (code, out) == (1, "")
+    assert err == f"error: 1 findings in {damaged}\nfix: see `gateway lint`\n"
 
 
 def test_the_rules_can_be_listed(cli):

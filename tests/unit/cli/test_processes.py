@@ -110,6 +110,13 @@ def test_mock_knows_the_upstreams_of_the_contracts(cli):
     assert err == f"error: there is no upstream 'nowhere'\nfix: the upstreams are {names}\n"
 
 
+def test_what_tables_stand_in_for_has_no_mock_over_http(cli) -> None:
+    code, _, err = cli("mock", "supabase")
+
+    assert code == 2
+    assert "GATEWAY_BACKEND_SUPABASE=mock or workspace" in err
+
+
 def test_a_port_that_is_none_is_wrong_usage(cli):
     code, _, err = cli("mock", "avinode", "--port", "99999")
     assert code == 2

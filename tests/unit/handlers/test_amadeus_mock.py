@@ -172,3 +172,11 @@ def test_a_light_view_tells_less():
     (light,) = ask("searchLocations", view="LIGHT", **query).body["data"]
     assert light.items() < {**full, "address": light["address"]}.items()
     assert light["address"].items() < full["address"].items()
+
+
+@pytest.mark.parametrize("day", ["2023-12-31", "2100-01-01", "9999-12-31"])
+def test_a_day_that_is_past_or_far_ahead_is_refused(day):
+    assert code(ask("searchFlightOffers", **{**FLIGHT, "departureDate": day})) == (400, 425)
+    assert code(ask("searchFlightOffers", **FLIGHT, returnDate=day)) == (400, 425)
+    hotel_ids = [hotels_in(CITIES["LON"])[0].id]
+    assert code(ask("searchHotelOffers", hotelIds=hotel_ids, checkInDate=day)) == (400, 381)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gateway.errors import (
+    InvalidArguments,
     InvalidReply,
     ToolFailed,
     UpstreamRateLimited,
@@ -216,3 +217,27 @@ async def test_times_are_universal():
     )
     assert result["deadline"] == "2026-11-22T18:00:00Z"
     assert re.fullmatch(r"2026-11-20T14:30:00(\.0+)?Z", result["created_at"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "wrong", "pointer"),
+    [
+        ("search_empty_legs", {"date_range": {"from": "2026-12-02", "to": "2026-12-01"}}, "to"),
+        ("create_watch", {"date_range": {"from": "2026-12-02", "to": "2026-12-01"}}, "to"),
+        ("create_trip", {"return_date": "2026-12-02T03:14:59Z"}, "return_date"),
+    ],
+)
+async def test_what_ends_before_it_begins_is_refused_and_never_sent(tool, wrong, pointer):
+    tools = Tools()
+
+    with pytest.raises(InvalidArguments) as caught:
+        await tools.call(tool, ARGUMENTS[tool] | wrong)
+
+    assert caught.value.violations[0].pointer.endswith(f"/{pointer}")
+    assert tools.requests == []
+
+
+async def test_the_flight_back_may_leave_in_the_moment_of_the_flight_there():
+    tools = Tools()
+    result = await tools.call("create_trip", TRIP | {"return_date": "2026-12-02T03:15:00Z"})
+    assert result["status"] == "created"
