@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway.auth.principal import Permit
-from gateway.calls.call import Arguments, Result
+from gateway.calls.call import Arguments, BackendName, Result
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
 
@@ -96,6 +96,13 @@ class KeptAnswers(Generic[T]):
         self._bytes -= self._kept.pop(key).size
 
 
+class _Answer(Struct, frozen=True):
+    """What is kept of a result. Its values would take ten times the room, and are in the text."""
+
+    text: bytes
+    backend: BackendName
+
+
 class ReadCache:
     """Results of reads, by operation and arguments, where the contract says `x-policy.cache`.
 
@@ -105,7 +112,7 @@ class ReadCache:
     """
 
     def __init__(self, clock: Clock) -> None:
-        self._kept: KeptAnswers[Result] = KeptAnswers(clock, lambda result: len(result.text))
+        self._kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
         self._writes: Counter[str] = Counter()
         """How many writes of a connector have ended."""
 
@@ -122,6 +129,11 @@ class ReadCache:
         if not operation.cache_seconds:
             return await run()
         key = encode_key([operation.id, self._writes[operation.connector], arguments.values])
-        kept = await self._kept.get(key, operation.cache_seconds, run)
+
+        async def make() -> _Answer:
+            result = await run()
+            return _Answer(result.text, result.backend)
+
+        kept = await self._kept.get(key, operation.cache_seconds, make)
         # Decoded anew: whoever gets the values may change them.
         return Result(_decode(kept.text), kept.text, kept.backend)

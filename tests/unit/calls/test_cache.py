@@ -1,6 +1,7 @@
 """What is kept is answered again for its time, made once, and never a write."""
 
 import asyncio
+import weakref
 
 import pytest
 from hypothesis import given
@@ -145,6 +146,27 @@ async def test_whoever_changes_a_result_changes_nobody_elses() -> None:
     first.values["n"] = 99
 
     assert (await cache.answer(permit(60), read(), run)).values == {"n": 1}
+
+
+async def test_of_a_result_only_its_text_is_kept() -> None:
+    """Its values take ten times the room that the limit counts."""
+
+    class Values(dict[str, int]):
+        """A dictionary whose end can be seen."""
+
+    values = Values(n=1)
+    end = weakref.ref(values)
+    results = [Result(values, b'{"n":1}', "mock")]
+    del values
+
+    async def run() -> Result:
+        return results.pop()
+
+    cache = ReadCache(ManualClock())
+    answered = await cache.answer(permit(60), read(), run)
+
+    assert answered.values == {"n": 1}
+    assert end() is None
 
 
 async def test_nothing_is_kept_without_a_promise_nor_of_a_write() -> None:
