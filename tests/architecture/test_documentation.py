@@ -152,3 +152,12 @@ def test_every_link_to_a_file_leads_somewhere(root, pages):
         if not (root / path).parent.joinpath(target).exists()
     ]
     assert broken == []
+
+
+def test_the_change_log_names_every_operation(pages):
+    missing = {
+        entry.id
+        for entry in open_catalogue("generated").entries
+        if f"`{entry.id}`" not in pages["CHANGELOG.md"]
+    }
+    assert missing == set()
