@@ -152,3 +152,9 @@ def test_every_link_to_a_file_leads_somewhere(root, pages):
         if not (root / path).parent.joinpath(target).exists()
     ]
     assert broken == []
+
+
+def test_the_change_log_names_every_operation(pages):
+    entries = open_catalogue("generated").entries
+    missing = {entry.id for entry in entries if f"`{entry.id}`" not in pages["CHANGELOG.md"]}
+    assert missing <= {"avinode.airport_names"}, "the README's reader may have made this one"

@@ -24,6 +24,8 @@ README = (REPOSITORY / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 SETTINGS = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 CATALOGUE = open_catalogue("generated")
+TOOLS = [entry for entry in CATALOGUE.entries if entry.id != "avinode.airport_names"]
+"""Without the tool of the tour, which whoever runs these tests may have made."""
 
 
 def block(holding: str) -> str:
@@ -63,7 +65,7 @@ def paste(text: str, folder: Path, **environment: str) -> str:
         env=clean_environment(own | environment),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
@@ -123,10 +125,11 @@ def bodies(printed: str) -> list[Any]:
 
 @pytest.mark.slow
 def test_every_tool_is_verified_as_the_tour_says(checkout: Path) -> None:
+    paste(".venv/bin/gateway generate", checkout)
+
     printed = paste(block("gateway verify"), checkout)
 
-    total = len(CATALOGUE.entries)
-    assert f"{total} of {total} tools verified at 4 doors" in printed
+    assert f"{len(TOOLS)} of {len(TOOLS)} tools verified at 4 doors" in printed
 
 
 def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:
@@ -136,9 +139,9 @@ def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:
 def test_the_table_of_connectors_is_the_catalogue() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", README, re.MULTILINE)
 
-    counted = Counter(entry.operation.connector for entry in CATALOGUE.entries)
+    counted = Counter(entry.operation.connector for entry in TOOLS)
     assert {name: int(number) for name, number in rows} == counted
-    assert f"{len(CATALOGUE.entries)} tools of ten connectors" in README
+    assert f"{len(TOOLS)} tools of ten connectors" in README
     assert len(counted) == 10
 
 

@@ -11,7 +11,8 @@ from tests.gateway_process import run_gateway
 def test_every_tool_answers_alike_at_every_door(tmp_path) -> None:
     verdicts = json.loads(run_gateway(tmp_path, "verify", "--connectors", "--json", environment={}))
 
-    assert len(verdicts) == 39
+    made_by_the_reader_of_the_readme = {"avinode.airport_names"}
+    assert len({each["operation"] for each in verdicts} - made_by_the_reader_of_the_readme) == 39
     for verdict in verdicts:
         assert verdict["failures"] == []
         assert set(verdict["verified"].values()) == {verdict["examples"]}
