@@ -3,9 +3,7 @@
 import asyncio
 import copy
 from collections.abc import Mapping
-from typing import Any, Final
-
-from pydantic import ValidationError
+from typing import Final
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Call, Outcome
@@ -15,9 +13,8 @@ from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
+from gateway.contract.handler import ModelRefused, violations_of
 from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
-from gateway.contract.pointers import pointer_of
-from gateway.contract.schema import MAX_VIOLATIONS
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.violation import Violation
 from gateway.errors import (
@@ -27,7 +24,6 @@ from gateway.errors import (
     ToolFailed,
     UpstreamError,
     UpstreamTimeout,
-    UpstreamUnavailable,
 )
 
 _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look before repeating it."
@@ -62,7 +58,7 @@ class Dispatcher:
         except ToolFailed as error:
             raise _declared(operation, error) from error
         except UpstreamError as error:
-            if not _may_have_happened(error, sending):
+            if not sending.leaves_doubt(error):
                 raise
             raise _doubtful(error) from error
 
@@ -93,9 +89,8 @@ class Dispatcher:
                 context = CallUpstreams(self._facts(call), lines, sending, self._shared)
                 try:
                     return Outcome(await run(arguments.values, context), backend)
-                except ValidationError as error:
-                    # Without its cause: an error of pydantic shows the values that it refuses.
-                    raise _unfit(error) from None
+                except ModelRefused as refused:
+                    raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
                 facts = self._facts(call, self._lines[binding.upstream].settings)
                 return Outcome(await self._exchange(binding, arguments, facts, sending), backend)
@@ -121,27 +116,6 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error
-
-
-def _unfit(error: ValidationError) -> InvalidResult:
-    """What a handler made and its own model refuses."""
-    found: Any = error.errors(include_url=False, include_context=False, include_input=False)
-    return InvalidResult(
-        [
-            Violation(pointer=pointer_of(each["loc"]), keyword=each["type"], detail="does not fit")
-            for each in found[:MAX_VIOLATIONS]
-        ]
-    )
-
-
-def _may_have_happened(error: UpstreamError, sending: Sending) -> bool:
-    """Whether repeating the call could do a second time what it has done or may have done."""
-    if not error.is_retryable:
-        return False
-    if sending.has_acted:
-        return True
-    is_doubtful = sending.may_have_acted or (sending.acts_unseen and error.is_sent)
-    return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
 
 def _doubtful(error: UpstreamError) -> UpstreamError:

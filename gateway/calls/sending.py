@@ -18,6 +18,7 @@ from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, Upstre
 from gateway.errors import (
     GatewayError,
     InternalError,
+    UpstreamError,
     UpstreamRateLimited,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -96,6 +97,15 @@ class Sending:
                 return outcome
             await self._sleep(wait)
         raise AssertionError("unreachable")
+
+    def leaves_doubt(self, error: UpstreamError) -> bool:
+        """Whether repeating the call that ended in `error` could do again what it may have done."""
+        if not error.is_retryable:
+            return False
+        if self.has_acted:
+            return True
+        is_doubtful = self.may_have_acted or (self.acts_unseen and error.is_sent)
+        return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
     async def _try(
         self, line: Line, request: UpstreamRequest, leaves_no_doubt: bool
