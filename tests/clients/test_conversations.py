@@ -9,6 +9,8 @@ from tests.gateway_process import REPOSITORY
 INVALID_PARAMS = -32602
 UNGRANTED = "supabase_delete"
 """The one tool that no agent is granted."""
+MADE_BY_THE_README = "avinode_airport_names"
+"""Whoever runs these tests may have taken its tour."""
 
 
 def test_a_client_speaks_the_revision_that_its_mode_asks_for(conversation: Conversation) -> None:
@@ -19,7 +21,7 @@ def test_an_administrator_is_shown_exactly_the_granted_tools(conversation: Conve
     """Same tools, same order, same schemas as `generated/tools.json`, in both eras."""
     granted = [tool for tool in published_tools() if tool["name"] != UNGRANTED]
 
-    assert len(granted) == 38
+    assert len([tool for tool in granted if tool["name"] != MADE_BY_THE_README]) == 38
     assert conversation.tools == granted
 
 
