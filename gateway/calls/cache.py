@@ -1,6 +1,7 @@
 """What reads have answered, kept in this process for as long as the contracts allow."""
 
 import asyncio
+import copy
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
@@ -54,8 +55,12 @@ class KeptAnswers(Generic[T]):
             if first is None:
                 return await self._make(key, seconds, make)
             await asyncio.wait([first])
-            if not first.cancelled():
-                return first.result()
+            if first.cancelled():
+                continue
+            if (failure := first.exception()) is not None:
+                # A copy for each who waited: every raise adds to the traceback of what it raises.
+                raise copy.copy(failure)
+            return first.result()
 
     async def _make(self, key: bytes, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
         first = self._under_way[key] = asyncio.get_running_loop().create_future()

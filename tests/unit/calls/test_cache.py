@@ -71,6 +71,7 @@ async def test_whoever_asks_meanwhile_shares_the_first_outcome(failure) -> None:
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
 
     assert make.made == 1
+    assert len({id(outcome) for outcome in outcomes}) == (50 if failure else 1)
     assert set(map(repr, outcomes)) == {repr(failure) if failure else repr(b"1")}
 
 
