@@ -113,7 +113,7 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
         report = compare_generated(settings)
     except ContractRefused as error:
         number = len(error.findings)
-        yield wrong("contracts", f"{number} findings in {settings.schemas}", "see `gateway lint`")
+        yield wrong("contracts", f"findings in {settings.schemas}: {number}", "see `gateway lint`")
         return
     except OperatorError as error:
         yield refused("contracts", error)
@@ -156,7 +156,7 @@ def _store(settings: Settings) -> Iterator[Diagnosis]:
     except OperatorError as error:
         yield refused("store", error)
     else:
-        yield sound("store", f"{path} opens and holds {number} keys")
+        yield sound("store", f"{path} opens; keys in it: {number}")
 
 
 async def _count_keys(url: str) -> int:

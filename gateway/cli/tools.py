@@ -13,9 +13,12 @@ from gateway.cli.output import console, print_json, print_table
 from gateway.settings import Settings
 
 
-@click.group(name="tools")
-def command() -> None:
-    """List the tools, or show one."""
+@click.group(name="tools", invoke_without_command=True, epilog="Example: gateway tools")
+@click.pass_context
+def command(context: click.Context) -> None:
+    """List the tools, or show one. Without a command: list them."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_tools)
 
 
 @command.command(

@@ -157,11 +157,14 @@ async def _prepare(reader: AsyncEngine, writer: AsyncEngine, path: Path) -> None
         found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
         if found != "ok":
             raise StoreError(f"{path} is corrupt; restore it from a backup")
+        if await _version(connection, path) != HEAD:
+            # Alembic is loaded only here, for most starts find the database at its head; and before
+            # the lock is taken, for others who start at the same moment wait for it.
+            importlib.import_module(_MIGRATE)
     # That connection may have seen the file before the writer turned it to write-ahead logging.
     await reader.dispose()
     async with writer.begin() as connection:
         if await _version(connection, path) != HEAD:
-            # Alembic is loaded only here: most starts find the database at its head.
             migration = importlib.import_module(_MIGRATE)
             await connection.run_sync(migration.upgrade, path)
 

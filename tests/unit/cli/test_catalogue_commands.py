@@ -19,6 +19,10 @@ def test_tools_list_shows_every_tool_once(cli, catalogue):
     assert [line.split()[0] for line in out.splitlines()[1:]] == [e.id for e in catalogue.entries]
 
 
+def test_tools_alone_lists_them(cli):
+    assert cli("tools") == cli("tools", "list")
+
+
 def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
     _, out, _ = cli("tools", "list", "--agent", "flight_search", "--json")
     listed = {tool["operation"] for tool in json.loads(out)}

@@ -81,7 +81,7 @@ def test_a_database_in_order_is_opened(examine, cli):
     cli("keys", "create", "flight_search")
     code, found = examine()
     assert code == 0
-    assert found["store"][-1]["finding"].endswith("gateway.db opens and holds 1 keys")
+    assert found["store"][-1]["finding"].endswith("gateway.db opens; keys in it: 1")
 
 
 def test_a_key_file_that_others_may_read_is_found(examine, tmp_path):
