@@ -12,8 +12,8 @@ hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("default")
 
-# Under nohup a hangup is ignored, in the background of a script an interrupt, and every process that
-# a test starts would inherit that.
+# Under nohup a hangup is ignored, in the background of a script an interrupt, and every process
+# that a test starts would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -13,7 +13,7 @@ from gateway.cli.output import console, print_json, print_table
 from gateway.settings import Settings
 
 
-@click.group(name="tools", invoke_without_command=True, epilog="Example: gateway tools")
+@click.group(name="tools", invoke_without_command=True, epilog="Example: gateway tools list")
 @click.pass_context
 def command(context: click.Context) -> None:
     """List the tools, or show one. Without a command: list them."""
