@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -156,3 +157,69 @@ def test_a_refused_token_is_renewed_once_and_no_more(loop, live, tool) -> None:
     asked = [seen for seen in live.upstreams.seen if not seen.is_token]
     assert len(asked) == (2 if has_tokens else 1)
     assert any(seen.is_token for seen in live.upstreams.seen) is has_tokens
+
+
+class Refusal(Struct, frozen=True):
+    """An error as its vendor words it: what it must become, and whether a read tries it again."""
+
+    tool: str
+    status: int
+    body: object
+    error: type[GatewayError]
+    is_passing: bool
+
+
+def google(status: str, reason: str) -> object:
+    return {"error": {"code": 403, "status": status, "errors": [{"reason": reason}]}}
+
+
+REFUSALS: Final = (
+    Refusal("gmail.get_email", 403, google("", "rateLimitExceeded"), UpstreamRateLimited, True),
+    Refusal("gmail.get_email", 403, google("", "dailyLimitExceeded"), UpstreamRateLimited, False),
+    Refusal(
+        "gmail.get_email",
+        403,
+        google("PERMISSION_DENIED", "insufficientPermissions"),
+        UpstreamRefusedCredentials,
+        False,
+    ),
+    Refusal(
+        "sheets.read_sheet", 403, google("", "userRateLimitExceeded"), UpstreamRateLimited, True
+    ),
+    Refusal(
+        "sheets.read_sheet",
+        403,
+        google("PERMISSION_DENIED", "forbidden"),
+        UpstreamRefusedCredentials,
+        False,
+    ),
+    Refusal(
+        "amadeus.get_airport_code",
+        429,
+        {"errors": [{"status": 429, "code": 38194}]},
+        UpstreamRateLimited,
+        True,
+    ),
+    Refusal(
+        "amadeus.get_airport_code",
+        429,
+        {"errors": [{"status": "429", "code": "38195"}]},
+        UpstreamRateLimited,
+        False,
+    ),
+    Refusal("supabase.query", 500, {"code": "40001"}, UpstreamUnavailable, True),
+    Refusal("supabase.query", 500, {"code": "42P17"}, UpstreamRejected, False),
+    Refusal("ntfy.send_push_notification", 429, {"code": 42908}, UpstreamRateLimited, False),
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda each: f"{each.tool}-{each.status}")
+def test_what_a_vendor_means_decides_and_not_its_status(loop, live, refusal: Refusal) -> None:
+    fault = answering(refusal.status, msgspec.json.encode(refusal.body))
+    error = loop.run_until_complete(failure(live, refusal.tool, fault))
+
+    asked = [seen for seen in live.upstreams.seen if not seen.is_token]
+    attempts = ENTRIES[refusal.tool].operation.attempts.max
+    assert type(error) is refusal.error
+    assert error.is_retryable is refusal.is_passing
+    assert len(asked) == (attempts if refusal.is_passing else 1)
