@@ -59,13 +59,13 @@ class UpstreamClient:
         if self._tokens is None:
             return await self._exchange(wire, deadline)
         token = await self._token(self._tokens, deadline)
-        reply = await self._exchange(self._encoder.encode(request, self._now(), token), deadline)
+        reply = await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
         if not self._says_expired(reply):
             return reply
         # Nobody acted on a request that was not let in, so also a write may be sent again.
         self._tokens.invalidate(token)
         token = await self._token(self._tokens, deadline)
-        return await self._exchange(self._encoder.encode(request, self._now(), token), deadline)
+        return await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
 
     async def close(self) -> None:
         """See `Backend.close`."""

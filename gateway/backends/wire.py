@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from gateway.backends.templates import NOW, TOKEN, Part, filled
 from gateway.contract import jsontext
@@ -72,8 +73,8 @@ class WireEncoder:
         """Whether a header holds the access token."""
         return any(TOKEN in header.parts for header in self._timed)
 
-    def encode(self, request: UpstreamRequest, now: str, token: str = "") -> WireRequest:
-        """`request`, sent at the time `now`.
+    def encode(self, request: UpstreamRequest, now: str) -> WireRequest:
+        """`request`, sent at the time `now`; without the access token, which `signed` puts in.
 
         Raises `MalformedRequest` for the path segments ``''``, `.` and `..`, for control characters
         in the path, and for header values that are not printable ASCII: none of them may be sent,
@@ -81,9 +82,7 @@ class WireEncoder:
         """
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
-        if self._timed:
-            known: Mapping[Part, str] = {NOW: now, TOKEN: token}
-            headers |= {each.key: (each.name, each.text(known)) for each in self._timed}
+        headers |= self._stamps(now, token="")
         body = None
         if request.body is not UNSET:
             operation = self._operations.get(request.operation)
@@ -95,6 +94,16 @@ class WireEncoder:
             headers=tuple(headers.values()),
             body=body,
         )
+
+    def signed(self, wire: WireRequest, now: str, token: str) -> WireRequest:
+        """`wire`, sent at the time `now` with this access token; its body is not encoded again."""
+        headers = {name.lower(): (name, value) for name, value in wire.headers}
+        headers |= self._stamps(now, token)
+        return replace(wire, headers=tuple(headers.values()))
+
+    def _stamps(self, now: str, token: str) -> dict[str, tuple[str, str]]:
+        known: Mapping[Part, str] = {NOW: now, TOKEN: token}
+        return {each.key: (each.name, each.text(known)) for each in self._timed}
 
     def _target(self, request: UpstreamRequest) -> str:
         edges = self._edges.get(request.operation, ())

@@ -23,7 +23,7 @@ TOP_LEVEL: Final = {
 UNTRACKED: Final = {"data", "gateway.toml", "dist"}
 """What a user of a checkout makes beside it; git ignores it."""
 TARGETS: Final = 20
-HOMES: Final = r"/home/[a-z]|/Users/[A-Za-z]|/root/"
+HOMES: Final = r"/(home/[a-z]|Users/[A-Za-z]|root/)"
 
 
 @pytest.fixture(scope="module")

@@ -198,7 +198,7 @@ def test_no_record_shows_what_it_holds():
         encoder,
         encoder._timed,
         upstream.headers,
-        encoder.encode(READ, "now", f"{CANARY}-token"),
+        encoder.signed(encoder.encode(READ, "now"), "now", f"{CANARY}-token"),
         forms,
         read_key_file(KEY_FILE),
         IssuedToken(text=CANARY, lifetime_seconds=1, refresh_token=CANARY),

@@ -7,4 +7,4 @@ from gateway.contract.context import CallContext
 
 async def show(arguments: Any, context: CallContext) -> Any:
     """Never called: only that it is here, and takes a context, counts."""
-    raise NotImplementedError
+    return arguments, context

@@ -124,3 +124,21 @@ def test_a_redirect_is_refused(status):
 def test_other_statuses_are_no_redirects():
     for status in (200, 204, 299, 400, 503):
         refuse_redirect(status)
+
+
+def test_a_token_is_put_in_without_encoding_anything_again(library, ask):
+    """Also when it was refused and the request goes out a second time; the rest stays as it was."""
+    bearer = HeaderRule(name="Authorization", template="Bearer {token}")
+    upstream = msgspec.structs.replace(library, headers=(bearer,))
+    encoder = WireEncoder(upstream, {})
+    unsigned = encoder.encode(ask(headers=(("X-Own", "1"),), body={"title": "Ada"}), NOW)
+
+    first = encoder.signed(unsigned, NOW, "one")
+    second = encoder.signed(unsigned, NOW, "two")
+
+    assert dict(first.headers)["Authorization"] == "Bearer one"
+    assert dict(second.headers)["Authorization"] == "Bearer two"
+    assert dict(second.headers)["X-Own"] == "1"
+    assert (second.target, second.method) == (unsigned.target, unsigned.method)
+    assert unsigned.body
+    assert second.body is unsigned.body
