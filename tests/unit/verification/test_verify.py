@@ -148,3 +148,23 @@ def test_two_values_are_the_same_once_what_varies_is_masked_and_only_then(one, o
 
     assert masked(one, pointers) == masked(other, pointers)
     assert bool(pointers) == (text(one) != text(other))
+
+
+async def test_a_time_that_two_runs_share_by_chance_still_varies(monkeypatch, tmp_path) -> None:
+    """One example differs between the two runs of REST, the other happens not to."""
+    count = iter(range(1000))
+
+    def by_chance(step: Step) -> dict[str, Any]:
+        if step.entry.id != GREET:
+            return greeting(step)
+        number = next(count)
+        return {"greeting": "same" if number % 2 else f"run {number}"}
+
+    def elsewhere(step: Step) -> dict[str, Any]:
+        return {"greeting": "later"} if step.entry.id == GREET else greeting(step)
+
+    verdict = (
+        await verdicts(monkeypatch, tmp_path, REST=by_chance, MCP=elsewhere, stdio=elsewhere)
+    )[GREET]
+
+    assert verdict.is_verified
