@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a7856e44e0f12903846003bbaa98dc5b; generator 1
+# Source closure sha256: fd100960d1d722ec1196416391558ec9; generator 1
 
 """Which agent may call which operations."""
 
@@ -28,6 +28,8 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "example.calculate",
                 "example.greet",
                 "frankfurter.convert_currency",
+                "gateway.events",
+                "gateway.operate",
                 "gmail.create_draft",
                 "gmail.get_email",
                 "gmail.get_thread_history",

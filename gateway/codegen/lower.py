@@ -164,10 +164,12 @@ def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContra
     agents = tree.documents[POLICIES].value["agents"]
     every = [tool.id for tool in tools if tool.effect is not Effect.DESTROY]
     grants = {
-        agent: every if EVERY_TOOL in facts["grants"] else facts["grants"]
+        agent: [*(every if EVERY_TOOL in facts["grants"] else ()), *facts["grants"]]
         for agent, facts in agents.items()
     }
     return PolicyContract(
-        grants={agent: tuple(sorted(set(ids))) for agent, ids in sorted(grants.items())},
+        grants={
+            agent: tuple(sorted({*ids} - {EVERY_TOOL})) for agent, ids in sorted(grants.items())
+        },
         source=source_of(tree, POLICIES, [POLICIES]),
     )

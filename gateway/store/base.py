@@ -1,35 +1,32 @@
 """The seam between the gateway and where its state lives: one small Protocol per aggregate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from gateway.store.audited import AuditRecord
+from gateway.store.records import (
+    Attempt,
+    Changes,
+    Claim,
+    Delivery,
+    Endpoint,
+    Failure,
+    Job,
+    JobKind,
+    JobState,
+    NewCall,
+    NewEvent,
+    NewWebhook,
+    Page,
+    Receipt,
+    StoredEvent,
+    StoredWebhook,
+)
 
-class AuditRecord(Struct, frozen=True, kw_only=True):
-    """The immutable account of one call; exactly one per call."""
-
-    id: str
-    """UUIDv7-like, sortable by time."""
-    at: datetime
-    request_id: str
-    transport: str
-    operation: str
-    """The operation id, or what the caller asked for when there is none such (cut, printable)."""
-    subject: str | None
-    agent: str | None
-    outcome: str
-    """`ok`, or the problem code, such as `VALIDATION_ERROR`."""
-    stage: str | None
-    """The step that failed."""
-    status: int
-    """The HTTP status that says the same."""
-    backend: str | None
-    """Who was to answer: `live`, `mock` or `python`; None when the arguments were not admitted."""
-    duration_ms: float
-    arguments: dict[str, Any] | None
-    """Redacted by `writeOnly` and `x-sensitive` of the contract; None when never admitted."""
+__all__ = ["AgentKey", "AuditRecord", "AuditStore", "KeyStore", "Store"]
 
 
 class AgentKey(Struct, frozen=True, kw_only=True):
@@ -73,6 +70,193 @@ class KeyStore(Protocol):
     async def revoke(self, key_id: str, at: datetime) -> bool:
         """Whether there was such a key that was not revoked yet."""
         ...
+
+
+class Inbox(Protocol):
+    """Webhooks as they were received. Raises `StoreError` where durability is in doubt."""
+
+    async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
+        """Store all of them in one durable transaction, each with its job.
+
+        The key `(provider, message_id)` decides: the same body again is a duplicate, another body a
+        conflict, of which each different body is kept once, quarantined.
+        """
+        ...
+
+    async def find(self, webhook_id: str) -> StoredWebhook | None:
+        """The webhook with its body."""
+        ...
+
+    async def list(
+        self,
+        page: Page,
+        *,
+        provider: str | None = None,
+        event_type: str | None = None,
+        state: JobState | None = None,
+    ) -> list[StoredWebhook]:
+        """The newest first, without bodies; `page.after` is the last one's id."""
+        ...
+
+    async def reconsider(self, webhook_id: str, refusals: Sequence[Any], contract: str) -> bool:
+        """Judge a quarantined webhook anew: pending without refusals, else with the new ones.
+
+        False when it is not quarantined any more, or a conflict.
+        """
+        ...
+
+    async def forget(self, older_than_seconds: float, limit: int) -> int:
+        """Remove bodies and headers of webhooks whose work has ended that long ago; how many."""
+        ...
+
+    async def forget_keys(self, older_than_seconds: float, limit: int) -> int:
+        """Remove webhooks without body, and their keys, that old; how many."""
+        ...
+
+
+class Queue(Protocol):
+    """Work, claimed for a time. Every transition shows its claim; a lost one changes nothing."""
+
+    async def claim(
+        self, worker: str, kinds: Sequence[JobKind], limit: int, lease_seconds: float
+    ) -> list[Claim]:
+        """Take due jobs, fairly among lanes; their attempts count from now."""
+        ...
+
+    async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
+        """Ids of the jobs that are still held; the others are lost."""
+        ...
+
+    async def release(self, claims: Sequence[Claim], delay_seconds: float = 0.0) -> int:
+        """Give back what was not begun, or must wait; the attempt does not count."""
+        ...
+
+    async def finish(self, claim: Claim, changes: Changes) -> bool:
+        """Complete the job with `changes`, all or nothing; False when the claim was lost."""
+        ...
+
+    async def fail(
+        self, claim: Claim, failure: Failure, retry_seconds: float | None, changes: Changes
+    ) -> bool:
+        """Try again after that time, or make it a dead letter; False when the claim was lost."""
+        ...
+
+    async def sweep(
+        self, limit: int, backoff_seconds: float, on_dead: Callable[[Job], Changes]
+    ) -> tuple[int, int]:
+        """Take back expired claims: how many will be tried again, how many are dead letters."""
+        ...
+
+    async def jobs(
+        self,
+        page: Page,
+        *,
+        kind: JobKind | None = None,
+        lane: str | None = None,
+        state: JobState | None = None,
+    ) -> list[Job]:
+        """The newest first; `page.after` is the last one's id."""
+        ...
+
+    async def find(self, job_id: str) -> Job | None: ...
+
+    async def call(self, job_id: str) -> NewCall | None:
+        """The call that a job of the kind `call` runs."""
+        ...
+
+    async def attempts(self, job_id: str) -> list[Attempt]:
+        """Oldest first."""
+        ...
+
+    async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
+        """A new attempt set for a job that has ended, in the same lane; None when it may not be.
+
+        Refused while the job or a repetition of it is under way. A completed webhook is repeated
+        only with `force`; its effects are upserts and its events keep their ids.
+        """
+        ...
+
+    async def cancel(self, job_id: str, actor: str) -> bool:
+        """End a job that is not under way."""
+        ...
+
+    async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
+        """How many jobs there are, for readiness and metrics."""
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove ended jobs of deliveries and calls that old, and their attempts; how many."""
+        ...
+
+
+class EventLog(Protocol):
+    """What was published, in one order."""
+
+    async def append(self, events: Sequence[NewEvent]) -> None:
+        """Publish what no job causes. An id that is there is left as it is."""
+        ...
+
+    async def sequence(self, limit: int) -> int:
+        """Give committed events their positions, and active endpoints their deliveries.
+
+        One transaction, one process at a time; how many events got a position.
+        """
+        ...
+
+    async def after(
+        self, position: int, limit: int, types: Sequence[str] = ()
+    ) -> list[StoredEvent]:
+        """In order of position. `types` are types, or prefixes that end with `*`."""
+        ...
+
+    async def bounds(self) -> tuple[int, int]:
+        """Oldest and newest position that are kept; (1, 0) when there is none yet."""
+        ...
+
+    async def forget(self, older_than_seconds: float, limit: int) -> int:
+        """Remove events that old, none of which is still to be delivered; how many."""
+        ...
+
+
+class Endpoints(Protocol):
+    """Subscribers' URLs, and what is delivered to them."""
+
+    async def add(self, endpoint: Endpoint) -> None: ...
+
+    async def find(self, endpoint_id: str) -> Endpoint | None: ...
+
+    async def all(self) -> list[Endpoint]: ...
+
+    async def change(self, endpoint_id: str, values: Mapping[str, Any]) -> bool:
+        """Set members of the record; False when there is no such endpoint."""
+        ...
+
+    async def remove(self, endpoint_id: str) -> bool:
+        """Also cancels what was to be delivered to it."""
+        ...
+
+    async def delivery(self, delivery_id: str) -> Delivery | None: ...
+
+    async def deliveries(
+        self, endpoint_id: str, page: Page, *, state: JobState | None = None
+    ) -> list[Delivery]:
+        """The newest first."""
+        ...
+
+
+class Entities(Protocol):
+    """Rows that webhooks wrote."""
+
+    async def page(
+        self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Rows equal in `filters`, the last changed first, and where the next page begins.
+
+        Raises `MalformedRequest` for a cursor that it did not give for the same filters.
+        """
+        ...
+
+    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None: ...
 
 
 class Store(Protocol):

@@ -8,6 +8,7 @@ from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.tree import POLICIES, TOOLS
 from gateway.contract.pointers import child
+from gateway.contract.scopes import SCOPES
 
 _EVERY_TOOL: Final = "*"
 
@@ -17,11 +18,11 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
     document = draft.tree.policies
     if document is None or POLICIES in draft.misshapen:
         return
-    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL}
+    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES
     for agent, facts in document.value["agents"].items():
         grants = facts["grants"]
         pointer = child(child("/agents", agent), "grants")
-        if _EVERY_TOOL in grants and len(grants) > 1:
+        if _EVERY_TOOL in grants and not SCOPES.issuperset({*grants} - {_EVERY_TOOL}):
             message = f"{agent} is granted every tool and some by name"
             yield draft.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):

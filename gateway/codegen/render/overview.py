@@ -1,6 +1,6 @@
 """The reference's index: every tool by connector, and by the agents that may call it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from gateway.codegen.ir import Contracts, ToolContract
@@ -45,9 +45,15 @@ def _by_connector(contracts: Contracts) -> Iterator[str]:
 def _by_agent(contracts: Contracts) -> Iterator[tuple[str, ...]]:
     tools = {tool.id: tool for tool in contracts.tools}
     harmless = tuple(tool.id for tool in contracts.tools if tool.effect is not Effect.DESTROY)
-    for agent, ids in contracts.policies.grants.items():
-        links = ", ".join(_link(tools[each], each) for each in ids)
-        yield f"`{agent}`", str(len(ids)), "all but what destroys" if ids == harmless else links
+    for agent, granted in contracts.policies.grants.items():
+        ids = tuple(each for each in granted if each in tools)
+        scopes = [f"`{each}`" for each in granted if each not in tools]
+        which = ["all but what destroys"] if ids == harmless else _links(tools, ids)
+        yield f"`{agent}`", str(len(ids)), ", ".join([*which, *scopes])
+
+
+def _links(tools: Mapping[str, ToolContract], ids: Iterable[str]) -> list[str]:
+    return [_link(tools[each], each) for each in ids]
 
 
 def _link(tool: ToolContract, text: str) -> str:
