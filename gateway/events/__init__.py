@@ -1,0 +1,1 @@
+"""Events out: put in order, streamed, and delivered to endpoints."""

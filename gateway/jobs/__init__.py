@@ -1,0 +1,1 @@
+"""Work that outlives a request: claimed, tried, finished or given up."""

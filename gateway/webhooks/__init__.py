@@ -1,0 +1,1 @@
+"""Webhooks in: received, proven, stored, and turned into what their contract declares."""
