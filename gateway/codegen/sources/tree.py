@@ -18,6 +18,9 @@ INDEX: Final = PurePosixPath("openapi.yaml")
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
 TOOLS: Final = "tools"
 UPSTREAMS: Final = "upstreams"
+WEBHOOKS: Final = "webhooks"
+EVENTS: Final = "events"
+ENTITIES: Final = "entities"
 META: Final = "_meta"
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
 
