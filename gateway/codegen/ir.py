@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.contract.entity import Entity
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.upstream import Upstream
 
@@ -112,6 +113,13 @@ class CommonContract(Struct, frozen=True, kw_only=True):
     source: Source
 
 
+class EntityContract(Struct, frozen=True, kw_only=True):
+    """A kind of row that webhooks write, and the file that declares it."""
+
+    entity: Entity
+    source: Source
+
+
 class PolicyContract(Struct, frozen=True, kw_only=True):
     """Which agent may call what."""
 
@@ -135,6 +143,7 @@ class Contracts(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolContract, ...]
     upstreams: tuple[UpstreamContract, ...]
     policies: PolicyContract
+    entities: tuple[EntityContract, ...] = ()
 
     def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:
         """Tools of each connector that has any, in the order of names."""

@@ -10,6 +10,7 @@ from gateway.codegen.ir import (
     Annotations,
     CommonContract,
     Contracts,
+    EntityContract,
     Example,
     IndexContract,
     Model,
@@ -24,6 +25,7 @@ from gateway.codegen.sharing import COMMON, model, published, shared_models
 from gateway.codegen.sources.refs import closure, dereference, resolve
 from gateway.codegen.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
+from gateway.contract.entity import Entity
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.pointers import follow
 
@@ -46,6 +48,7 @@ def lower(tree: SourceTree) -> Contracts:
         tools=tools,
         upstreams=tuple(_upstream(tree, name) for name in sorted(tree.upstreams)),
         policies=_policies(tree, tools),
+        entities=tuple(_entity(tree, path) for path in tree.entities),
     )
 
 
@@ -156,6 +159,20 @@ def _upstream(tree: SourceTree, name: str) -> UpstreamContract:
     path = tree.upstreams[name].path
     return UpstreamContract(
         upstream=lower_upstream(tree, name),
+        source=source_of(tree, path, closure(tree, path)),
+    )
+
+
+def _entity(tree: SourceTree, path: PurePosixPath) -> EntityContract:
+    declared = tree.documents[path].value["x-entity"]
+    schema = dereference(tree, path, "")
+    return EntityContract(
+        entity=Entity(
+            kind=path.stem,
+            key=tuple(declared["key"]),
+            filters=tuple(declared["filters"]),
+            schema=for_clients(schema),
+        ),
         source=source_of(tree, path, closure(tree, path)),
     )
 

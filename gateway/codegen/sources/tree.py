@@ -18,6 +18,7 @@ INDEX: Final = PurePosixPath("openapi.yaml")
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
 TOOLS: Final = "tools"
 UPSTREAMS: Final = "upstreams"
+ENTITIES: Final = "entities"
 META: Final = "_meta"
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
 
@@ -92,6 +93,15 @@ class SourceTree:
                 and path.parts[0] == UPSTREAMS
                 and path.name == "openapi.yaml"
             }
+        )
+
+    @cached_property
+    def entities(self) -> tuple[PurePosixPath, ...]:
+        """The file of every kind of row, in order of kinds."""
+        return tuple(
+            path
+            for path in self.documents
+            if len(path.parts) == 2 and path.parts[0] == ENTITIES and path.suffix == ".json"
         )
 
     def is_unread(self, path: PurePosixPath) -> bool:
