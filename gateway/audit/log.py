@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Protocol
 
+from gateway.audit.ids import uuid7
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import Pace, WriteBehind
 from gateway.catalogue import Entry
@@ -12,7 +13,6 @@ from gateway.clock import Clock
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InternalError, LimitExceeded, NotRecorded
 from gateway.store.base import AuditRecord, AuditStore
-from gateway.store.ids import uuid7
 
 OK: Final = "ok"
 CANCELLED: Final = "CANCELLED"

@@ -1,15 +1,15 @@
 """Endpoints and their deliveries as rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, RowMapping, Select, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.event_rows import StoreClock, stored_event
-from gateway.store.failures import failures
+from gateway.store.database import Database
+from gateway.store.event_rows import stored_event
 from gateway.store.records import (
     Delivery,
     DeliveryOutcome,
@@ -18,6 +18,7 @@ from gateway.store.records import (
     JobState,
     Page,
 )
+from gateway.store.statements import as_json
 from gateway.store.tables_events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables_jobs import JOBS
 
@@ -45,59 +46,33 @@ async def note_outcome(
 class SqlEndpoints:
     """The tables `endpoints` and `deliveries`."""
 
-    def __init__(self, reader: AsyncEngine, writer: AsyncEngine, clock: StoreClock) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._clock = clock
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def add(self, endpoint: Endpoint) -> None:
-        row = _encoded(msgspec.structs.asdict(endpoint))
-        async with failures(), self._writer.begin() as connection:
-            await connection.execute(ENDPOINTS.insert(), row)
+        insertion = ENDPOINTS.insert().values(_encoded(msgspec.structs.asdict(endpoint)))
+        await self._database.write(lambda to, _: to.execute(insertion))
 
     async def find(self, endpoint_id: str) -> Endpoint | None:
-        sought = select(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
-        async with failures(), self._reader.connect() as connection:
-            row = (await connection.execute(sought)).mappings().one_or_none()
-        return None if row is None else _endpoint(row)
+        rows = await self._rows(select(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id))
+        return _endpoint(rows[0]) if rows else None
 
     async def all(self) -> list[Endpoint]:
         """Oldest first."""
         oldest_first = select(ENDPOINTS).order_by(ENDPOINTS.c.created_at, ENDPOINTS.c.id)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(oldest_first)).mappings().all()
-        return [_endpoint(row) for row in rows]
+        return [_endpoint(row) for row in await self._rows(oldest_first)]
 
     async def change(self, endpoint_id: str, values: Mapping[str, Any]) -> bool:
-        async with failures(), self._writer.begin() as connection:
-            now = await self._clock(connection)
-            change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
-            changed = await connection.execute(
-                change.values({**_encoded(values), "updated_at": now})
-            )
-            return changed.rowcount == 1
+        row = _encoded(values)
+        return await self._database.write(lambda to, now: _change(to, now, endpoint_id, row))
 
     async def remove(self, endpoint_id: str) -> bool:
         """Also cancels what was to be delivered; what a worker has begun finds no endpoint."""
-        async with failures(), self._writer.begin() as connection:
-            # First of all: this waits for a sequencer that is just giving it deliveries.
-            gone = ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id)
-            if (await connection.execute(gone)).rowcount != 1:
-                return False
-            now = await self._clock(connection)
-            waiting = update(JOBS).where(
-                JOBS.c.kind == "delivery",
-                JOBS.c.lane == endpoint_id,
-                JOBS.c.state.in_(("pending", "failed")),
-            )
-            await connection.execute(waiting.values(state="cancelled", updated_at=now))
-            return True
+        return await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
 
     async def delivery(self, delivery_id: str) -> Delivery | None:
-        sought = _deliveries(DELIVERIES.c.id == delivery_id)
-        async with failures(), self._reader.connect() as connection:
-            row = (await connection.execute(sought)).mappings().one_or_none()
-        return None if row is None else _delivery(row)
+        rows = await self._rows(_deliveries(DELIVERIES.c.id == delivery_id))
+        return _delivery(rows[0]) if rows else None
 
     async def deliveries(
         self, endpoint_id: str, page: Page, *, state: JobState | None = None
@@ -107,17 +82,43 @@ class SqlEndpoints:
             conditions.append(DELIVERIES.c.id < page.after)
         if state is not None:
             conditions.append(JOBS.c.state == state)
-        newest_first = _deliveries(*conditions).order_by(DELIVERIES.c.id.desc()).limit(page.limit)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(newest_first)).mappings().all()
-        return [_delivery(row) for row in rows]
+        newest_first = _deliveries(*conditions).order_by(DELIVERIES.c.id.desc())
+        return [_delivery(row) for row in await self._rows(newest_first.limit(page.limit))]
+
+    async def _rows(self, query: Select[Any]) -> Sequence[RowMapping]:
+        async def read(connection: AsyncConnection) -> Sequence[RowMapping]:
+            return (await connection.execute(query)).mappings().all()
+
+        return await self._database.read(read)
+
+
+async def _change(
+    connection: AsyncConnection, now: datetime, endpoint_id: str, row: Mapping[str, Any]
+) -> bool:
+    change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
+    changed = await connection.execute(change.values({**row, "updated_at": now}))
+    return changed.rowcount == 1
+
+
+async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> bool:
+    # First of all: this waits for a sequencer that is just giving it deliveries.
+    gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
+    if gone.rowcount != 1:
+        return False
+    waiting = update(JOBS).where(
+        JOBS.c.kind == "delivery",
+        JOBS.c.lane == endpoint_id,
+        JOBS.c.state.in_(("pending", "failed")),
+    )
+    await connection.execute(waiting.values(state="cancelled", updated_at=now))
+    return True
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
     """The columns for members of the record."""
     row = dict(values)
     if "event_types" in row:
-        row["event_types"] = msgspec.json.encode(row["event_types"]).decode()
+        row["event_types"] = as_json(row["event_types"])
     return row
 
 

@@ -2,17 +2,29 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, RowMapping, Select, delete, exists, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    RowMapping,
+    Select,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.event import is_type_meant
-from gateway.store.event_rows import StoreClock, insert_events, stored_event
-from gateway.store.failures import failures
-from gateway.store.ids import uuid7
+from gateway.ids import uuid7
+from gateway.store.database import Database
+from gateway.store.event_rows import insert_events, stored_event
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.tables_events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables_jobs import JOBS
@@ -27,27 +39,18 @@ _OPEN: Final = ("pending", "processing", "failed")
 class SqlEventLog:
     """The table `events`. An event is published when it has a position."""
 
-    def __init__(self, reader: AsyncEngine, writer: AsyncEngine, clock: StoreClock) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._clock = clock
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def append(self, events: Sequence[NewEvent]) -> None:
-        if not events:
-            return
-        async with failures(), self._writer.begin() as connection:
-            await insert_events(connection, events, await self._clock(connection))
+        if events:
+            await self._database.write(lambda to, now: insert_events(to, events, now))
 
     async def sequence(self, limit: int) -> int:
-        if not await self._has_unplaced():
+        # Asked first without the lock that every writer needs: mostly there is nothing to do.
+        if not await self._database.read(_has_unplaced):
             return 0
-        async with failures(), self._writer.begin() as connection:
-            if not await _is_alone(connection):
-                return 0
-            placed = await _place(connection, limit)
-            if placed:
-                await _deliver(connection, placed, await self._clock(connection))
-            return len(placed)
+        return await self._database.write(lambda to, now: _sequence(to, now, limit))
 
     async def after(
         self, position: int, limit: int, types: Sequence[str] = ()
@@ -55,40 +58,57 @@ class SqlEventLog:
         wanted = select(EVENTS).where(EVENTS.c.position > position)
         if types:
             wanted = wanted.where(or_(*map(_is_meant, types)))
-        ordered = wanted.order_by(EVENTS.c.position).limit(limit)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(ordered)).mappings().all()
+        rows = await self._database.read(
+            partial(_rows, wanted.order_by(EVENTS.c.position).limit(limit))
+        )
         return [stored_event(row) for row in rows]
 
     async def bounds(self) -> tuple[int, int]:
-        # Two reads of an index's ends, where both aggregates at once would read all of it.
-        oldest = select(func.min(EVENTS.c.position)).scalar_subquery()
-        newest = select(func.max(EVENTS.c.position)).scalar_subquery()
-        async with failures(), self._reader.connect() as connection:
-            found = (await connection.execute(select(oldest, newest))).one()
-        return (1, 0) if found[0] is None else (found[0], found[1])
+        return await self._database.read(_bounds)
 
     async def forget(self, older_than_seconds: float, limit: int) -> int:
         """Remove from the oldest on, and up to the first that must stay: the log has no holes.
 
         The newest event always stays, for the next position is one more than its.
         """
-        async with failures(), self._writer.begin() as connection:
-            before = await self._clock(connection) - timedelta(seconds=older_than_seconds)
-            rows = (await connection.execute(_oldest(limit))).mappings().all()
-            old = list(takewhile(lambda row: row["time"] < before and not row["is_open"], rows))
-            if not old:
-                return 0
-            ids = [row["id"] for row in old]
-            await connection.execute(delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids)))
-            await connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(ids)))
-            return len(ids)
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: _forget(to, now - age, limit))
 
-    async def _has_unplaced(self) -> bool:
-        """Whether there is work at all, asked without the lock that every writer needs."""
-        unplaced = select(EVENTS.c.seq).where(EVENTS.c.position.is_(None)).limit(1)
-        async with failures(), self._reader.connect() as connection:
-            return (await connection.execute(unplaced)).first() is not None
+
+async def _rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:
+    return (await connection.execute(query)).mappings().all()
+
+
+async def _has_unplaced(connection: AsyncConnection) -> bool:
+    unplaced = select(EVENTS.c.seq).where(EVENTS.c.position.is_(None)).limit(1)
+    return (await connection.execute(unplaced)).first() is not None
+
+
+async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
+    # Two reads of an index's ends, where both aggregates at once would read all of it.
+    oldest = select(func.min(EVENTS.c.position)).scalar_subquery()
+    newest = select(func.max(EVENTS.c.position)).scalar_subquery()
+    found = (await connection.execute(select(oldest, newest))).one()
+    return (1, 0) if found[0] is None else (found[0], found[1])
+
+
+async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    rows = await _rows(_oldest(limit), connection)
+    old = takewhile(lambda row: row["time"] < before and not row["is_open"], rows)
+    ids = [row["id"] for row in old]
+    if ids:
+        await connection.execute(delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids)))
+        await connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(ids)))
+    return len(ids)
+
+
+async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> int:
+    if not await _is_alone(connection):
+        return 0
+    placed = await _place(connection, limit)
+    if placed:
+        await _deliver(connection, placed, now)
+    return len(placed)
 
 
 async def _is_alone(connection: AsyncConnection) -> bool:
@@ -119,8 +139,7 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
         .values(position=newest + numbered.c.number)
         .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position)
     )
-    rows = (await connection.execute(placing)).mappings().all()
-    return sorted(rows, key=lambda row: row["position"])
+    return sorted(await _rows(placing, connection), key=lambda row: row["position"])
 
 
 async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: datetime) -> None:

@@ -1,19 +1,16 @@
 """Events as rows: how they are written, and how they are read back."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Insert
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.records import NewEvent, StoredEvent
+from gateway.store.statements import as_json, insert_into
 from gateway.store.tables_events import EVENTS
 
-StoreClock: TypeAlias = Callable[[AsyncConnection], Awaitable[datetime]]
-"""The time as the store has it, on a connection."""
 _ROWS: Final = 500
 """In one statement: seven values each stay below what both databases take."""
 
@@ -24,7 +21,9 @@ async def insert_events(
     """Publish `events` with the caller's transaction. One whose id is there is left as it is."""
     for first in range(0, len(events), _ROWS):
         rows = [_row(event, now) for event in events[first : first + _ROWS]]
-        await connection.execute(_insertion(connection, rows))
+        # In one statement, so that they are numbered in the order in which they are given.
+        insertion = insert_into(connection, EVENTS).values(rows)
+        await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
 
 
 def stored_event(row: Mapping[Any, Any], prefix: str = "") -> StoredEvent:
@@ -41,13 +40,6 @@ def stored_event(row: Mapping[Any, Any], prefix: str = "") -> StoredEvent:
     )
 
 
-def _insertion(connection: AsyncConnection, rows: list[dict[str, Any]]) -> Insert:
-    # In one statement, so that the rows are numbered in the order in which they are given.
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(EVENTS).values(rows).on_conflict_do_nothing(index_elements=["id"])
-    return sqlite.insert(EVENTS).values(rows).on_conflict_do_nothing(index_elements=["id"])
-
-
 def _row(event: NewEvent, now: datetime) -> dict[str, Any]:
     return {
         "id": event.id,
@@ -55,6 +47,6 @@ def _row(event: NewEvent, now: datetime) -> dict[str, Any]:
         "subject": event.subject,
         "source": event.source,
         "time": now,
-        "data": msgspec.json.encode(event.data).decode(),
+        "data": as_json(event.data),
         "webhook_id": event.webhook_id,
     }
