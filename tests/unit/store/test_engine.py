@@ -14,14 +14,15 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
-from sqlmodel import SQLModel
 
 from gateway.errors import StoreError
+from gateway.store import tables_events, tables_jobs, tables_webhooks  # noqa: F401 - registered
 from gateway.store.base import AgentKey
 from gateway.store.engine import READING, open_store, sqlite_caveat, sqlite_engine
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
+from gateway.store.tables import METADATA
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KEY = AgentKey(id="key_1", agent="a", label="l", digest="d" * 64, created_at=NOW)
@@ -263,7 +264,7 @@ def test_the_migrations_end_where_the_tables_are(tmp_path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path}/gateway.db")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        differences = compare_metadata(context, SQLModel.metadata)
+        differences = compare_metadata(context, METADATA)
     engine.dispose()
 
     assert differences == []
