@@ -2,19 +2,19 @@
 
 import asyncio
 import logging
-import re
 from typing import Final
 
+from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.holds import Hold, Holds
-from gateway.jobs.outcome import Failed, Outcome, Run
+from gateway.jobs.outcome import Failed, Outcome, Released, Run, error_name
 from gateway.jobs.settling import Settlement
 from gateway.store.records import Claim, Failure
 
 _log: Final = logging.getLogger(__name__)
-_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RUN_TIMEOUT: Final = "run_timeout"
+_STORE_SECONDS: Final = 1.0
 
 
 class Attempting:
@@ -46,6 +46,9 @@ class Attempting:
         try:
             async with limit:
                 return await self._run(claim)
+        except StoreError:
+            # The store's fault, and not the job's: the attempt does not count.
+            return Released(delay_seconds=_STORE_SECONDS)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a payload provokes is a failed attempt
             # Only the class: the text of an error may repeat the payload.
             is_late = limit.expired() and isinstance(error, TimeoutError)
@@ -61,8 +64,3 @@ class Attempting:
             _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
             retry = wait_seconds(claim.job)
             await self._settlement.settle(claim, Failed(failure=failure, retry_seconds=retry))
-
-
-def error_name(error: BaseException) -> str:
-    """The class of an error as stored records say it: `upstream_unavailable`."""
-    return _WORD.sub("_", type(error).__name__).lower()
