@@ -260,7 +260,7 @@ class Entities(Protocol):
 
 
 class Store(Protocol):
-    """All state behind one object, opened and closed once. Implementations: `sql`, `memory`."""
+    """All state behind one object, opened and closed once. The implementation is `sql`."""
 
     @property
     def audit(self) -> AuditStore: ...
