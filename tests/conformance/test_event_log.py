@@ -338,9 +338,7 @@ async def test_outcomes_begin_and_end_a_row_of_failures(store: SqlStore) -> None
     await store.endpoints.add(endpoint("one"))
 
     async def note(is_success: bool, because: str | None = None) -> Endpoint:
-        outcome = DeliveryOutcome(
-            endpoint_id="one", is_success=is_success, disable_because=because
-        )
+        outcome = DeliveryOutcome(endpoint_id="one", is_success=is_success, disable_because=because)
         await store.events._database.write(lambda to, now: note_outcome(to, outcome, now))
         found = await store.endpoints.find("one")
         assert found is not None
