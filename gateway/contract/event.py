@@ -22,3 +22,10 @@ class EventType(Struct, frozen=True, kw_only=True):
     description: str
     schema: dict[str, Any]
     """Of the whole CloudEvent in the structured JSON format; self-contained."""
+
+
+def is_type_meant(pattern: str, event_type: str) -> bool:
+    """Whether `pattern`, a type or a prefix that ends with `*`, means `event_type`."""
+    if pattern.endswith("*"):
+        return event_type.startswith(pattern[:-1])
+    return event_type == pattern
