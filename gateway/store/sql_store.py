@@ -28,7 +28,7 @@ class SqlStore:
         self.queue = SqlQueue(database, tables)
         self.events = SqlEventLog(database)
         self.endpoints = SqlEndpoints(database)
-        self.entities = SqlEntities(database.engines.reader, tables)
+        self.entities = SqlEntities(database, tables)
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""
