@@ -6,7 +6,9 @@ from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamCon
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.errors import ContractError
 
-_SOURCES: Final = frozenset({"paths", "components", "x-upstreams", "x-policies"})
+_SOURCES: Final = frozenset(
+    {"paths", "components", "webhooks", "x-entities", "x-policies", "x-upstreams"}
+)
 """Members of the index that point at other files."""
 
 
@@ -34,6 +36,16 @@ def openapi_json(contracts: Contracts) -> Artifact:
 def upstream_json(contract: UpstreamContract) -> Artifact:
     """`upstreams/<connector>.json`: the record, as the run time decodes it."""
     return document(f"upstreams/{contract.upstream.name}.json", contract.upstream)
+
+
+def events_json(contracts: Contracts) -> Artifact:
+    """`events.json`: the types of events by name, as the run time decodes them."""
+    return document("events.json", {each.event.type: each.event for each in contracts.events})
+
+
+def entities_json(contracts: Contracts) -> Artifact:
+    """`entities.json`: the kinds of rows by name, as the run time decodes them."""
+    return document("entities.json", {each.entity.kind: each.entity for each in contracts.entities})
 
 
 def _listing(tool: ToolContract) -> dict[str, Any]:
