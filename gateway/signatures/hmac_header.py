@@ -1,0 +1,68 @@
+"""An HMAC (RFC 2104) in one header, as most providers sign: over the raw body, or over a timestamp,
+a dot and the raw body."""
+
+import base64
+import hmac
+from collections.abc import Sequence
+
+from gateway.contract.webhook import HmacSignature
+from gateway.signatures.headers import Fields, is_recent, only_value
+from gateway.signatures.unfit import MIN_KEY_BYTES, UnfitSecret
+
+
+def key_of(secret: str) -> bytes:
+    """The key that `secret` stands for: its UTF-8. Raises `UnfitSecret` when it is too short."""
+    key = secret.encode("utf-8")
+    if len(key) < MIN_KEY_BYTES:
+        raise UnfitSecret(f"must have at least {MIN_KEY_BYTES} bytes")
+    return key
+
+
+def signed_fields(rule: HmacSignature, key: bytes, timestamp: int, body: bytes) -> dict[str, str]:
+    """The header fields that prove exactly these bytes; `timestamp` is in seconds since 1970."""
+    fields = {}
+    if rule.timestamp_header is not None:
+        fields[rule.timestamp_header] = str(timestamp)
+        body = _content(b"%d" % timestamp, body)
+    fields[rule.header] = _signature(rule, key, body).decode("ascii")
+    return fields
+
+
+def is_genuine(
+    rule: HmacSignature, keys: Sequence[bytes], fields: Fields, body: bytes, now: float
+) -> bool:
+    """Whether the owner of one of `keys` sent this message, and not long ago if it says when.
+
+    Never raises: whatever is malformed is not genuine.
+    """
+    shown = only_value(fields, rule.header)
+    if shown is None:
+        return False
+    if rule.timestamp_header is not None:
+        timestamp = only_value(fields, rule.timestamp_header)
+        if timestamp is None or not is_recent(timestamp, now, rule.tolerance_seconds):
+            return False
+        body = _content(timestamp, body)
+    return _any_matches(rule, keys, shown, body)
+
+
+def _any_matches(rule: HmacSignature, keys: Sequence[bytes], shown: bytes, content: bytes) -> bool:
+    """Compares with each, so that the time does not tell which key came near."""
+    is_caseless = rule.encoding == "hex"
+    found = False
+    for key in keys:
+        own = _signature(rule, key, content)
+        found |= hmac.compare_digest(
+            *((own.lower(), shown.lower()) if is_caseless else (own, shown))
+        )
+    return found
+
+
+def _content(timestamp: bytes, body: bytes) -> bytes:
+    return b"%b.%b" % (timestamp, body)
+
+
+def _signature(rule: HmacSignature, key: bytes, content: bytes) -> bytes:
+    digest = hmac.digest(key, content, rule.algorithm)
+    text = digest.hex().encode() if rule.encoding == "hex" else base64.b64encode(digest)
+    return rule.prefix.encode("ascii") + text

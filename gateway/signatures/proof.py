@@ -1,0 +1,63 @@
+"""The proof that a contract asks for, whichever it is."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from gateway.contract.webhook import BasicCredentials, HmacSignature, Proof, StandardSignature
+from gateway.signatures import basic, hmac_header, standard
+from gateway.signatures.headers import Fields
+
+Verify: TypeAlias = Callable[[Fields, bytes, float], bool]
+"""From header fields, raw body and the time in seconds since 1970 to whether it is genuine."""
+
+
+def key_of(proof: Proof, secret: str) -> bytes:
+    """The key that `secret` stands for. Raises `UnfitSecret`, which says what it must be."""
+    match proof:
+        case StandardSignature():
+            return standard.key_of(secret)
+        case HmacSignature():
+            return hmac_header.key_of(secret)
+        case BasicCredentials():
+            return basic.key_of(secret)
+
+
+def new_secret(proof: Proof) -> str:
+    """A fresh secret of the form that `proof` asks for."""
+    secret = standard.new_secret()
+    return f"gateway:{secret}" if isinstance(proof, BasicCredentials) else secret
+
+
+def verifier_of(proof: Proof, keys: Sequence[bytes]) -> Verify:
+    """What tells whether a message is from the owner of one of `keys`; it never raises."""
+    match proof:
+        case StandardSignature(tolerance_seconds=tolerance):
+            return partial(_verify_standard, tuple(keys), tolerance)
+        case HmacSignature():
+            return partial(hmac_header.is_genuine, proof, tuple(keys))
+        case BasicCredentials():
+            return partial(_verify_basic, tuple(keys))
+
+
+def proven_fields(
+    proof: Proof, key: bytes, message_id: str, timestamp: int, body: bytes
+) -> dict[str, str]:
+    """The header fields by which a sender proves itself: what `verifier_of` takes for genuine."""
+    match proof:
+        case StandardSignature():
+            return standard.signed_fields([key], message_id, timestamp, body)
+        case HmacSignature():
+            return hmac_header.signed_fields(proof, key, timestamp, body)
+        case BasicCredentials():
+            return basic.signed_fields(key)
+
+
+def _verify_standard(
+    keys: Sequence[bytes], tolerance_seconds: int, fields: Fields, body: bytes, now: float
+) -> bool:
+    return standard.is_genuine(keys, fields, body, now, tolerance_seconds)
+
+
+def _verify_basic(keys: Sequence[bytes], fields: Fields, _body: bytes, _now: float) -> bool:
+    return basic.is_genuine(keys, fields)

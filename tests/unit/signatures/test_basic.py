@@ -1,0 +1,70 @@
+"""HTTP Basic as a sender's proof."""
+
+from base64 import b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.signatures import basic
+from gateway.signatures.unfit import UnfitSecret
+
+SECRET = "avinode:a password of the tests"
+KEY = basic.key_of(SECRET)
+
+
+def is_genuine(value: bytes, *keys: bytes) -> bool:
+    return basic.is_genuine(keys or (KEY,), [(b"authorization", value)])
+
+
+def test_the_credentials_are_shown_as_rfc_7617_says() -> None:
+    encoded = b64encode(SECRET.encode())
+    assert is_genuine(b"Basic " + encoded)
+    assert is_genuine(b"bAsIc   " + encoded)
+    assert basic.signed_fields(KEY) == {"authorization": "Basic " + encoded.decode()}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"Basic",
+        b"Basic ",
+        b"Bearer " + KEY,
+        b"Basic " + KEY[:-1],
+        b"Basic " + KEY + b"=",
+        b"Basic " + KEY + b", Basic " + KEY,
+        b"Basic " + b64encode(b"avinode:another password"),
+        b"Basic " + b64encode(b"other:a password of the tests"),
+        b"Basic " + b"A" * 10_000,
+        "Basic žluťoučký".encode(),
+        b"Basic \xff",
+    ],
+)
+def test_everything_else_is_refused(value) -> None:
+    assert not is_genuine(value)
+
+
+def test_absent_and_doubled_credentials_are_refused() -> None:
+    assert not basic.is_genuine([KEY], [])
+    field = (b"authorization", b"Basic " + KEY)
+    assert not basic.is_genuine([KEY], [field, field])
+
+
+def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:
+    other = basic.key_of("avinode:the next password of it")
+    assert is_genuine(b"Basic " + KEY, other, KEY)
+    assert not is_genuine(b"Basic " + KEY, other)
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "alone", ":a password of the tests", "user:short", "u:\n" * 9]
+)
+def test_a_secret_has_a_user_and_a_password_that_is_long_enough(secret) -> None:
+    with pytest.raises(UnfitSecret, match="<user>:<password>"):
+        basic.key_of(secret)
+
+
+@given(st.binary())
+def test_whatever_is_sent_nothing_is_raised(value) -> None:
+    assert not is_genuine(value)
