@@ -1,7 +1,7 @@
 """What one follower is sent: the log as Server-Sent Events (HTML Standard §9.2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -30,7 +30,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 async def stream_events(
     feed: Feed, wish: Wish, keep_alive_seconds: float = KEEP_ALIVE_SECONDS
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Pieces of the stream, from the first on; the last when the gateway stops.
 
     At least one comes in `keep_alive_seconds`. Whoever takes them slowly only falls behind: nothing

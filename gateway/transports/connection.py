@@ -40,7 +40,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     """Requests of one connection that wait for the answers before theirs."""
     stall_seconds: float = 30.0
     """For a client to take some of what waits for it: `stall_bytes`, or all there is."""
-    stall_bytes: int = 64 * 1024
+    stall_bytes: int = 16 * 1024
 
 
 class Connection(HttpToolsProtocol):

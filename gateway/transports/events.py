@@ -1,12 +1,9 @@
 """The door of `GET /events`: the gateway's events as a stream that can be resumed."""
 
-import asyncio
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Final
 from urllib.parse import parse_qsl
 
-from gateway.auth.principal import Credentials
 from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed
 from gateway.events.filters import TypeFilter
 from gateway.events.stream import Wish, stream_events
@@ -20,7 +17,7 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
+from gateway.transports.following import Asked, Followers
 from gateway.transports.mcp.fast import while_connected
 from gateway.transports.negotiation import require_accept
 from gateway.transports.problems import log_failure, send_problem
@@ -61,29 +58,19 @@ class EventDoor:
         if scope["method"] not in _ALLOW:
             raise MethodNotAllowed(allow=_ALLOW)
         credentials = shown_credentials(scope)
-        asked = Asked(
-            credentials=credentials, transport="rest", request_id=request_id_of(scope)
-        )
+        asked = Asked(credentials=credentials, transport="rest", request_id=request_id_of(scope))
         wish, refusal = _read(scope)
         async with self._followers.admit(asked, refusal):
             if scope["method"] == "HEAD":
                 await answer.begin()
                 await answer.end()
                 return
+            watch = self._followers.watch(credentials)
             async with aclosing(stream_events(self._followers.feed, wish)) as pieces:
-                await self._send(pieces, credentials, answer)
-
-    async def _send(
-        self, pieces: AsyncIterator[bytes], credentials: Credentials, answer: "_Answer"
-    ) -> None:
-        now = asyncio.get_running_loop().time
-        checked_at = now()
-        async for piece in pieces:
-            if now() >= checked_at + RECHECK_SECONDS:
-                await self._followers.recheck(credentials)
-                checked_at = now()
-            await answer.say(piece)
-        await answer.end()
+                async for piece in pieces:
+                    await watch.look()
+                    await answer.say(piece)
+            await answer.end()
 
 
 class _Answer:
