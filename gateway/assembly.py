@@ -28,7 +28,8 @@ from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import Secret, Settings, UpstreamSettings
 from gateway.store.base import Store
-from gateway.store.engine import MEMORY_URL, open_store
+from gateway.store.engine import open_store
+from gateway.store.engines import MEMORY_URL
 from gateway.store.workspace import Workspace, seeded_keys
 from gateway.transports.problems import classify
 
@@ -63,7 +64,7 @@ async def assemble(
     """
     catalogue = open_catalogue(settings.package)
     lines, workspaces = _lines(catalogue, settings, clock, stack)
-    store = await open_store(settings.database_url)
+    store = await open_store(settings.database_url, settings.package, clock)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)

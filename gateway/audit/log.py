@@ -5,13 +5,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Protocol
 
-from gateway.audit.ids import uuid7
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import Pace, WriteBehind
 from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InternalError, LimitExceeded, NotRecorded
+from gateway.ids import uuid7
 from gateway.store.base import AuditRecord, AuditStore
 
 OK: Final = "ok"

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.errors import LimitExceeded, StoreError, Stopping
+from gateway.errors import LimitExceeded, Stopping, StoreError
 from gateway.events.filters import Place, TypeFilter, position_in
 from gateway.events.recent import Published, RecentEvents, as_published
 from gateway.store.base import EventLog

@@ -2,7 +2,9 @@
 
 from alembic import context
 
-from gateway.store.tables import METADATA
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+attributes = context.config.attributes
+context.configure(
+    connection=attributes["connection"],
+    version_table=attributes.get("version_table", "alembic_version"),
+)
 context.run_migrations()
