@@ -1,6 +1,5 @@
 """Subscribers' endpoints: added, tested, rotated, disabled."""
 
-import secrets
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -25,7 +24,6 @@ KEEP_SECONDS: Final = 24 * 3600.0
 """How long the previous secret goes on signing after a rotation."""
 MAX_KEEP_SECONDS: Final = 7 * KEEP_SECONDS
 MAX_DESCRIPTION: Final = 200
-_ID_BYTES: Final = 12
 
 
 class NewSecret(Struct, frozen=True, kw_only=True):
@@ -72,7 +70,7 @@ class EndpointBook:
         if refusal is not None:
             raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
         now = self._clock.now()
-        endpoint_id = f"ep_{secrets.token_hex(_ID_BYTES)}"
+        endpoint_id = str(uuid4())
         secret = standard.new_secret()
         endpoint = Endpoint(
             id=endpoint_id,

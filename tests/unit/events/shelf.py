@@ -43,7 +43,7 @@ class Shelf:
 
     def hold(self, url, **members):
         """An endpoint at `url`, and its secret."""
-        endpoint_id, secret = f"ep_{uuid4().hex}", standard.new_secret()
+        endpoint_id, secret = str(uuid4()), standard.new_secret()
         values = {
             "id": endpoint_id,
             "url": url,

@@ -1,6 +1,5 @@
 """One attempt to deliver: what reaches the subscriber, and what becomes of the job."""
 
-import asyncio
 import json
 from datetime import timedelta
 from ipaddress import ip_network
@@ -14,10 +13,10 @@ from gateway.events.address import AddressRules
 from gateway.events.courier import Courier
 from gateway.events.deliver import Deliver
 from gateway.events.secrets import Keyring
-from gateway.jobs.outcome import Failed, Finished, Released
+from gateway.jobs.outcome import Finished
 from gateway.store.records import DeliveryOutcome
 from tests.clocks import NOW
-from tests.receivers import Received, answer, arrived, is_signed, receiver
+from tests.receivers import Received, answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf, an_event
 
 HERE = AddressRules([ip_network("127.0.0.0/8")])
@@ -225,41 +224,6 @@ async def test_what_a_subscriber_says_is_shown_without_secrets_and_harmless(deli
     assert secret.removeprefix("whsec_") not in detail
     assert detail.isprintable()
     assert len(detail) < 600
-
-
-async def test_few_deliveries_to_one_endpoint_are_under_way_at_once(shelf, sender):
-    deliver = Deliver(shelf, Courier(sender, KEYRING, SystemClock()), most_per_endpoint=2)
-    opened = asyncio.Event()
-
-    async def _slow(request, writer):
-        await opened.wait()
-        await answer()(request, writer)
-
-    async with receiver(_slow) as (slow, held), receiver() as (quick, _):
-        one, _ = shelf.hold(f"http://127.0.0.1:{slow}/")
-        other, _ = shelf.hold(f"http://127.0.0.1:{quick}/")
-        waiting = [asyncio.create_task(deliver(shelf.claim(one))) for _ in range(2)]
-        await arrived(held, 2)
-        assert await deliver(shelf.claim(one)) == Released(delay_seconds=1.0)
-        assert isinstance(await deliver(shelf.claim(other)), Finished)
-        opened.set()
-        assert all(isinstance(each, Finished) for each in await asyncio.gather(*waiting))
-        assert isinstance(await deliver(shelf.claim(one)), Finished)
-
-
-async def test_a_run_that_is_cancelled_gives_its_place_back(shelf, sender):
-    deliver = Deliver(shelf, Courier(sender, KEYRING, SystemClock()), most_per_endpoint=1)
-
-    async def _never(_request, _writer):
-        await asyncio.sleep(60)
-
-    async with receiver(_never) as (port, got):
-        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
-        run = asyncio.create_task(deliver(shelf.claim(endpoint)))
-        await arrived(got)
-        run.cancel()
-        await asyncio.wait([run])
-        assert isinstance(await deliver(shelf.claim(endpoint)), Failed), "it timed out, not busy"
 
 
 async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch):
