@@ -115,12 +115,12 @@ async def test_after_a_rotation_both_secrets_sign_for_as_long_as_was_said(endpoi
     book = EndpointBook(endpoints, KEYRING, sender, clock, TYPES)
     async with receiver() as (port, got):
         old = await book.add(f"http://127.0.0.1:{port}/")
-        new = await book.rotate(old.endpoint.id, keep_seconds=60)
+        new = await book.rotate(old.endpoint.id, grace_seconds=60)
         newer = await book.rotate(old.endpoint.id)
         await book.test(old.endpoint.id)
         clock.advance(timedelta(hours=24))
         await book.test(old.endpoint.id)
-        newest = await book.rotate(old.endpoint.id, keep_seconds=0)
+        newest = await book.rotate(old.endpoint.id, grace_seconds=0)
         await book.test(old.endpoint.id)
     now = clock.now().timestamp()
     secrets = [each.secret for each in (old, new, newer, newest)]
