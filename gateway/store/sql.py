@@ -1,11 +1,11 @@
-"""State in a database: audit records and agent keys, and the store that holds all of it."""
+"""Audit records and agent keys in a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, Table, delete, select, update
+from sqlalchemy import RowMapping, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.audited import AuditRecord
@@ -16,8 +16,6 @@ from gateway.store.event_log import SqlEventLog
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 
-MAX_RECORDS: Final = 100_000
-"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
 _TRIMMED_AFTER: Final = 1000
 
 
@@ -91,6 +89,8 @@ class SqlKeys:
         return await self._database.write(mark)
 
 
+<<<<<<< HEAD
+=======
 class SqlStore:
     """A `Store` in a database. Made by `open_store`."""
 
@@ -108,6 +108,7 @@ class SqlStore:
         await self.database.close()
 
 
+>>>>>>> main
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
     """Add records in the caller's transaction; those that are there stay as they are."""
     rows = [_audit_row(record) for record in records]
