@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from gateway.audit.ids import uuid7
 from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
+from gateway.ids import uuid7
 from gateway.store.audited import AuditRecord
 from gateway.store.records import Changes, Failure, Job, NewEvent
 
