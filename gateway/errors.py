@@ -5,6 +5,7 @@
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
+        Unsuitable
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -121,6 +122,10 @@ class InvalidArguments(CallerError):
     def at(cls, pointer: str, keyword: str, detail: str) -> Self:
         """The error for one argument."""
         return cls([Violation(pointer=pointer, keyword=keyword, detail=detail)])
+
+
+class Unsuitable(CallerError):
+    """What the request is about is not in a state that allows it."""
 
 
 class LimitExceeded(CallerError):

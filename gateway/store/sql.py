@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.audited import AuditRecord
 from gateway.store.base import AgentKey
 from gateway.store.database import Database
+from gateway.store.endpoint_rows import SqlEndpoints
+from gateway.store.event_log import SqlEventLog
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 
@@ -98,6 +100,8 @@ class SqlStore:
         is_lasting = database.is_postgres or database.engines.file is not None
         self.audit = SqlAudit(database, None if is_lasting else MAX_RECORDS)
         self.keys = SqlKeys(database)
+        self.events = SqlEventLog(database)
+        self.endpoints = SqlEndpoints(database)
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""
