@@ -1,6 +1,6 @@
 """An inbound webhook as its contract declares it: what generated tables hold and ingest reads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -138,6 +138,16 @@ class SourceRate(Struct, frozen=True, kw_only=True):
     burst: int
 
 
+class WebhookSetting(Struct, frozen=True, kw_only=True):
+    """What the operator may say of a source: `GATEWAY_WEBHOOKS_<PROVIDER>_<NAME>`; no secret."""
+
+    name: str
+    description: str
+    default: str = ""
+    pattern: str
+    """Regular expression that a text that is not empty must match as a whole."""
+
+
 class WebhookSource(Struct, frozen=True, kw_only=True):
     """A provider's webhook: `POST /webhooks/<provider>`.
 
@@ -153,8 +163,7 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     rate: SourceRate = SourceRate(per_second=1000, burst=2000)
     keep_headers: tuple[str, ...] = ()
     """Lower-case names of headers that are stored with the body; never a proof."""
-    settings: Mapping[str, str] = {}
-    """What field maps may read as `$settings.<name>`, with its default: the setting
-    `GATEWAY_WEBHOOKS_<PROVIDER>_<NAME>`. Empty text counts as absent."""
+    settings: tuple[WebhookSetting, ...] = ()
+    """What field maps may read as `$settings.<name>`. Empty text counts as absent."""
     contract: str = ""
     """Digest of the contract, stored with each message."""
