@@ -6,6 +6,7 @@
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
         ForbiddenPeer · NotProven · ConflictingMessage
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
+        Unsuitable
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -149,6 +150,10 @@ class InvalidArguments(CallerError):
     def at(cls, pointer: str, keyword: str, detail: str) -> Self:
         """The error for one argument."""
         return cls([Violation(pointer=pointer, keyword=keyword, detail=detail)])
+
+
+class Unsuitable(CallerError):
+    """What the request is about is not in a state that allows it."""
 
 
 class LimitExceeded(CallerError):

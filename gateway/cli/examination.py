@@ -19,7 +19,8 @@ from gateway.contract.rows import shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
 from gateway.settings import Settings, unknown_variables
-from gateway.store.engine import open_store, sqlite_caveat
+from gateway.store.engine import open_store
+from gateway.store.sqlite import sqlite_caveat
 from gateway.store.workspace import Workspace
 from gateway.transports.listen import bind
 

@@ -4,7 +4,9 @@ from typing import Any, Final
 
 from gateway.codegen.sources.keywords import DATA, NAME_MAPS
 
-_PRIVATE: Final = frozenset({"$schema", "$id", "$comment", "x-binding", "x-sensitive"})
+_PRIVATE: Final = frozenset(
+    {"$schema", "$id", "$comment", "x-binding", "x-entity", "x-sensitive", "x-webhook"}
+)
 
 
 def for_clients(value: Any) -> Any:

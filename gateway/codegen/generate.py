@@ -3,7 +3,7 @@
 import hashlib
 import importlib.metadata
 import keyword
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -17,8 +17,11 @@ from gateway.codegen.format import formatted
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lint import lint
 from gateway.codegen.lower import lower
+from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import (
     bindings,
+    entity_tables,
+    migrations,
     models,
     overview,
     published,
@@ -84,8 +87,10 @@ def generate(
     contracts, notes = read_contracts(schemas, progress, folder, version)
     cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
-    artifacts = list(render(contracts, name, cache.remember))
-    files = _placed(_formatted(artifacts, name, cache), out, docs)
+    revisions = recorded_revisions(out)
+    artifacts = list(render(contracts, name, cache.remember, revisions))
+    there = migrations.recorded(revisions)
+    files = _placed([*there, *_formatted(artifacts, name, cache)], out, docs)
     cache.save()
     progress(f"comparing {len(files)} files")
     changes = compare([out, *([docs] if docs else [])], files)
@@ -132,8 +137,13 @@ def _linted(tree: SourceTree, verdicts: Cache) -> tuple[Finding, ...]:
     return notes
 
 
-def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
-    """Every file of the generated package and of the reference, unformatted."""
+def render(
+    contracts: Contracts, package: str, remember: Remember, revisions: Sequence[Revision] = ()
+) -> Iterator[Artifact]:
+    """Every file of the generated package and of the reference, unformatted.
+
+    Of the migrations, those that `revisions` are not yet.
+    """
     connectors = contracts.by_connector()
     yield from _markers(list(connectors), package)
     for common in contracts.common:
@@ -148,6 +158,8 @@ def render(contracts: Contracts, package: str, remember: Remember) -> Iterator[A
         yield routes.routes(connector, tools)
     for upstream in contracts.upstreams:
         yield published.upstream_json(upstream)
+    yield from entity_tables.entity_tables(contracts.entities, package)
+    yield from migrations.migrations(contracts.entities, revisions)
     yield tables.policies(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)

@@ -9,6 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.codegen.names import payload_stem
+from gateway.contract.entity import Entity
+from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.upstream import Upstream
 
@@ -104,6 +107,66 @@ class UpstreamContract(Struct, frozen=True, kw_only=True):
     source: Source
 
 
+class EntityContract(Struct, frozen=True, kw_only=True):
+    """A kind of row."""
+
+    entity: Entity
+    model: Model
+    source: Source
+
+
+class EventContract(Struct, frozen=True, kw_only=True):
+    """A type of event that the gateway publishes."""
+
+    event: EventType
+    model: Model
+    path_item: dict[str, Any]
+    """For the published OpenAPI document, like that of a tool."""
+    components: dict[str, dict[str, Any]]
+    examples: tuple[Example, ...]
+    source: Source
+
+    @property
+    def name(self) -> str:
+        """`quote.received.v1` of `gateway.quote.received.v1`."""
+        return self.event.type.removeprefix("gateway.")
+
+
+class PayloadContract(Struct, frozen=True, kw_only=True):
+    """One event type of a webhook."""
+
+    type: str
+    rules: dict[str, Any]
+    """What `x-webhook` says of it."""
+    schema: dict[str, Any]
+    """Of a payload; self-contained."""
+    model: Model
+
+    @property
+    def module(self) -> str:
+        """The name of its payload file and of its modules."""
+        return payload_stem(self.type)
+
+
+class WebhookContract(Struct, frozen=True, kw_only=True):
+    """What a provider sends."""
+
+    provider: str
+    title: str
+    description: str
+    x_webhook: dict[str, Any]
+    """Payloads are references still."""
+    payloads: tuple[PayloadContract, ...]
+    path_item: dict[str, Any]
+    """For the published OpenAPI document, like that of a tool."""
+    components: dict[str, dict[str, Any]]
+    source: Source
+
+    @property
+    def route(self) -> str:
+        return f"/webhooks/{self.provider}"
+
+
 class CommonContract(Struct, frozen=True, kw_only=True):
     """A file of shared definitions."""
 
@@ -135,6 +198,9 @@ class Contracts(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolContract, ...]
     upstreams: tuple[UpstreamContract, ...]
     policies: PolicyContract
+    entities: tuple[EntityContract, ...] = ()
+    events: tuple[EventContract, ...] = ()
+    webhooks: tuple[WebhookContract, ...] = ()
 
     def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:
         """Tools of each connector that has any, in the order of names."""

@@ -1,8 +1,6 @@
 """A linted tree of contract files, lowered to the records that renderers read."""
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gateway.codegen.clients import for_clients
@@ -10,18 +8,17 @@ from gateway.codegen.ir import (
     Annotations,
     CommonContract,
     Contracts,
-    Example,
     IndexContract,
-    Model,
     PolicyContract,
-    Source,
     ToolContract,
     UpstreamContract,
 )
+from gateway.codegen.lower_events import lower_entity, lower_event, lower_webhook
 from gateway.codegen.names import camel
+from gateway.codegen.parts import examples_of, model_at, source_of
 from gateway.codegen.sensitive import sensitive_pointers
-from gateway.codegen.sharing import COMMON, model, published, shared_models
-from gateway.codegen.sources.refs import closure, dereference, resolve
+from gateway.codegen.sharing import COMMON, published, shared_models
+from gateway.codegen.sources.refs import closure, dereference
 from gateway.codegen.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
@@ -46,15 +43,10 @@ def lower(tree: SourceTree) -> Contracts:
         tools=tools,
         upstreams=tuple(_upstream(tree, name) for name in sorted(tree.upstreams)),
         policies=_policies(tree, tools),
+        entities=tuple(lower_entity(tree, kind, each) for kind, each in tree.entities.items()),
+        events=tuple(lower_event(tree, each) for each in tree.events),
+        webhooks=tuple(lower_webhook(tree, each) for each in tree.webhooks),
     )
-
-
-def source_of(tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]) -> Source:
-    """The source named `path`, made of `files`."""
-    members = tuple(sorted(files))
-    lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
-    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return Source(path=path, closure=members, sha256=digest)
 
 
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
@@ -81,25 +73,16 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         annotations=_annotations(mcp["annotations"]),
         input_schema=for_clients(input_schema),
         output_schema=for_clients(dereference(tree, tool.path, f"/post{_RESULT}/schema")),
-        input_model=_model(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
-        output_model=_model(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
-        input_examples=tuple(_examples(given)),
-        output_examples=tuple(_examples(answered)),
+        input_model=model_at(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
+        output_model=model_at(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
+        input_examples=tuple(examples_of(given)),
+        output_examples=tuple(examples_of(answered)),
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
         path_item=for_clients(path_item),
         components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),
     )
-
-
-def _model(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:
-    """The model of the schema at `pointer`, placed in the file where the schema is written."""
-    schema = follow(tree.documents[path].value, pointer)
-    if "$ref" not in schema:
-        return model(tree, name, path, pointer)
-    target = resolve(tree, path, schema["$ref"], pointer)
-    return model(tree, name, target.document.path, target.pointer)
 
 
 def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
@@ -135,11 +118,6 @@ def _annotations(hints: Mapping[str, bool]) -> Annotations:
         idempotent=hints["idempotentHint"],
         open_world=hints["openWorldHint"],
     )
-
-
-def _examples(media: Mapping[str, Any]) -> Iterator[Example]:
-    for name, facts in media.get("examples", {}).items():
-        yield Example(name=name, summary=facts.get("summary", ""), value=facts["value"])
 
 
 def _common(tree: SourceTree) -> Iterator[CommonContract]:

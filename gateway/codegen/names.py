@@ -19,6 +19,11 @@ def identifier(name: str, *, taken: Collection[str] = ()) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name in taken else name
 
 
+def payload_stem(event_type: str) -> str:
+    """The name that a webhook's event has in files and modules: `deploy-done` is `deploy_done`."""
+    return event_type.replace(".", "_").replace("-", "_")
+
+
 def singular(text: str) -> str:
     """The name of one item of a list called `text`, by the plainest English rules."""
     for ending, replacement in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")):

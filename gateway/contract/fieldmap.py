@@ -19,6 +19,7 @@ from gateway.contract.conversion import (
     as_time,
     text,
 )
+from gateway.contract.entity_keys import entity_id
 from gateway.contract.marker import ABSENT, REFUSE, SKIP, SkipItem, Unmappable
 from gateway.contract.schema import Gate
 
@@ -51,7 +52,9 @@ __all__ = [
     "or_none",
     "pairs",
     "present",
+    "reference",
     "repeated",
+    "stated",
     "text",
     "whole",
 ]
@@ -140,6 +143,16 @@ def count(items: Any, keep: Callable[[Any], bool] | None = None) -> Any:
 def is_one_of(value: Any, allowed: tuple[Any, ...]) -> bool:
     """Whether `value` is one of `allowed` as JSON sees it: to Python alone, true equals 1."""
     return any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in allowed)
+
+
+def stated(settings: Mapping[str, str], name: str) -> Any:
+    """The setting `name`, `ABSENT` where the operator says nothing: empty text says nothing."""
+    return settings.get(name) or ABSENT
+
+
+def reference(kind: str, key: Any) -> Any:
+    """The id of the row of `kind` with this key, whether or not it is there yet."""
+    return ABSENT if key is ABSENT else entity_id(kind, key)
 
 
 def joined(values: Any, pointer: str) -> Any:

@@ -252,7 +252,7 @@ class Entities(Protocol):
     ) -> tuple[list[dict[str, Any]], str | None]:
         """Rows equal in `filters`, the last changed first, and where the next page begins.
 
-        Raises `MalformedRequest` for a cursor that it did not give for the same filters.
+        Raises `InvalidArguments` for a cursor that it did not give for this kind and these filters.
         """
         ...
 
@@ -260,7 +260,7 @@ class Entities(Protocol):
 
 
 class Store(Protocol):
-    """All state behind one object, opened and closed once. Implementations: `sql`, `memory`."""
+    """All state behind one object, opened and closed once. The implementation is `sql`."""
 
     @property
     def audit(self) -> AuditStore: ...

@@ -1,179 +1,156 @@
-"""Opening the database: connections, its health, its version."""
+"""Opening the store: its health, its version, its tables."""
 
-import asyncio
 import importlib
-import sqlite3
-from functools import partial
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import aiosqlite
-from sqlalchemy import URL, event, inspect, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
+from msgspec import Struct
+from sqlalchemy import Connection, Table, inspect, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway import failpoints
+from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
-from gateway.store.base import Store
-from gateway.store.failures import explain, failures
-from gateway.store.memory import MemoryStore
+from gateway.store import tables_events, tables_jobs, tables_webhooks  # noqa: F401 - METADATA is whole only with them
+from gateway.store.database import Database
+from gateway.store.engines import Engines, engines_at
+from gateway.store.failures import failures
 from gateway.store.migrations import HEAD
 from gateway.store.sql import SqlStore
+from gateway.store.tables import METADATA
 
-MEMORY_URL: Final = "memory:"
-SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
-MINIMUM_SQLITE: Final = (3, 35)
-SAFE_SQLITE: Final = (3, 51, 3)
-READING: Final = "BEGIN"
-WRITING: Final = "BEGIN IMMEDIATE"
-IN_MEMORY: Final = Path(":memory:")
-"""SQLite's name for a database that lives as long as its one connection."""
-BUSY_MILLISECONDS: Final = 5000
-"""How long a connection waits for another program's lock."""
-_READERS: Final = 4
 _MIGRATE: Final = "gateway.store.migrations.upgrade"
-_PRAGMAS: Final = (
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA journal_size_limit = 67108864",
-)
-_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
-# Only the writer folds the log into the database: readers that did so would race with it.
-_READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
+_VERSIONS: Final = "alembic_version"
+_ENTITY_VERSIONS: Final = "entity_version"
+_LOCK: Final = 0x67617466
+"""PostgreSQL's advisory lock under which one start at a time brings the tables up to date."""
+_MIGRATION_WAIT: Final = "60s"
+_ALTER_WAIT: Final = "2s"
 
 
-async def open_store(url: str) -> Store:
+class EntityTables(Struct, frozen=True):
+    """What the generated package keeps of its entities."""
+
+    tables: dict[str, Table]
+    """By kind."""
+    head: str | None
+    """The newest of its revisions; None where it has none."""
+    migrations: Path | None
+
+
+async def open_store(url: str, package: str | None = None, clock: Clock | None = None) -> SqlStore:
     """The store at `url`, checked and brought to the current version.
 
-    `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute) or `memory:`. Raises
-    `StoreError`, one line naming the file, when it is corrupt, locked, no database, not writable,
-    or newer than this program.
+    `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute), `postgresql://…`, or `memory:`
+    for state that ends with the process. `package` is the generated one, whose entities get their
+    tables; without it there are none. `clock` is the time where the database has none of its own.
+    Raises `StoreError`, one line naming the place, when it is corrupt, locked, no database, not
+    writable, not to be reached, or newer than this program.
     """
-    if url == MEMORY_URL:
-        return MemoryStore()
-    path = sqlite_path(url)
-    refuse_unusable(path)
-    reader, writer = sqlite_engine(path, READING), sqlite_engine(path, WRITING)
+    entities = _entities_of(package)
+    engines = engines_at(url)
     try:
-        async with failures(str(path)):
-            await _prepare(reader, writer, path)
+        async with failures(engines.place):
+            await _prepare(engines, entities)
     except StoreError:
-        await reader.dispose()
-        await writer.dispose()
+        await engines.dispose()
         raise
-    return SqlStore(reader, writer)
+    return SqlStore(Database(engines, clock or SystemClock()), entities.tables)
 
 
-def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str | None:
-    """What an operator should know of the SQLite library in use, or None."""
-    if version >= SAFE_SQLITE:
-        return None
-    used, safe = (".".join(map(str, parts)) for parts in (version, SAFE_SQLITE))
-    return (
-        f"SQLite {used} can damage a database that two programs write at the same moment "
-        f"(fixed in {safe}); run one gateway per data folder"
-    )
+def _entities_of(package: str | None) -> EntityTables:
+    if package is None or find_spec(f"{package}.entities") is None:
+        return EntityTables({}, None, None)
+    tables = importlib.import_module(f"{package}.entities").TABLES
+    migrations = importlib.import_module(f"{package}.migrations")
+    return EntityTables(dict(tables), migrations.HEAD, Path(str(migrations.__file__)).parent)
 
 
-def sqlite_path(url: str) -> Path:
-    """The file that `url` names. Raises `StoreError`."""
-    for prefix in SQLITE_PREFIXES:
-        if url.startswith(prefix) and len(url) > len(prefix):
-            return Path(url.removeprefix(prefix))
-    raise StoreError("the database URL must be sqlite:///<path> or memory:")
+async def _prepare(engines: Engines, entities: EntityTables) -> None:
+    if engines.is_postgres:
+        await _prepare_server(engines, entities)
+    elif engines.file is None:
+        async with engines.writer.begin() as connection:
+            await connection.run_sync(_create_all, entities)
+    else:
+        await _prepare_file(engines, entities)
 
 
-def refuse_unusable(path: Path) -> None:
-    """Make the file if it is not there. Raises `StoreError` for one that cannot be a database."""
-    if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
-        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; use 3.35 or newer")
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file for the database")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            # SQLite would make it readable by everybody; an empty file is an empty database.
-            path.touch(mode=0o600)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
-        ) from None
-    try:
-        # By SQLite itself: closing a descriptor of our own would drop the locks that it holds.
-        sqlite3.connect(path).close()
-    except sqlite3.Error as error:
-        raise StoreError(f"{path} {explain(error)}") from None
+def _create_all(connection: Connection, entities: EntityTables) -> None:
+    """A database in memory has no past that a revision could lead it from."""
+    METADATA.create_all(connection)
+    for table in entities.tables.values():
+        table.create(connection)
 
 
-def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
-    """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
-    is_writer = begin == WRITING
-    pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
-        async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute()),
-        poolclass=AsyncAdaptedQueuePool,
-        pool_size=1 if is_writer else _READERS,
-        max_overflow=0,
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def configure(connection: Any, _record: object) -> None:
-        # The driver would otherwise begin transactions by itself, and too late to be immediate.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
-        for pragma in pragmas:
-            cursor.execute(pragma)
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def start(connection: Any) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-async def _connect(path: Path) -> aiosqlite.Connection:
-    """A connection; when there can be none, its thread has ended before that is said."""
-    connection = aiosqlite.connect(path, check_same_thread=False)
-    thread = connection._thread  # noqa: SLF001 - nothing public tells when it has ended
-    thread.daemon = True
-    try:
-        return await connection
-    except sqlite3.Error:
-        # It still answers to the event loop, which whoever gets this error may close.
-        await asyncio.to_thread(thread.join)
-        raise
-
-
-async def _prepare(reader: AsyncEngine, writer: AsyncEngine, path: Path) -> None:
+async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
     """Check the file, and bring it to the head.
 
     The check takes no lock, because it takes as long as the file is large; the migration holds the
     write lock, so that two starts do not clash.
     """
-    async with reader.connect() as connection:
+    async with engines.reader.connect() as connection:
         found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
         if found != "ok":
-            raise StoreError(f"{path} is corrupt; restore it from a backup")
-        if await _version(connection, path) != HEAD:
+            raise StoreError(f"{engines.place} is corrupt; restore it from a backup")
+        if not await _is_current(connection, engines, entities):
             # Alembic is loaded only here, for most starts find the database at its head; and before
             # the lock is taken, for others who start at the same moment wait for it.
             importlib.import_module(_MIGRATE)
     # That connection may have seen the file before the writer turned it to write-ahead logging.
-    await reader.dispose()
-    async with writer.begin() as connection:
-        if await _version(connection, path) != HEAD:
-            migration = importlib.import_module(_MIGRATE)
-            await connection.run_sync(migration.upgrade, path)
+    await engines.reader.dispose()
+    async with engines.writer.begin() as connection:
+        if not await _is_current(connection, engines, entities):
+            await _migrate(connection, engines, entities)
 
 
-async def _version(connection: AsyncConnection, path: Path) -> str | None:
+async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
+    async with engines.writer.connect() as connection:
+        if await _is_current(connection, engines, entities):
+            return
+    importlib.import_module(_MIGRATE)
+    async with engines.writer.begin() as connection:
+        await connection.execute(text(f"SET LOCAL lock_timeout = '{_MIGRATION_WAIT}'"))
+        await connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        # A table that others use is not waited for: whoever waits to alter one makes others wait.
+        await connection.execute(text(f"SET LOCAL lock_timeout = '{_ALTER_WAIT}'"))
+        if not await _is_current(connection, engines, entities):
+            await _migrate(connection, engines, entities)
+
+
+async def _migrate(connection: AsyncConnection, engines: Engines, entities: EntityTables) -> None:
+    migration = importlib.import_module(_MIGRATE)
+    await connection.run_sync(migration.upgrade, engines.place)
+    if entities.migrations is not None:
+        await connection.run_sync(
+            migration.upgrade_entities, engines.place, entities.migrations, _ENTITY_VERSIONS
+        )
+    failpoints.hit("migration.before_commit")
+
+
+async def _is_current(
+    connection: AsyncConnection, engines: Engines, entities: EntityTables
+) -> bool:
     names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
-    if not names:
+    if _VERSIONS not in names and (
+        set(names) & set(METADATA.tables) or _is_foreign(engines, names)
+    ):
+        raise StoreError(f"{engines.place} belongs to another program; name another one")
+    return await _version(connection, names, _VERSIONS) == HEAD and (
+        entities.head is None
+        or await _version(connection, names, _ENTITY_VERSIONS) == entities.head
+    )
+
+
+def _is_foreign(engines: Engines, names: Sequence[str]) -> bool:
+    """A file is one program's; a server's database may hold the tables of several."""
+    return bool(METADATA.tables.keys() & names if engines.is_postgres else names)
+
+
+async def _version(connection: AsyncConnection, names: Sequence[str], table: str) -> str | None:
+    if table not in names:
         return None
-    if "alembic_version" not in names:
-        raise StoreError(f"{path} belongs to another program; name another file")
-    found = await connection.execute(text("SELECT version_num FROM alembic_version"))
+    found = await connection.execute(text(f"SELECT version_num FROM {table}"))  # noqa: S608 - one of two constants
     return found.scalar_one_or_none()

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from gateway.errors import StoreError
 
@@ -35,10 +36,13 @@ _CONFLICTS: Final = frozenset(
     {"SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_FOREIGNKEY"}
     | {"23505", "23503"}
 )
+_OUT_OF_ORDER: Final = frozenset({"40001", "40P01"})
 
 
 def explain(error: BaseException) -> str:
     """What went wrong and how to mend it, without any value that was being stored."""
+    if isinstance(error, NoConnection):
+        return "is too busy to take more work; try again"
     code, kind = _code(error)
     for prefix, meaning in (*_SQLITE, *_POSTGRES):
         if code.startswith(prefix):
@@ -51,6 +55,11 @@ def explain(error: BaseException) -> str:
 def is_conflict(error: BaseException) -> bool:
     """Whether a key that exists already, or a reference between rows, forbids the change."""
     return _code(error)[0] in _CONFLICTS
+
+
+def is_out_of_order(error: BaseException) -> bool:
+    """Whether PostgreSQL gave a transaction up for others' sake: it can be repeated as a whole."""
+    return _code(error)[0] in _OUT_OF_ORDER
 
 
 def _code(error: BaseException) -> tuple[str, str]:

@@ -5,7 +5,7 @@ All times are the store's own clock: callers say how long from now, and never co
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -16,6 +16,8 @@ JobState = Literal[
 ]
 """`failed` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
 JobKind = Literal["webhook", "delivery", "call"]
+LEASE_EXPIRED: Final = "lease_expired"
+"""The error of a job whose claim ended without a word of its worker."""
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -1,89 +1,129 @@
-"""State in a database, through two engines: many readers, one writer."""
+"""State in a database: audit records and agent keys, and the store that holds all of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, select, update
-from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import RowMapping, Table, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.base import AgentKey, AuditRecord
-from gateway.store.failures import failures
+from gateway.store.audited import AuditRecord
+from gateway.store.base import AgentKey
+from gateway.store.database import Database
+from gateway.store.endpoint_rows import SqlEndpoints
+from gateway.store.event_log import SqlEventLog
+from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
+
+MAX_RECORDS: Final = 100_000
+"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
+_TRIMMED_AFTER: Final = 1000
 
 
 class SqlAudit:
     """Audit records in the table `audit_records`."""
 
-    def __init__(self, reader: AsyncEngine, writer: AsyncEngine) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, database: Database, max_records: int | None = None) -> None:
+        self._database = database
+        self._max_records = max_records
+        self._untrimmed = 0
 
     async def append(self, records: Sequence[AuditRecord]) -> None:
         """One transaction. A record that is there stays, so a doubtful append can be repeated."""
         if not records:
             return
-        rows = [_audit_row(record) for record in records]
-        async with failures(), self._writer.begin() as connection:
-            await connection.execute(insert(AUDIT_RECORDS).on_conflict_do_nothing(), rows)
+
+        async def add(connection: AsyncConnection, _now: datetime) -> None:
+            await insert_audit(connection, records)
+            self._untrimmed += len(records)
+            if self._max_records is not None and self._untrimmed >= _TRIMMED_AFTER:
+                await _trim(connection, self._max_records)
+                self._untrimmed = 0
+
+        await self._database.write(add)
 
     async def latest(self, limit: int) -> list[AuditRecord]:
         newest = select(AUDIT_RECORDS).order_by(AUDIT_RECORDS.c.id.desc()).limit(limit)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(newest)).mappings().all()
-        return [_audit_record(row) for row in rows]
+
+        async def find(connection: AsyncConnection) -> list[AuditRecord]:
+            return [_audit_record(row) for row in (await connection.execute(newest)).mappings()]
+
+        return await self._database.read(find)
 
 
 class SqlKeys:
     """Keys in the table `agent_keys`."""
 
-    def __init__(self, reader: AsyncEngine, writer: AsyncEngine) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def add(self, key: AgentKey) -> None:
-        async with failures(), self._writer.begin() as connection:
+        async def insert(connection: AsyncConnection, _now: datetime) -> None:
             await connection.execute(AGENT_KEYS.insert(), msgspec.structs.asdict(key))
+
+        await self._database.write(insert)
 
     async def find(self, digest: str) -> AgentKey | None:
         sought = select(AGENT_KEYS).where(AGENT_KEYS.c.digest == digest)
-        async with failures(), self._reader.connect() as connection:
+
+        async def find(connection: AsyncConnection) -> AgentKey | None:
             row = (await connection.execute(sought)).mappings().one_or_none()
-        return None if row is None else AgentKey(**row)
+            return None if row is None else AgentKey(**row)
+
+        return await self._database.read(find)
 
     async def list(self) -> list[AgentKey]:
         oldest_first = select(AGENT_KEYS).order_by(AGENT_KEYS.c.created_at, AGENT_KEYS.c.id)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(oldest_first)).mappings().all()
-        return [AgentKey(**row) for row in rows]
+
+        async def find(connection: AsyncConnection) -> list[AgentKey]:
+            return [AgentKey(**row) for row in (await connection.execute(oldest_first)).mappings()]
+
+        return await self._database.read(find)
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
         unrevoked = AGENT_KEYS.c.revoked_at.is_(None)
         change = update(AGENT_KEYS).where(AGENT_KEYS.c.id == key_id, unrevoked)
-        async with failures(), self._writer.begin() as connection:
+
+        async def mark(connection: AsyncConnection, _now: datetime) -> bool:
             return (await connection.execute(change.values(revoked_at=at))).rowcount == 1
+
+        return await self._database.write(mark)
 
 
 class SqlStore:
     """A `Store` in a database. Made by `open_store`."""
 
-    def __init__(self, reader: AsyncEngine, writer: AsyncEngine) -> None:
-        self.audit = SqlAudit(reader, writer)
-        self.keys = SqlKeys(reader, writer)
-        self._engines = (reader, writer)
+    def __init__(self, database: Database, entities: Mapping[str, Table]) -> None:
+        self.database = database
+        self.entity_tables = entities
+        is_lasting = database.is_postgres or database.engines.file is not None
+        self.audit = SqlAudit(database, None if is_lasting else MAX_RECORDS)
+        self.keys = SqlKeys(database)
+        self.events = SqlEventLog(database)
+        self.endpoints = SqlEndpoints(database)
 
     async def close(self) -> None:
-        """Close every connection; the last one folds the write-ahead log into the database."""
-        for engine in self._engines:
-            await engine.dispose()
+        """Wait for what is under way, and close every connection."""
+        await self.database.close()
+
+
+async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
+    """Add records in the caller's transaction; those that are there stay as they are."""
+    rows = [_audit_row(record) for record in records]
+    await connection.execute(insert_into(connection, AUDIT_RECORDS).on_conflict_do_nothing(), rows)
+
+
+async def _trim(connection: AsyncConnection, keep: int) -> None:
+    ids = AUDIT_RECORDS.c.id
+    newest_to_go = select(ids).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
+    await connection.execute(delete(AUDIT_RECORDS).where(ids <= newest_to_go))
 
 
 def _audit_row(record: AuditRecord) -> dict[str, Any]:
     row = msgspec.structs.asdict(record)
     if record.arguments is not None:
-        row["arguments"] = msgspec.json.encode(record.arguments).decode()
+        row["arguments"] = as_json(record.arguments)
     return row
 
 

@@ -1,14 +1,20 @@
-"""The tables. The only place that knows SQLModel; every change here comes with a migration."""
+"""What all tables share, and those of calls and keys. A change of a table needs a migration."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, String, Table, Text
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy.dialects.postgresql import TEXT
+from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import Field, SQLModel
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = 1_000_000
+
+METADATA: Final = MetaData()
+"""The gateway's own tables; those of entities are the generated package's."""
+WORD: Final[TypeEngine[str]] = Text().with_variant(TEXT(collation="C"), "postgresql")
+"""Text that is compared by code points in every database, as ids and names are."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -30,7 +36,13 @@ class Moment(TypeDecorator[datetime]):
         return datetime.fromtimestamp(seconds, UTC).replace(microsecond=microseconds)
 
 
-class AuditRow(SQLModel, table=True):
+class StoreModel(SQLModel):
+    """What every table of the gateway's own derives from."""
+
+    metadata = METADATA
+
+
+class AuditRow(StoreModel, table=True):
     """An `AuditRecord`."""
 
     __tablename__ = "audit_records"
@@ -51,7 +63,7 @@ class AuditRow(SQLModel, table=True):
     """JSON text: no database may reinterpret what was called (PostgreSQL's jsonb refuses NUL)."""
 
 
-class KeyRow(SQLModel, table=True):
+class KeyRow(StoreModel, table=True):
     """An `AgentKey`."""
 
     __tablename__ = "agent_keys"
@@ -64,5 +76,5 @@ class KeyRow(SQLModel, table=True):
     revoked_at: datetime | None = Field(default=None, sa_column=Column(Moment))
 
 
-AUDIT_RECORDS: Final[Table] = SQLModel.metadata.tables["audit_records"]
-AGENT_KEYS: Final[Table] = SQLModel.metadata.tables["agent_keys"]
+AUDIT_RECORDS: Final[Table] = METADATA.tables["audit_records"]
+AGENT_KEYS: Final[Table] = METADATA.tables["agent_keys"]

@@ -25,8 +25,8 @@ from gateway.contract.tables import (
     TooManyRows,
 )
 from gateway.errors import StoreError, UpstreamUnavailable
+from gateway.store.engines import Engines, engines_at
 from gateway.store.failures import explain, failures, is_conflict
-from gateway.store.workspace_engines import Engines, engines_at
 from gateway.store.workspace_sql import Statements
 from gateway.store.workspace_tables import bring_up_to_date, tables_of
 
@@ -183,7 +183,7 @@ class Workspace:
 
 
 async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
-    engines = engines_at(url)
+    engines = engines_at(url, "workspace database")
     tables = tables_of(shapes.values())
     try:
         async with failures(engines.place), engines.writer.begin() as connection:

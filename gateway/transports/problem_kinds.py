@@ -143,6 +143,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The arguments do not match the tool's input schema",
         "Mend each place that `errors` points at.",
     ),
+    errors.Unsuitable: ProblemKind(
+        409,
+        "CONFLICT",
+        "conflict",
+        "The state of the thing does not allow it",
+        "Look at the state that `detail` names; wait, or ask for something else.",
+    ),
     errors.LimitExceeded: ProblemKind(
         429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
     ),

@@ -1,10 +1,12 @@
 """Databases for the tests of this folder."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from gateway.store.engine import open_store
+from gateway.store.sql import SqlStore
 from tests.postgres import create_database, drop_database, server_url
 
 
@@ -26,3 +28,22 @@ def new_database() -> Iterator[Callable[[], str]]:
 def fresh_url(new_database: Callable[[], str]) -> str:
     """The URL of a database without tables."""
     return new_database()
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store_url(request, tmp_path) -> str:
+    """An empty database of every kind that the gateway keeps its state in."""
+    match request.param:
+        case "memory":
+            return "memory:"
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/gateway.db"
+        case _:
+            return request.getfixturevalue("fresh_url")
+
+
+@pytest.fixture
+async def store(store_url) -> AsyncIterator[SqlStore]:
+    opened = await open_store(store_url)
+    yield opened
+    await opened.close()

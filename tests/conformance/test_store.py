@@ -1,6 +1,5 @@
 """What every store does, whatever lies beneath it."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,17 +8,8 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey, AuditRecord, Store
-from gateway.store.engine import open_store
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-async def store(request, tmp_path) -> AsyncIterator[Store]:
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/gateway.db"
-    opened = await open_store(url)
-    yield opened
-    await opened.close()
 
 
 def record(number: int = 1, **changes: Any) -> AuditRecord:

@@ -33,7 +33,6 @@ from gateway.contract.route import call
 from gateway.contract.schema import Gate
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.store.base import AuditRecord
-from gateway.store.memory import MemoryStore
 from gateway.transports.connection import Connection
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
@@ -41,6 +40,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
+from tests.remembered import MemoryStore
 
 ADMIN_KEY = "gw_administrator-0123456789"
 GREETER_KEY = "gw_greeter-0123456789"

@@ -15,10 +15,11 @@ from gateway.codegen.fieldmap.nodes import (
     Members,
     Problem,
     Read,
+    Reference,
     Source,
     problem,
 )
-from gateway.codegen.fieldmap.places import NoPlace, Scope
+from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, Scope
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
 from gateway.codegen.fieldmap.shapes import items_of, required_of
 from gateway.codegen.fieldmap.walk import Visit
@@ -56,6 +57,8 @@ def check_visit(visit: Visit) -> Iterator[Problem]:
             yield from _list_problems(visit, value, keep)
         case Constant(value=constant):
             yield from _constant_problems(visit, constant, "")
+        case Reference(kind=kind):
+            yield from _reference_problems(visit, kind)
         case _:
             return
 
@@ -248,6 +251,19 @@ def _text_problems(
             f"{visit.group} parameter",
             "map null by its text, read a scalar, or send it in the body",
         )
+
+
+def _reference_problems(visit: Visit, kind: str) -> Iterator[Problem]:
+    if kind not in visit.scope.entities:
+        yield _refuse(
+            visit,
+            "unknown-entity",
+            f"there is no kind of row {kind}",
+            did_you_mean(kind, visit.scope.entities) or "name a file of schemas/entities",
+            "/ref",
+        )
+    elif is_empty(both(ROW_ID, visit.target)):
+        yield from _never_admitted(visit)
 
 
 def _list_problems(visit: Visit, value: Each | Count, keep: Filter) -> Iterator[Problem]:

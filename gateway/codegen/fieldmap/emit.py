@@ -12,6 +12,7 @@ from gateway.codegen.fieldmap.nodes import (
     Items,
     Members,
     Read,
+    Reference,
     Value,
 )
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
@@ -57,8 +58,8 @@ def _emit(value: Value, site: Site) -> str:
             return _emit_items(value, site)
         case Each() | Count():
             return _emit_list(value, site)
-        case FieldFunction():
-            return _emit_function(value, site)
+        case FieldFunction() | Reference():
+            return _emit_made(value, site)
 
 
 def _emit_whole(value: Members, site: Site) -> str:
@@ -122,6 +123,14 @@ def _emit_count(value: Count, site: Site) -> str:
     if not keep and not items.may_be_absent:
         return f"len({text})"
     return f"{site.module.word('count')}({text}{', ' + keep if keep else ''})"
+
+
+def _emit_made(value: FieldFunction | Reference, site: Site) -> str:
+    if isinstance(value, FieldFunction):
+        return _emit_function(value, site)
+    inner = replace(site, target=site.scope.entities[value.kind])
+    key = emit_members(value.key, inner)
+    return f"{site.module.word('reference')}({literal(value.kind)}, {key})"
 
 
 def _emit_function(value: FieldFunction, site: Site) -> str:

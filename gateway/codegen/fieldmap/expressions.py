@@ -10,6 +10,7 @@ _POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"
 _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
     ("inputs", re.compile(r"\$inputs(?P<names>(?:\.[A-Za-z0-9_-]+)*)")),
     ("inputs", re.compile(rf"\$inputs#{_POINTER}")),
+    ("payload", re.compile(rf"\$request\.body(?:#{_POINTER})?")),
     ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
     ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
     ("settings", re.compile(r"\$settings(?P<names>\.[a-z][a-z0-9_]*)")),
@@ -21,8 +22,8 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
 def parse_expression(text: str) -> Source | None:
     """The source that `text` names; None when it is no expression.
 
-    `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$response.body` and `@` take a
-    pointer. Header names (RFC 9110 tokens) are lower-cased, as a reply holds them.
+    `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$request.body`, `$response.body`
+    and `@` take a pointer. Header names (RFC 9110 tokens) are lower-cased, as a reply holds them.
     """
     for root, form in _FORMS:
         if found := form.fullmatch(text):

@@ -4,14 +4,14 @@ Every node knows its `pointer`, the JSON Pointer inside `x-binding` of the text 
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway.contract.pointers import pointer_of
 from gateway.contract.upstream import Upstream
 
-Root = Literal["inputs", "body", "header", "settings", "call", "item"]
+Root = Literal["inputs", "payload", "body", "header", "settings", "call", "item"]
 Conversion = Literal[
     "string", "integer", "number", "boolean", "decimal-2", "date", "time", "date-time"
 ]
@@ -62,7 +62,7 @@ class Source(Struct, frozen=True):
                 name = "response.header" if self.root == "header" else self.root
                 return f"${name}.{self.steps[0]}"
             case root:
-                word = "$response.body" if root == "body" else "$inputs"
+                word = _WORDS[root]
                 if root == "inputs" and all(map(_is_plain, self.steps)):
                     return ".".join([word, *self.steps])
                 return f"{word}#{self.json_pointer}" if self.steps else word
@@ -70,6 +70,13 @@ class Source(Struct, frozen=True):
     @property
     def json_pointer(self) -> str:
         return pointer_of(self.steps)
+
+
+_WORDS: Final[Mapping[Root, str]] = {
+    "inputs": "$inputs",
+    "payload": "$request.body",
+    "body": "$response.body",
+}
 
 
 def _is_plain(step: str) -> bool:
@@ -171,7 +178,17 @@ class FieldFunction(Struct, frozen=True, kw_only=True):
     presence: Presence = ALWAYS
 
 
-Value = Read | Constant | Members | Items | Each | Count | FieldFunction
+class Reference(Struct, frozen=True, kw_only=True):
+    """`{ref: KIND, key: {column: VALUE}}`: the id of a row, which need not be there yet."""
+
+    pointer: str
+    kind: str
+    key: Members
+    """Left out as a whole where a part of it is absent."""
+    presence: Presence = ALWAYS
+
+
+Value = Read | Constant | Members | Items | Each | Count | FieldFunction | Reference
 
 
 class ErrorMeaning(Struct, frozen=True, kw_only=True):

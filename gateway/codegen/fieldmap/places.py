@@ -18,6 +18,10 @@ CALL_SCHEMAS: Mapping[str, Schema] = {
 }
 
 
+ROW_ID: Schema = {"type": "string", "format": "uuid"}
+"""What the id of a row looks like."""
+
+
 class NoPlace(Exception):
     """An expression leads nowhere."""
 
@@ -61,9 +65,17 @@ class Place(Struct, frozen=True, kw_only=True):
 class Scope(Struct, frozen=True, kw_only=True):
     """What an expression may speak of at one point of a field map."""
 
-    inputs: Schema
+    inputs: Schema | None = None
+    payload: Schema | None = None
+    """What a webhook received, or what was fetched for it."""
+    payload_side: str = "the payload"
+    """What errors call it."""
+    entities: Mapping[str, Schema] = {}
+    """The keys of the kinds of rows that may be referred to, by kind."""
     settings: Mapping[str, Schema] = {}
     """What the operator may set the upstream's settings to, by name."""
+    are_settings_certain: bool = True
+    """Whether each setting has a value: those of a webhook may be left empty."""
     body: Schema | None = None
     is_reply: bool = False
     reply: str = "the reply"
@@ -107,12 +119,11 @@ class Scope(Struct, frozen=True, kw_only=True):
                 return self._setting(source)
             case "header":
                 return self._header(source)
-            case "inputs":
-                return self._walk(source, self.inputs, "")
-            case "body":
-                return self._walk(source, self._body(), "")
             case "item":
                 return self._walk(source, self._item(), self.item_pointer)
+            case "inputs" | "payload" | "body" as root:
+                sides = {"inputs": self._inputs, "payload": self._payload, "body": self._body}
+                return self._walk(source, sides[root](), "")
 
     def _call(self, source: Source) -> Place:
         name = source.steps[0]
@@ -129,14 +140,16 @@ class Scope(Struct, frozen=True, kw_only=True):
     def _setting(self, source: Source) -> Place:
         name = source.steps[0]
         if name not in self.settings:
+            is_event = self.payload is not None
+            owner, place = ("webhook", "x-webhook") if is_event else ("upstream", "x-upstream")
             raise NoPlace(
-                f"the upstream declares no setting {name}",
+                f"the {owner} declares no setting {name}",
                 did_you_mean(name, self.settings)
-                or "declare it under x-upstream.settings, or correct the name",
+                or f"declare it under {place}.settings, or correct the name",
             )
         return Place(
             source=source,
-            steps=(Step(name, is_certain=True),),
+            steps=(Step(name, is_certain=self.are_settings_certain or source in self.known),),
             schema=self.settings[name],
             is_null_absent=False,
             pointer=f"/settings/{name}",
@@ -152,6 +165,16 @@ class Scope(Struct, frozen=True, kw_only=True):
             is_null_absent=False,
             pointer=f"/header/{source.steps[0]}",
         )
+
+    def _inputs(self) -> Schema:
+        if self.inputs is None:
+            raise NoPlace("a webhook has no arguments", "read $request.body")
+        return self.inputs
+
+    def _payload(self) -> Schema:
+        if self.payload is None:
+            raise NoPlace("this is no webhook", "read $inputs or $response.body")
+        return self.payload
 
     def _body(self) -> Schema:
         if not self.is_reply:
@@ -197,7 +220,12 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     def _side(self, source: Source) -> str:
         """What errors call the value that `source` is read from."""
-        sides = {"inputs": "the input schema", "body": self.reply, "item": self.item_side}
+        sides = {
+            "inputs": "the input schema",
+            "payload": self.payload_side,
+            "body": self.reply,
+            "item": self.item_side,
+        }
         return sides.get(source.root, str(source))
 
     def _place(

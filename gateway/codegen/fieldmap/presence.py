@@ -10,6 +10,7 @@ from gateway.codegen.fieldmap.nodes import (
     Items,
     Members,
     Read,
+    Reference,
     Value,
 )
 from gateway.codegen.fieldmap.places import Scope
@@ -40,6 +41,8 @@ def _is_missing(value: Value, scope: Scope) -> bool:
                 may_be_absent(member, scope) and not is_droppable(member)
                 for member in value.values.values()
             )
+        case Reference(key=key):
+            return _is_missing(key, scope)
         case FieldFunction(presence=presence):
             return presence.is_omitted_if_absent
         case Constant() | Items():

@@ -13,9 +13,10 @@ from gateway.codegen.fieldmap.nodes import (
     FieldFunction,
     HttpMap,
     Read,
+    Reference,
 )
 from gateway.codegen.fieldmap.parse import parse
-from gateway.codegen.fieldmap.places import NoPlace, Place
+from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, Place
 from gateway.codegen.fieldmap.sources import may_skip
 from gateway.codegen.fieldmap.targets import maps
 from gateway.codegen.fieldmap.verdict import (
@@ -84,6 +85,8 @@ def _prove(visit: Visit) -> Proof | None:
             return _proof(visit, shown(constant), judge_image({"const": constant}, visit.target))
         case Each(source=source) | Count(source=source):
             return _proof(visit, str(source), _judge_list(visit, visit.value))
+        case Reference(kind=kind):
+            return _proof(visit, f"ref {kind}", judge_image(ROW_ID, visit.target))
         case FieldFunction(module=module, function=function):
             undecided = Judgement(Verdict.UNDECIDED, reason=_AT_RUN_TIME)
             return _proof(visit, f"{module}:{function}", undecided)

@@ -11,7 +11,7 @@ _WIDTH: Final = 72
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _STANDARD: Final = frozenset({"collections.abc", "typing"})
 _RESERVED: Final = frozenset(
-    {"arguments", "call", "context", "reply", "body", "item", "run", "BINDING"}
+    {"arguments", "payload", "call", "context", "reply", "body", "item", "run", "BINDING", "EVENT"}
 )
 
 
@@ -50,6 +50,7 @@ def snake(name: str) -> str:
 _PARAMETERS: Final[Mapping[str, tuple[str, tuple[tuple[str, str], ...]]]] = {
     "item": ("Any", ()),
     "arguments": ("Mapping[str, Any]", (("collections.abc", "Mapping"),)),
+    "payload": ("Any", ()),
     "call": ("CallFacts", (("gateway.contract.context", "CallFacts"),)),
     "context": ("CallContext", (("gateway.contract.context", "CallContext"),)),
     "body": ("Any", ()),
@@ -120,14 +121,14 @@ class Module:
         self._taken.add(name)
         return name
 
-    def text(self, summary: str, detail: str, binding: str) -> str:
-        """The whole module, which ends with `BINDING`."""
+    def text(self, summary: str, detail: str, value: str, name: str = "BINDING") -> str:
+        """The whole module, which ends with the constant `name` of this `value`."""
         docstring = "\n".join([summary, "", *wrap(detail, 98), ""])
         self.use("typing", "Final")
         standard = self._import_lines(is_standard=True)
         first_party = self._import_lines(is_standard=False)
         parts = [f'"""{docstring}"""', standard, first_party, "\n".join(self.constants)]
-        return "\n\n".join(filter(None, [*parts, *self.functions, f"BINDING: Final = {binding}\n"]))
+        return "\n\n".join(filter(None, [*parts, *self.functions, f"{name}: Final = {value}\n"]))
 
     def _import_lines(self, *, is_standard: bool) -> str:
         return "\n".join(

@@ -9,7 +9,8 @@ from gateway.contract.pointers import child
 
 _EXPRESSIONS = (
     "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
-    "$settings.name, $call.id, $call.now, $call.elapsed_ms, @ and @/pointer; "
+    "$settings.name, $call.id, $call.now, $call.elapsed_ms, @ and @/pointer, or "
+    "$request.body#/pointer of a webhook; "
     "a constant is {const: …}"
 )
 

@@ -12,6 +12,7 @@ from gateway.codegen.fieldmap.pycode import Module, literal
 
 _ROOTS = {
     "inputs": "arguments",
+    "payload": "payload",
     "body": "body",
     "header": "reply.headers",
     "settings": "call.settings",
@@ -24,9 +25,14 @@ def read(module: Module, place: Place) -> str:
     """The value at `place`, or `ABSENT` where it may be absent."""
     if place.source.root == "call":
         return _CALL_FACTS[place.source.steps[0]]
+    if place.source.root == "settings" and place.may_be_absent:
+        return f"{module.word('stated')}(call.settings, {literal(place.source.steps[0])})"
     base, rest = _certain(place)
-    if not rest:
-        return _not_null(module, place, base)
+    return _read_rest(module, place, base, rest) if rest else _not_null(module, place, base)
+
+
+def _read_rest(module: Module, place: Place, base: str, rest: Sequence[Step]) -> str:
+    """What is left to read of `place` when `base` is there for certain."""
     if len(rest) == 1 and rest[0].is_in_object:
         default = module.word("ABSENT") if place.default is UNSET else literal(place.default)
         if place.is_null_absent:
@@ -41,9 +47,11 @@ def read(module: Module, place: Place) -> str:
 
 def read_or_none(module: Module, place: Place) -> str:
     """The value at `place`, or None where it may be absent."""
-    base, rest = _certain(place)
     if place.source.root == "call" or not place.may_be_absent:
         return read(module, place)
+    if place.source.root == "settings":
+        return f"{module.word('or_none')}({read(module, place)})"
+    base, rest = _certain(place)
     if not rest:
         return base
     if len(rest) == 1 and rest[0].is_in_object:
@@ -56,7 +64,8 @@ def is_present(module: Module, place: Place) -> str:
     if not place.may_be_absent:
         return ""
     base, rest = _certain(place)
-    if not place.is_null_absent and len(rest) == 1 and rest[0].is_in_object:
+    is_member = place.source.root != "settings" and len(rest) == 1 and rest[0].is_in_object
+    if is_member and not place.is_null_absent:
         return f"{literal(rest[0].key)} in {base}"
     return f"{read(module, place)} is not {module.word('ABSENT')}"
 
@@ -84,7 +93,9 @@ def _is_one_of(module: Module, place: Place, values: tuple[Any, ...]) -> str:
 def parameters(sources: Sequence[Source]) -> list[str]:
     """The parameters that reading `sources` takes, in the order in which they are always passed."""
     needed = {_parameter(source) for source in sources}
-    return [name for name in ("item", "arguments", "call", "body", "reply") if name in needed]
+    return [
+        name for name in ("item", "arguments", "payload", "call", "body", "reply") if name in needed
+    ]
 
 
 def _parameter(source: Source) -> str:

@@ -10,6 +10,7 @@ from gateway.codegen.fieldmap.nodes import (
     Items,
     Members,
     Read,
+    Reference,
     Source,
     Value,
 )
@@ -23,7 +24,7 @@ def sources_of(value: Value) -> tuple[Source, ...]:
             return (*own, source)
         case FieldFunction(arguments=arguments):
             return (*own, *arguments)
-        case Members(values=members):
+        case Members(values=members) | Reference(key=Members(values=members)):
             return (*own, *_all(iter(members.values())))
         case Items(values=values):
             return (*own, *_all(iter(values)))
@@ -46,7 +47,7 @@ def reads_of(value: Value) -> Iterator[Read]:
 def leaves_of(value: Value) -> Iterator[Value]:
     """What `value` is made of, however deep: everything that holds no further values."""
     match value:
-        case Members(values=members):
+        case Members(values=members) | Reference(key=Members(values=members)):
             for member in members.values():
                 yield from leaves_of(member)
         case Items(values=values):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, get_args
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from gateway.codegen.fieldmap.nodes import (
     Constant,
@@ -17,6 +18,7 @@ from gateway.codegen.fieldmap.nodes import (
     Members,
     Presence,
     Read,
+    Reference,
     Resort,
     Source,
     Value,
@@ -34,6 +36,7 @@ _MODIFIERS: Final[Mapping[str, frozenset[str]]] = {
     "each": _ABSENCE | {"item", "limit", "where"},
     "count": _ABSENCE | {"where"},
     "python": _ABSENCE | {"with"},
+    "ref": frozenset({"when", "omitIfAbsent", "key"}),
 }
 _MAP_FIX: Final = "write the texts of the upstream's values with what each becomes"
 
@@ -257,6 +260,17 @@ def _python(reader: Reader, value: dict[str, Any], pointer: str) -> FieldFunctio
     )
 
 
+def _reference(reader: Reader, value: dict[str, Any], pointer: str) -> Reference:
+    presence = _presence(reader, value, pointer)
+    key = read_members(reader, value.get("key"), f"{pointer}/key")
+    return Reference(
+        pointer=pointer,
+        kind=reader.text(value, "ref", pointer),
+        key=replace(key, presence=Presence(is_omitted_if_absent=presence.is_omitted_if_absent)),
+        presence=presence,
+    )
+
+
 _KINDS: Final[Mapping[str, Callable[[Reader, dict[str, Any], str], Value]]] = {
     "value": _read,
     "const": _constant,
@@ -265,4 +279,5 @@ _KINDS: Final[Mapping[str, Callable[[Reader, dict[str, Any], str], Value]]] = {
     "each": _each,
     "count": _count,
     "python": _python,
+    "ref": _reference,
 }

@@ -7,7 +7,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.codegen.fieldmap.algebra import Schema
-from gateway.codegen.fieldmap.nodes import BindingSource, Each, HttpMap, Items, Members, Value
+from gateway.codegen.fieldmap.nodes import (
+    BindingSource,
+    Each,
+    HttpMap,
+    Items,
+    Members,
+    Reference,
+    Value,
+)
 from gateway.codegen.fieldmap.places import NoPlace, Scope
 from gateway.codegen.fieldmap.presence import inner_scope
 from gateway.codegen.fieldmap.shapes import items_of, member, members_of, required_of
@@ -61,7 +69,7 @@ def request_visits(
     for group in GROUPS:
         members = getattr(written, group)
         by_key = {parameter_key(group, name): value for name, value in members.values.items()}
-        yield from _visits(
+        yield from visits(
             Visit(
                 value=replace(members, values=by_key),
                 scope=scope,
@@ -73,7 +81,7 @@ def request_visits(
         )
     if written.body is not None and operation.request_schema is not None:
         target = operation.request_schema
-        yield from _visits(
+        yield from visits(
             Visit(
                 value=written.body,
                 scope=scope,
@@ -111,7 +119,7 @@ def _result(
         reply=reply,
     )
     target = binding.output_schema
-    yield from _visits(
+    yield from visits(
         Visit(
             value=members,
             scope=scope,
@@ -152,7 +160,8 @@ def _sent(upstream: Upstream, group: str) -> frozenset[str]:
     return frozenset(parameter_key(group, name) for name in names.get(group, ()))
 
 
-def _visits(visit: Visit) -> Iterator[Visit]:
+def visits(visit: Visit) -> Iterator[Visit]:
+    """The value of `visit`, and every value inside it."""
     yield visit
     match visit.value:
         case Members():
@@ -160,9 +169,11 @@ def _visits(visit: Visit) -> Iterator[Visit]:
         case Items(values=values):
             target = items_of(visit.target)
             for index, value in enumerate(values):
-                yield from _visits(_part(visit, value, target, str(index)))
+                yield from visits(_part(visit, value, target, str(index)))
         case Each():
             yield from _items(visit, visit.value)
+        case Reference(kind=kind, key=key) if kind in visit.scope.entities:
+            yield from visits(_part(visit, key, visit.scope.entities[kind], "key"))
         case _:
             return
 
@@ -172,7 +183,7 @@ def _members(visit: Visit, value: Members) -> Iterator[Visit]:
     for name, part in value.values.items():
         found = member(visit.target, name)
         inner = _part(visit, part, found.schema if found else {}, name)
-        yield from _visits(
+        yield from visits(
             replace(
                 inner,
                 siblings=members_of(visit.target),
@@ -189,7 +200,7 @@ def _items(visit: Visit, value: Each) -> Iterator[Visit]:
     except NoPlace:
         return
     inner = _part(visit, value.item, items_of(visit.target), "*")
-    yield from _visits(replace(inner, scope=scope, is_in_each=True, is_item=True))
+    yield from visits(replace(inner, scope=scope, is_in_each=True, is_item=True))
 
 
 def is_unspecified(schema: Schema) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -14,7 +14,17 @@ from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.sources import keywords
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import Target, dereference, resolve
-from gateway.codegen.sources.tree import INDEX, POLICIES, TOOLS, UPSTREAMS, SourceTree, ToolSource
+from gateway.codegen.sources.tree import (
+    ENTITIES,
+    EVENTS,
+    INDEX,
+    POLICIES,
+    TOOLS,
+    UPSTREAMS,
+    WEBHOOKS,
+    SourceTree,
+    ToolSource,
+)
 from gateway.contract.pointers import NoSuchPlace, child, follow
 from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
@@ -29,8 +39,9 @@ class Place(Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is ours to decide; the others describe what an upstream says."""
-        return self.document.path.parts[0] != UPSTREAMS or is_table(self.document.path)
+        """Whether it is ours to decide; the others describe what upstreams and senders say."""
+        folder = self.document.path.parts[0]
+        return folder not in {UPSTREAMS, WEBHOOKS} or is_table(self.document.path)
 
 
 class Draft:
@@ -169,13 +180,29 @@ class Draft:
 
 def meta_schema_of(path: PurePosixPath) -> str | None:
     """The meta-schema that judges the file `path`; None for plain JSON Schema files."""
-    if path == INDEX:
-        return "index.schema.json"
-    if path == POLICIES:
-        return "policies.schema.json"
-    if path.suffix != ".yaml" or len(path.parts) != 3:
-        return None
-    return {TOOLS: "tool.schema.json", UPSTREAMS: "upstream.schema.json"}.get(path.parts[0])
+    match path.parts:
+        case _ if path == INDEX:
+            return "index.schema.json"
+        case _ if path == POLICIES:
+            return "policies.schema.json"
+        case (folder, _) if (folder, path.suffix) in _FLAT:
+            return _FLAT[folder, path.suffix]
+        case (folder, _, _) if path.suffix == ".yaml":
+            return _NESTED.get(folder)
+        case _:
+            return None
+
+
+_FLAT: Final = {
+    (EVENTS, ".yaml"): "event.schema.json",
+    (ENTITIES, ".json"): "entity.schema.json",
+}
+_NESTED: Final = {
+    TOOLS: "tool.schema.json",
+    UPSTREAMS: "upstream.schema.json",
+    WEBHOOKS: "webhook.schema.json",
+}
+"""Meta-schemas by folder, of files in it and of files one folder below it."""
 
 
 def is_table(path: PurePosixPath) -> bool:

@@ -10,7 +10,7 @@ from gateway.codegen.lint.draft import Draft, is_table
 from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import resolve
-from gateway.codegen.sources.tree import INDEX, POLICIES
+from gateway.codegen.sources.tree import ENTITIES, INDEX, POLICIES
 from gateway.contract.pointers import child, steps
 
 _NAME: Final = "[a-z][a-z0-9_]*"
@@ -22,10 +22,18 @@ _PLACES: Final = re.compile(
     | tools/{_NAME}/{_NAME}\.(?:yaml|input\.json|output\.json)
     | upstreams/{_NAME}/openapi\.yaml
     | upstreams/{_NAME}/tables/{_NAME}\.json
+    | webhooks/{_NAME}/webhook\.yaml
+    | webhooks/{_NAME}/{_NAME}\.payload\.json
+    | entities/{_NAME}\.json
+    | events/{_NAME}\.{_NAME}\.v[1-9][0-9]*\.(?:yaml|json)
     """,
     re.VERBOSE,
 )
-_LISTS: Final = ("x-upstreams", "x-policies")
+_LISTS: Final = ("x-entities", "x-upstreams", "x-policies")
+
+
+_MEMBERS: Final = {"paths": "a tool or a webhook", "webhooks": "an event"}
+"""Members of the index that name a file per entry, and what those files are."""
 
 
 def check_presence(draft: Draft) -> Iterator[Finding]:
@@ -52,7 +60,9 @@ def check_places(draft: Draft) -> Iterator[Finding]:
             fix = (
                 "Use openapi.yaml, policies/agents.yaml, common/<name>.json, "
                 "tools/<connector>/<tool>.yaml with .input.json and .output.json, "
-                "upstreams/<name>/openapi.yaml or upstreams/<name>/tables/<table>.json; "
+                "upstreams/<name>/openapi.yaml, upstreams/<name>/tables/<table>.json, "
+                "webhooks/<provider>/webhook.yaml with <event>.payload.json, "
+                "entities/<kind>.json or events/<entity>.<verb>.v<n>.yaml with .json; "
                 "names are lower_snake_case."
             )
             yield draft.finding("index/misplaced", document, "", message, fix)
@@ -63,19 +73,34 @@ def check_paths(draft: Draft) -> Iterator[Finding]:
     index = draft.index
     if index is None:
         return
-    for path, reference in index.value["paths"].items():
-        pointer = child("/paths", path)
-        target = draft.target(index, pointer, reference)
-        if target is None:
-            continue
-        parts = target.document.path.parts
-        if target.pointer or len(parts) != 3 or parts[0] != "tools":
-            message = f"{path} does not lead to a tool file"
-            yield draft.finding("index/wrong-file", index, pointer, message)
-        elif path != f"/v1/{parts[1]}/{target.document.path.stem}":
-            message = f"{target.document.path} is served at another path than {path}"
-            fix = f"Write /v1/{parts[1]}/{target.document.path.stem}."
-            yield draft.finding("index/wrong-path", index, pointer, message, fix)
+    for member, kind in _MEMBERS.items():
+        for name, reference in index.value.get(member, {}).items():
+            pointer = child(child("", member), name)
+            target = draft.target(index, pointer, reference)
+            if target is None:
+                continue
+            found = target.document.path
+            wanted = None if target.pointer else _listed_as(found)
+            if wanted is None or wanted[0] != member:
+                message = f"{name} does not lead to {kind}"
+                yield draft.finding("index/wrong-file", index, pointer, message)
+            elif name != wanted[1]:
+                message = f"{found} belongs to another name than {name}"
+                fix = f"Write {wanted[1]}."
+                yield draft.finding("index/wrong-path", index, pointer, message, fix)
+
+
+def _listed_as(path: PurePosixPath) -> tuple[str, str] | None:
+    """The member of the index that names the file `path`, and the name it has there."""
+    match path.parts:
+        case ("tools", connector, _) if path.suffix == ".yaml":
+            return "paths", f"/v1/{connector}/{path.stem}"
+        case ("webhooks", provider, "webhook.yaml"):
+            return "paths", f"/webhooks/{provider}"
+        case ("events", _) if path.suffix == ".yaml":
+            return "webhooks", f"gateway.{path.stem}"
+        case _:
+            return None
 
 
 def check_lists(draft: Draft) -> Iterator[Finding]:
@@ -108,7 +133,7 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
     for path, document in draft.tree.documents.items():
         if path in used:
             continue
-        if path.suffix == ".yaml":
+        if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
             message, fix = "openapi.yaml does not name this file", _listing(path)
             yield draft.finding("index/unlisted", document, "", message, fix)
         elif is_known and not _belongs_to_unlisted(draft, path, used):
@@ -124,15 +149,29 @@ def _lost(draft: Draft) -> Iterator[bool]:
 
 
 def _belongs_to_unlisted(draft: Draft, path: PurePosixPath, used: frozenset[PurePosixPath]) -> bool:
-    """Whether a tool or an upstream uses `path` that the index does not name: told already."""
-    tool = path.with_name(f"{path.name.partition('.')[0]}.yaml")
-    owner = path.parent.with_name("openapi.yaml") if is_table(path) else tool
+    """Whether the contract that `path` belongs to is not named by the index: told already."""
+    owner = _owner(path)
     return owner in draft.tree.documents and owner not in used
 
 
+def _owner(path: PurePosixPath) -> PurePosixPath:
+    """The contract that a schema file serves, by its place."""
+    if is_table(path):
+        return path.parent.with_name("openapi.yaml")
+    match path.parts[0]:
+        case "webhooks":
+            return path.with_name("webhook.yaml")
+        case "events":
+            return path.with_suffix(".yaml")
+        case _:
+            return path.with_name(f"{path.name.partition('.')[0]}.yaml")
+
+
 def _listing(path: PurePosixPath) -> str:
-    if path.parts[0] == "tools":
-        return f"Add `/v1/{path.parent.name}/{path.stem}: {{$ref: ./{path}}}` under paths."
+    entry = _listed_as(path)
+    if entry is not None:
+        member, name = entry
+        return f"Add `{name}: {{$ref: ./{path}}}` under {member}."
     return f"Add `./{path}` under x-{path.parts[0]}."
 
 

@@ -12,6 +12,7 @@ from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.keywords import ANNOTATIONS
+from gateway.codegen.sources.tree import ENTITIES
 from gateway.contract.pointers import child
 
 GREEN: Final = ANNOTATIONS | {
@@ -106,8 +107,14 @@ def check_keywords(draft: Draft) -> Iterator[Finding]:
     """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
     for place in draft.schemas:
         for keyword in place.schema:
-            if keyword not in GREEN:
+            if keyword not in GREEN and not _is_extension(place, keyword):
                 yield from _keyword(draft, place, keyword)
+
+
+def _is_extension(place: Place, keyword: str) -> bool:
+    """Whether `keyword` is what makes the schema a kind of entity."""
+    is_entity = place.document.path.parts[0] == ENTITIES and not place.pointer
+    return is_entity and keyword == "x-entity"
 
 
 def _keyword(draft: Draft, place: Place, keyword: str) -> Iterator[Finding]:

@@ -107,8 +107,13 @@ PUBLICATION: Final = (
 INDEX: Final = (
     Rule("index/missing", "openapi.yaml and policies/agents.yaml exist.", "Write the file."),
     Rule("index/misplaced", "Every file lies where its kind belongs.", "Move or rename it."),
-    Rule("index/unlisted", "The index names every tool, upstream and policy.", "List it."),
-    Rule("index/wrong-path", "The path of a tool is /v1/<connector>/<tool>.", "Correct the path."),
+    Rule("index/unlisted", "The index names every contract.", "List it."),
+    Rule(
+        "index/wrong-path",
+        "A tool is at /v1/<connector>/<tool>, a webhook at /webhooks/<provider>, an event at"
+        " gateway.<entity>.<verb>.v<n>.",
+        "Correct the name.",
+    ),
     Rule("index/wrong-file", "The index names files of the right kind.", "Correct the path."),
     Rule("index/unreferenced", "Every file is used.", "Refer to the file or delete it."),
 )
@@ -141,6 +146,31 @@ SHAPES: Final = (
         "shape/upstream",
         "An upstream keeps upstream.schema.json.",
         "Write it as _meta/upstream.schema.json says.",
+    ),
+    Rule(
+        "shape/webhook",
+        "A webhook file keeps webhook.schema.json.",
+        "Write it as _meta/webhook.schema.json says.",
+    ),
+    Rule(
+        "shape/x-webhook",
+        "x-webhook keeps x-webhook.schema.json.",
+        "Write it as _meta/x-webhook.schema.json says.",
+    ),
+    Rule(
+        "shape/event",
+        "An event file keeps event.schema.json.",
+        "Write it as _meta/event.schema.json says.",
+    ),
+    Rule(
+        "shape/entity",
+        "An entity keeps entity.schema.json.",
+        "Write it as _meta/entity.schema.json says.",
+    ),
+    Rule(
+        "shape/x-entity",
+        "x-entity keeps x-entity.schema.json.",
+        "Write it as _meta/x-entity.schema.json says.",
     ),
     Rule(
         "shape/policies",

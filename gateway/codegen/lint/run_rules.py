@@ -127,6 +127,7 @@ BINDINGS: Final = (
     Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),
     Rule("binding/unknown-as", "Values are converted to known kinds.", "Use a known conversion."),
     Rule("binding/unknown-source", "Expressions lead to something.", "Correct the expression."),
+    Rule("binding/unknown-entity", "References name kinds of rows.", "Correct the name."),
     Rule("binding/unknown-member", "Mapped members exist on the other side.", "Correct the name."),
     Rule("binding/unknown-status", "Mapped statuses are declared upstream.", "Declare it there."),
     Rule("binding/unknown-error", "Reasons are declared errors.", "Declare it in x-policy.errors."),

@@ -18,12 +18,21 @@ _RULES: Final = {
     "policies.schema.json": "shape/policies",
     "upstream.schema.json": "shape/upstream",
     "tool.schema.json": "shape/tool",
+    "webhook.schema.json": "shape/webhook",
+    "event.schema.json": "shape/event",
+    "entity.schema.json": "shape/entity",
 }
-_EXTENSIONS: Final = ("x-mcp", "x-policy", "x-binding")
+_EXTENSIONS: Final = {
+    "tool.schema.json": ("/post/x-mcp", "/post/x-policy", "/post/x-binding"),
+    "webhook.schema.json": ("/post/x-webhook",),
+    "entity.schema.json": ("/x-entity",),
+}
+_ONE_KIND: Final = (
+    "must hold exactly one of value, const, object, array, each, count, python and ref"
+)
 _FORMS: Final = {
-    ("shape/x-binding", "oneOf"): (
-        "must hold exactly one of value, const, object, array, each, count and python"
-    ),
+    ("shape/x-binding", "oneOf"): _ONE_KIND,
+    ("shape/x-webhook", "oneOf"): _ONE_KIND,
     ("shape/x-binding", "pattern"): (
         "is not a text that is known here: expressions are `$inputs.name`, "
         "`$response.body#/pointer`, `@/pointer`, …; a fixed value is `{const: …}`"
@@ -82,10 +91,9 @@ def _listed(names: Sequence[str]) -> str | None:
 
 
 def _rule(name: str, pointer: str) -> str:
-    if name == "tool.schema.json":
-        for extension in _EXTENSIONS:
-            if f"{pointer}/".startswith(f"/post/{extension}/"):
-                return f"shape/{extension}"
+    for extension in _EXTENSIONS.get(name, ()):
+        if f"{pointer}/".startswith(f"{extension}/"):
+            return f"shape/{steps(extension)[-1]}"
     return _RULES[name]
 
 

@@ -69,6 +69,7 @@ DATA: Final = frozenset(
         "dependentRequired",
         "required",
         "x-binding",
+        "x-entity",
         "x-mcp",
         "x-policy",
     }

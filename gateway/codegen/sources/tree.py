@@ -18,6 +18,9 @@ INDEX: Final = PurePosixPath("openapi.yaml")
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
 TOOLS: Final = "tools"
 UPSTREAMS: Final = "upstreams"
+WEBHOOKS: Final = "webhooks"
+EVENTS: Final = "events"
+ENTITIES: Final = "entities"
 META: Final = "_meta"
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
 
@@ -44,6 +47,41 @@ class ToolSource(Struct, frozen=True, eq=False):
         value = self.document.value
         operation = value.get("post") if isinstance(value, dict) else None
         return operation if isinstance(operation, dict) else {}
+
+
+class EventFile(Struct, frozen=True, eq=False):
+    """One event's Path Item file, `events/<entity>.<verb>.v<n>.yaml`."""
+
+    document: Document
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def type(self) -> str:
+        """`gateway.<entity>.<verb>.v<n>`, by the file's place on disk."""
+        return f"gateway.{self.path.stem}"
+
+
+class WebhookFile(Struct, frozen=True, eq=False):
+    """One provider's Path Item file, `webhooks/<provider>/webhook.yaml`."""
+
+    document: Document
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def provider(self) -> str:
+        return self.path.parts[1]
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """What stands under `x-webhook`."""
+        found: dict[str, Any] = self.document.value["post"]["x-webhook"]
+        return found
 
 
 class SourceTree:
@@ -91,6 +129,35 @@ class SourceTree:
                 if len(path.parts) == 3
                 and path.parts[0] == UPSTREAMS
                 and path.name == "openapi.yaml"
+            }
+        )
+
+    @cached_property
+    def webhooks(self) -> tuple[WebhookFile, ...]:
+        """Every webhook file on disk, in order of providers."""
+        return tuple(
+            WebhookFile(document)
+            for path, document in self.documents.items()
+            if len(path.parts) == 3 and path.parts[0] == WEBHOOKS and path.name == "webhook.yaml"
+        )
+
+    @cached_property
+    def events(self) -> tuple[EventFile, ...]:
+        """Every event file on disk, in order of types."""
+        return tuple(
+            EventFile(document)
+            for path, document in self.documents.items()
+            if len(path.parts) == 2 and path.parts[0] == EVENTS and path.suffix == ".yaml"
+        )
+
+    @cached_property
+    def entities(self) -> Mapping[str, Document]:
+        """The schema of each kind of row, by kind."""
+        return MappingProxyType(
+            {
+                path.stem: document
+                for path, document in self.documents.items()
+                if len(path.parts) == 2 and path.parts[0] == ENTITIES and path.suffix == ".json"
             }
         )
 

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 """The newest revision. A database at it is opened without loading Alembic."""

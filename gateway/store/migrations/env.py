@@ -1,9 +1,10 @@
 """What Alembic runs: the revisions, on the connection and in the transaction it was handed."""
 
 from alembic import context
-from sqlmodel import SQLModel
 
+attributes = context.config.attributes
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=SQLModel.metadata
+    connection=attributes["connection"],
+    version_table=attributes.get("version_table", "alembic_version"),
 )
 context.run_migrations()

@@ -3,7 +3,7 @@
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from gateway.audit.ids import uuid7
+from gateway.ids import uuid7
 
 MOMENT = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
 

@@ -22,7 +22,7 @@ from gateway.errors import (
     UpstreamTimeout,
 )
 from gateway.store.base import AuditRecord
-from gateway.store.memory import MemoryAudit
+from tests.remembered import MemoryAudit
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 PROMPT = Pace(flush_seconds=0.001)

@@ -11,8 +11,8 @@ from gateway.auth.keys import Keys, digest_of
 from gateway.auth.principal import Credentials, Principal
 from gateway.errors import GatewayError, InternalError, StoreError, Unauthenticated
 from gateway.store.base import AgentKey
-from gateway.store.memory import MemoryKeys
 from tests.clocks import ManualClock
+from tests.remembered import MemoryKeys
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from gateway.auth.keys import Keys, digest_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.engine import open_store
-from gateway.store.memory import MemoryKeys
 from tests.clocks import ManualClock
+from tests.remembered import MemoryKeys
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 CANARY = "canary-7f3e9a1b5c2d"

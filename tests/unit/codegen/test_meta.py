@@ -11,11 +11,22 @@ from gateway.codegen import meta
 from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.sources.keywords import subschemas
 from gateway.contract import jsontext
+from gateway.contract.pointers import follow
 from gateway.contract.schema import Gate
 
 NAMES = sorted(meta.texts())
 EXPRESSIONS = st.sampled_from(
-    ["$inputs.a", "$inputs#/a", "$response.body#/a~1b", "$settings.a", "@", "@/a", "text"]
+    [
+        "$inputs.a",
+        "$inputs#/a",
+        "$response.body#/a~1b",
+        "$request.body#/a",
+        "$request.body",
+        "$settings.a",
+        "@",
+        "@/a",
+        "text",
+    ]
 )
 RESORTS = st.sampled_from(
     ["error", "omit", "skip-item", "skip", {"const": 1}, {"const": 1, "b": 2}]
@@ -47,9 +58,10 @@ def field_values(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "each": EXPRESSIONS,
         "count": EXPRESSIONS,
         "python": st.sampled_from(["a.b:c", "a.b", ""]),
+        "ref": st.sampled_from(["loans", "", 1]),
     }
-    every = {**kinds, **MODIFIERS, "item": inner | members}
-    some = st.lists(st.sampled_from(sorted([*MODIFIERS, "item"])), max_size=3, unique=True)
+    every = {**kinds, **MODIFIERS, "item": inner | members, "key": members}
+    some = st.lists(st.sampled_from(sorted([*MODIFIERS, "item", "key"])), max_size=3, unique=True)
     names = st.tuples(st.sampled_from(sorted(kinds)), some).map(lambda both: [both[0], *both[1]])
     return names.flatmap(lambda names: st.fixed_dictionaries({name: every[name] for name in names}))
 
@@ -69,8 +81,9 @@ def test_a_meta_schema_is_valid_and_describes_itself(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_references_between_meta_schemas_lead_to_files_an_editor_finds(name: str) -> None:
     schema = jsontext.decode(meta.texts()[name])
-    files = {part["$ref"] for _, part in subschemas(schema) if "$ref" in part}
-    assert {ref for ref in files if not ref.startswith("#")} <= set(NAMES)
+    for ref in {part["$ref"] for _, part in subschemas(schema) if "$ref" in part}:
+        file, _, pointer = ref.partition("#")
+        follow(jsontext.decode(meta.texts()[file or name]), pointer)
 
 
 def test_copies_are_written_once_and_renewed_when_they_differ(tmp_path: Path) -> None:

@@ -14,14 +14,17 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
-from sqlmodel import SQLModel
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey
-from gateway.store.engine import READING, open_store, sqlite_caveat, sqlite_engine
+from gateway.store.engine import open_store
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
+from gateway.store.sql import SqlStore
+from gateway.store.sqlite import READING, sqlite_caveat, sqlite_engine
+from gateway.store.tables import METADATA
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KEY = AgentKey(id="key_1", agent="a", label="l", digest="d" * 64, created_at=NOW)
@@ -38,6 +41,11 @@ async def prepared(path: Path) -> Path:
     await store.keys.add(KEY)
     await store.close()
     return path
+
+
+def engines_of(store: SqlStore) -> tuple[AsyncEngine, AsyncEngine]:
+    engines = store.database.engines
+    return engines.reader, engines.writer
 
 
 async def refusal(path: Path) -> str:
@@ -81,7 +89,7 @@ async def test_the_connections_follow_the_rules_for_durability(path) -> None:
     store = await open_store(f"sqlite:///{path}")
 
     pragmas = {}
-    for name, engine in zip(("reader", "writer"), store._engines, strict=True):
+    for name, engine in zip(("reader", "writer"), engines_of(store), strict=True):
         async with engine.connect() as connection:
             for pragma in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys"):
                 found = await connection.exec_driver_sql(f"PRAGMA {pragma}")
@@ -99,7 +107,7 @@ async def test_a_write_transaction_holds_the_lock_from_its_start(path) -> None:
     """One that took it later could find that another program had written in between."""
     store = await open_store(f"sqlite:///{path}")
     other = sqlite3.connect(path, timeout=0, isolation_level=None)
-    reader, writer = store._engines
+    reader, writer = engines_of(store)
 
     async with reader.connect() as connection:
         await connection.exec_driver_sql("SELECT * FROM agent_keys")
@@ -212,7 +220,7 @@ async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
 
 async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
     await prepared(path)
-    monkeypatch.setattr("gateway.store.engine.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sqlite.BUSY_MILLISECONDS", 20)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
 
@@ -231,7 +239,7 @@ async def test_a_database_of_a_newer_version_is_refused(path) -> None:
     assert "newer version" in await refusal(path)
 
 
-@pytest.mark.parametrize("url", ["sqlite:///", "postgresql://me:word@db/x", "gateway.db"])
+@pytest.mark.parametrize("url", ["sqlite:///", "mysql://me:word@db/x", "gateway.db"])
 async def test_an_unknown_kind_of_url_is_refused_without_being_repeated(url) -> None:
     with pytest.raises(StoreError) as refused:
         await open_store(url)
@@ -263,7 +271,7 @@ def test_the_migrations_end_where_the_tables_are(tmp_path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path}/gateway.db")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        differences = compare_metadata(context, SQLModel.metadata)
+        differences = compare_metadata(context, METADATA)
     engine.dispose()
 
     assert differences == []

@@ -13,6 +13,8 @@ from gateway.codegen.fieldmap.nodes import Source
         ("$inputs.a.b", Source("inputs", ("a", "b"))),
         ("$inputs#/a/b~1c/~0", Source("inputs", ("a", "b/c", "~"))),
         ("$inputs", Source("inputs")),
+        ("$request.body", Source("payload")),
+        ("$request.body#/data/0/id", Source("payload", ("data", "0", "id"))),
         ("$response.body", Source("body")),
         ("$response.body#/data/0/id", Source("body", ("data", "0", "id"))),
         ("$response.header.Retry-After", Source("header", ("retry-after",))),
@@ -47,7 +49,8 @@ def test_expressions_name_their_source(text: str, source: Source) -> None:
         "@/~2",
         " $inputs.a",
         "$inputs.a\n",
-        "$request.body#/a",
+        "$request.header.a",
+        "$request.body/a",
     ],
 )
 def test_anything_else_is_no_expression(text: str) -> None:

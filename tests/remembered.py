@@ -1,17 +1,13 @@
-"""State that ends with the process: for tests, demos and `database_url = "memory:"`."""
+"""Audit records and keys in dictionaries, for tests of who uses a store."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from heapq import nlargest
-from typing import Final
 
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.base import AgentKey, AuditRecord
-
-MAX_RECORDS: Final = 100_000
-"""The oldest audit records beyond it are forgotten: memory must not fill."""
 
 
 class MemoryAudit:
@@ -23,8 +19,6 @@ class MemoryAudit:
     async def append(self, records: Sequence[AuditRecord]) -> None:
         for record in records:
             self._records.setdefault(record.id, record)
-        while len(self._records) > MAX_RECORDS:
-            del self._records[next(iter(self._records))]
 
     async def latest(self, limit: int) -> list[AuditRecord]:
         return [self._records[record_id] for record_id in nlargest(limit, self._records)]
@@ -56,7 +50,7 @@ class MemoryKeys:
 
 
 class MemoryStore:
-    """A `Store` in memory."""
+    """Both of them."""
 
     def __init__(self) -> None:
         self.audit = MemoryAudit()

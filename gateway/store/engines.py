@@ -1,4 +1,4 @@
-"""Connections to the workspace database, by its URL."""
+"""Connections to a database of the gateway's own, by its URL."""
 
 import importlib
 from functools import partial
@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
-from gateway.store.engine import (
+from gateway.store.failures import explain
+from gateway.store.sqlite import (
     IN_MEMORY,
-    MEMORY_URL,
     READING,
     SQLITE_PREFIXES,
     WRITING,
@@ -21,13 +21,23 @@ from gateway.store.engine import (
     sqlite_engine,
     sqlite_path,
 )
-from gateway.store.failures import explain
 
+MEMORY_URL: Final = "memory:"
 POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
 CONNECT_SECONDS: Final = 5.0
 STATEMENT_SECONDS: Final = 30.0
 _CONNECTIONS: Final = 10
 _FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memory:"
+_DURABLE: Final = frozenset({"on", "remote_apply"})
+_SERVER_SETTINGS: Final = {
+    "application_name": "contract-gateway",
+    # A commit that is answered is on the disk, whatever the server's or the role's default is.
+    "synchronous_commit": "on",
+    "lock_timeout": "5s",
+    "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
+    # A process that hangs in a transaction would keep its rows from all others.
+    "idle_in_transaction_session_timeout": "60s",
+}
 
 
 class DatabaseFile(Struct, frozen=True):
@@ -60,7 +70,7 @@ class DatabaseFile(Struct, frozen=True):
 
 
 class Engines(Struct, frozen=True):
-    """Where the workspace lies: one engine to read, one to write; for some they are the same."""
+    """Where a database lies: one engine to read, one to write; for some they are the same."""
 
     reader: AsyncEngine
     writer: AsyncEngine
@@ -68,25 +78,30 @@ class Engines(Struct, frozen=True):
     """How messages call it; never with a password."""
     file: DatabaseFile | None = None
 
+    @property
+    def is_postgres(self) -> bool:
+        return self.writer.dialect.name == "postgresql"
+
     def refuse_lost(self) -> None:
         """Raise `StoreError` when what is written would be lost, for its file is not there."""
         if self.file is not None:
             self.file.refuse_lost()
 
     async def dispose(self) -> None:
-        """Close every connection."""
-        for engine in {self.reader, self.writer}:
-            await engine.dispose()
+        """Close every connection; the last one folds SQLite's log into the database."""
+        await self.reader.dispose()
+        if self.writer is not self.reader:
+            await self.writer.dispose()
 
 
-def engines_at(url: str) -> Engines:
-    """The engines for `url`; nothing is connected yet.
+def engines_at(url: str, name: str = "database") -> Engines:
+    """The engines for `url`; nothing is connected yet. Messages call it "the `name`".
 
     Raises `StoreError` for another form of URL, and for a file that cannot be used.
     """
     if url == MEMORY_URL:
         engine = sqlite_engine(IN_MEMORY, WRITING)
-        return Engines(engine, engine, "the workspace in memory")
+        return Engines(engine, engine, f"the {name} in memory")
     if url.startswith(SQLITE_PREFIXES):
         path = sqlite_path(url)
         refuse_unusable(path)
@@ -97,15 +112,15 @@ def engines_at(url: str) -> Engines:
             DatabaseFile.at(path.absolute()),
         )
     if url.startswith(POSTGRES_PREFIXES):
-        engine = _postgres_engine(url)
-        return Engines(engine, engine, "the workspace database")
-    raise StoreError(f"the workspace URL has an unknown form; write {_FORMS}")
+        engine = _postgres_engine(url, f"the {name}")
+        return Engines(engine, engine, f"the {name}")
+    raise StoreError(f"the URL of the {name} has an unknown form; write {_FORMS}")
 
 
-def _postgres_engine(url: str) -> AsyncEngine:
+def _postgres_engine(url: str, place: str) -> AsyncEngine:
     return create_async_engine(
         "postgresql+asyncpg://",
-        async_creator=partial(_connect, url),
+        async_creator=partial(_connect, url, place),
         poolclass=AsyncAdaptedQueuePool,
         pool_size=_CONNECTIONS,
         max_overflow=0,
@@ -117,19 +132,27 @@ def _postgres_engine(url: str) -> AsyncEngine:
     )
 
 
-async def _connect(url: str) -> Any:
+async def _connect(url: str, place: str) -> Any:
     """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
-    # Loaded here: most gateways keep their workspace in a file.
+    # Loaded here: most gateways keep their state in a file.
     asyncpg = importlib.import_module("asyncpg")
     try:
-        return await asyncpg.connect(
+        connection = await asyncpg.connect(
             url,
             timeout=CONNECT_SECONDS,
             command_timeout=STATEMENT_SECONDS,
-            server_settings={"application_name": "contract-gateway"},
+            server_settings=_SERVER_SETTINGS,
         )
+        promised = await connection.fetchval("SHOW synchronous_commit")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-        raise StoreError(f"the workspace database {explain(error)}") from None
+        raise StoreError(f"{place} {explain(error)}") from None
+    if promised not in _DURABLE:
+        await connection.close()
+        raise StoreError(
+            f"{place} answers before its commits are on the disk; let it, or the proxy before it, "
+            "accept synchronous_commit = on"
+        )
+    return connection
 
 
 def _encode(value: Any) -> str:

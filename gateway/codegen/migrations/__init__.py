@@ -1,0 +1,1 @@
+"""How the tables of entities follow their contracts: revisions that are added and never changed."""

@@ -1,0 +1,35 @@
+"""An event as the world outside sees it: CloudEvents 1.0 in the structured JSON format."""
+
+from typing import Any, Final
+
+from gateway.contract import jsontext
+from gateway.contract.event import SPEC_VERSION
+from gateway.store.records import StoredEvent
+
+CLOUD_EVENT: Final = "application/cloudevents+json"
+"""The media type of one event."""
+CLOUD_EVENTS: Final = "application/cloudevents-batch+json"
+"""The media type of a list of events."""
+
+
+def cloud_event(event: StoredEvent) -> dict[str, Any]:
+    """The event's attributes and data (CloudEvents 1.0 §3, JSON format §3).
+
+    Who follows the stream, reads the resource or gets a delivery sees this same object.
+    """
+    subject = {"subject": event.subject} if event.subject else {}  # §3.1: never empty
+    return {
+        "specversion": SPEC_VERSION,
+        "id": event.id,
+        "source": event.source,
+        "type": event.type,
+        **subject,
+        "time": event.time,
+        "datacontenttype": "application/json",
+        "data": event.data,
+    }
+
+
+def encode_event(event: StoredEvent) -> bytes:
+    """The event as JSON text on one line: the same bytes each time."""
+    return jsontext.encode(cloud_event(event))

@@ -1,0 +1,94 @@
+"""Reading the rows of entities, page by page."""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+from sqlalchemy import BigInteger, Select, String, Table, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from gateway.contract.entity import ID, UPDATED_AT
+from gateway.errors import InvalidArguments
+from gateway.store.entity_tables import answered, filters_of, stored
+from gateway.store.failures import failures
+
+_MARK_LENGTH: Final = 16
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+class _Cursor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The row after which a page begins, and what binds it to the question."""
+
+    updated_at: Annotated[int, Meta(ge=0, lt=2**63)]
+    id: Annotated[str, Meta(pattern="^[0-9a-f-]{36}$")]
+    mark: str
+
+
+class SqlEntities:
+    """`Entities` in the tables that the contracts declare."""
+
+    def __init__(self, reader: AsyncEngine, tables: Mapping[str, Table]) -> None:
+        self._reader = reader
+        self._tables = tables
+
+    async def page(
+        self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """See `Entities.page`. A row that is written meanwhile moves to the front."""
+        table = self._tables[kind]
+        asked = _matching(table, filters)
+        if cursor is not None:
+            last = _read(cursor, kind, filters)
+            place, types = (table.c[UPDATED_AT], table.c[ID]), (BigInteger(), String())
+            asked = asked.where(tuple_(*place) < tuple_(last.updated_at, last.id, types=types))
+        newest = asked.order_by(table.c[UPDATED_AT].desc(), table.c[ID].desc()).limit(limit + 1)
+        async with failures(), self._reader.connect() as connection:
+            rows = (await connection.execute(newest)).mappings().all()
+        page = [dict(row) for row in rows[:limit]]
+        following = _write(page[-1], kind, filters) if len(rows) > limit else None
+        return [answered(table, row) for row in page], following
+
+    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
+        """See `Entities.get`."""
+        table = self._tables[kind]
+        sought = select(table).where(table.c[ID] == entity_id)
+        async with failures(), self._reader.connect() as connection:
+            row = (await connection.execute(sought)).mappings().one_or_none()
+        return None if row is None else answered(table, dict(row))
+
+
+def _matching(table: Table, filters: Mapping[str, Any]) -> Select[Any]:
+    if unknown := filters.keys() - filters_of(table):
+        raise ValueError(f"{table.name} is not filtered by {', '.join(sorted(unknown))}")
+    equal = (table.c[name] == stored(table.c[name], value) for name, value in filters.items())
+    return select(table).where(*equal)
+
+
+def _write(row: Mapping[str, Any], kind: str, filters: Mapping[str, Any]) -> str:
+    place = (row[UPDATED_AT], row[ID])
+    cursor = _Cursor(*place, _mark(kind, filters, *place))
+    return base64.urlsafe_b64encode(msgspec.json.encode(cursor)).decode().rstrip("=")
+
+
+def _read(text: str, kind: str, filters: Mapping[str, Any]) -> _Cursor:
+    """The cursor. Raises `InvalidArguments` for one of another question, or of nobody's."""
+    try:
+        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+        decoded = base64.b64decode(padded, altchars=b"-_", validate=True)
+        cursor = msgspec.json.decode(decoded, type=_Cursor)
+    except (UnicodeError, binascii.Error, msgspec.MsgspecError):
+        cursor = None
+    if cursor is None or cursor.mark != _mark(kind, filters, cursor.updated_at, cursor.id):
+        detail = "must be the next_cursor of a page with the same filters; begin without a cursor"
+        raise InvalidArguments.at("/cursor", "cursor", detail)
+    return cursor
+
+
+def _mark(kind: str, filters: Mapping[str, Any], updated_at: int, row_id: str) -> str:
+    """No secret: it tells a cursor of another question, or a damaged one, from a good one."""
+    question = _encode([kind, filters, updated_at, row_id])
+    return hashlib.sha256(question).hexdigest()[:_MARK_LENGTH]

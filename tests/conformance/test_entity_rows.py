@@ -1,0 +1,211 @@
+"""News of entities, in whatever order it arrives, on every database."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from gateway.contract.entity_keys import entity_id
+from gateway.store.engine import IN_MEMORY, WRITING, sqlite_engine
+from gateway.store.entity_pages import SqlEntities
+from gateway.store.entity_rows import write_entities
+from gateway.store.records import EntityChange
+from tests.conformance.entity_table import KIND, TABLE
+
+NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
+TABLES = {KIND: TABLE}
+FULL = {
+    "name": "a",
+    "status": "open",
+    "seats": 2**53 + 1,
+    "price": 12.5,
+    "is_open": True,
+    "day": "2026-02-28",
+    "seen_at": "2026-02-28T10:00:00.000001Z",
+    "content": {"words": ["ä", None, 1.5], "n": 1},
+}
+# Half of the changes are about one row, and moments repeat: there the rules differ.
+VALUES = st.fixed_dictionaries(
+    {"name": st.sampled_from(["a", "a", "b"])},
+    optional={
+        "status": st.sampled_from(["open", "closed", None]),
+        "seats": st.sampled_from([0, 7, None]),
+        "content": st.sampled_from([{"n": 1}, [], None]),
+    },
+)
+
+
+def change(values: dict[str, Any], at: int = 0, mode: Any = "upsert") -> EntityChange:
+    """What a message of minute `at` tells."""
+    return EntityChange(
+        kind=KIND,
+        values=values,
+        mode=mode,
+        webhook_id=str(UUID(int=at)),
+        occurred_at=NOW + timedelta(minutes=at),
+    )
+
+
+class Expected:
+    """The rule, as plainly as it can be said: by column, the last that was told of the latest."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, tuple[datetime, Any]]] = {}
+
+    def write(self, told: EntityChange) -> None:
+        name = told.values["name"]
+        if told.mode == "create" and name in self.rows:
+            return
+        row = self.rows.setdefault(name, {})
+        for column, value in {**told.values, "webhook_id": told.webhook_id}.items():
+            if column not in row or told.occurred_at >= row[column][0]:
+                row[column] = (told.occurred_at, value)
+
+    def plain(self) -> dict[str, dict[str, Any]]:
+        return {
+            name: {column: value for column, (_, value) in row.items() if value is not None}
+            for name, row in self.rows.items()
+        }
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def make_engine(request) -> Callable[[], AsyncEngine]:
+    if request.param == "sqlite":
+        return lambda: sqlite_engine(IN_MEMORY, WRITING)
+    url = request.getfixturevalue("fresh_url").replace("postgresql://", "postgresql+asyncpg://")
+    return lambda: create_async_engine(url, poolclass=NullPool)
+
+
+@asynccontextmanager
+async def emptied(make_engine: Callable[[], AsyncEngine]) -> AsyncIterator[AsyncEngine]:
+    engine = make_engine()
+    async with engine.begin() as connection:
+        await connection.run_sync(TABLE.metadata.create_all)
+        await connection.execute(TABLE.delete())
+    yield engine
+    await engine.dispose()
+
+
+async def write(engine: AsyncEngine, *changes: EntityChange, now: datetime = NOW) -> None:
+    async with engine.begin() as connection:
+        await write_entities(connection, TABLES, changes, now)
+
+
+async def rows_of(engine: AsyncEngine) -> dict[str, dict[str, Any]]:
+    """What is known of every row, by name."""
+    rows, _ = await SqlEntities(engine, TABLES).page(KIND, {}, 100, None)
+    internal = {"id", "occurred_at", "created_at", "updated_at"}
+    return {
+        row["name"]: {k: v for k, v in row.items() if v is not None and k not in internal}
+        for row in rows
+    }
+
+
+async def test_row_comes_back_as_it_was_told(make_engine) -> None:
+    async with emptied(make_engine) as engine:
+        await write(engine, change(FULL, 5))
+        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+        assert row == {
+            **FULL,
+            "id": entity_id(KIND, {"name": "a"}),
+            "webhook_id": str(UUID(int=5)),
+            "occurred_at": "2026-11-20T14:35:00.123456Z",
+            "created_at": "2026-11-20T14:30:00.123456Z",
+            "updated_at": "2026-11-20T14:30:00.123456Z",
+        }
+        assert await SqlEntities(engine, TABLES).get(KIND, row["id"]) == row
+        assert await SqlEntities(engine, TABLES).get(KIND, str(UUID(int=0))) is None
+
+
+@given(told=st.lists(st.tuples(VALUES, st.integers(0, 3), st.sampled_from(["upsert", "create"]))))
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_every_column_holds_the_latest_that_was_told(make_engine, told) -> None:
+    changes = [change(*each) for each in told]
+    expected = Expected()
+    for each in changes:
+        expected.write(each)
+
+    async def run() -> None:
+        async with emptied(make_engine) as engine:
+            for each in changes:
+                await write(engine, each)
+            assert await rows_of(engine) == expected.plain()
+
+    asyncio.run(run())
+
+
+@given(told=st.lists(VALUES, min_size=2, max_size=5), shuffled=st.randoms(use_true_random=False))
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_order_of_arrival_does_not_matter(make_engine, told, shuffled) -> None:
+    changes = [change(values, at) for at, values in enumerate(told)]
+    other = list(changes)
+    shuffled.shuffle(other)
+
+    async def ending(order: Sequence[EntityChange]) -> Any:
+        async with emptied(make_engine) as engine:
+            await write(engine, *order)
+            return await rows_of(engine)
+
+    async def run() -> None:
+        assert await ending(changes) == await ending(other)
+
+    asyncio.run(run())
+
+
+async def test_news_that_changes_nothing_leaves_the_row_where_it_was(make_engine) -> None:
+    later = NOW + timedelta(hours=1)
+    async with emptied(make_engine) as engine:
+        await write(engine, change({"name": "a", "status": "open"}, 5))
+        await write(engine, change({"name": "a", "status": "late"}, 4), now=later)
+        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+        assert (row["status"], row["updated_at"]) == ("open", "2026-11-20T14:30:00.123456Z")
+        await write(engine, change({"name": "a", "seats": 3}, 4), now=later)
+        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+        assert (row["seats"], row["updated_at"]) == (3, "2026-11-20T15:30:00.123456Z")
+        assert row["occurred_at"] == "2026-11-20T14:35:00.123456Z"
+        assert row["webhook_id"] == str(UUID(int=5))
+
+
+async def test_change_without_its_key_is_refused(make_engine) -> None:
+    async with emptied(make_engine) as engine:
+        with pytest.raises(ValueError, match="the key of facts has no value"):
+            await write(engine, change({"status": "open"}))
+
+
+@pytest.mark.postgres
+async def test_concurrent_writers_lose_nothing(fresh_url) -> None:
+    """Each writer alone tells of one column of every row; they lock the rows in opposite orders."""
+    url = fresh_url.replace("postgresql://", "postgresql+asyncpg://")
+    engine = create_async_engine(url, pool_size=8)
+    async with engine.begin() as connection:
+        await connection.run_sync(TABLE.metadata.create_all)
+    columns = {"status": "open", "seats": 7, "price": 1.5, "is_open": True}
+    times = count()
+
+    async def tell(column: str, value: Any, names: Sequence[str]) -> None:
+        changes = [change({"name": name, column: value}, next(times)) for name in names]
+        await write(engine, *changes)
+
+    names = [f"row {number}" for number in range(20)]
+    for _ in range(5):
+        await asyncio.gather(
+            *(tell(column, value, names) for column, value in columns.items()),
+            *(tell(column, value, names[::-1]) for column, value in columns.items()),
+        )
+    rows = await rows_of(engine)
+    assert rows.keys() == set(names)
+    assert all({name: row[name] for name in columns} == columns for row in rows.values())
+    await engine.dispose()
