@@ -11,8 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.audited import AuditRecord
 from gateway.store.base import AgentKey
 from gateway.store.database import Database
-from gateway.store.endpoint_rows import SqlEndpoints
-from gateway.store.event_log import SqlEventLog
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 
@@ -89,26 +87,6 @@ class SqlKeys:
         return await self._database.write(mark)
 
 
-<<<<<<< HEAD
-=======
-class SqlStore:
-    """A `Store` in a database. Made by `open_store`."""
-
-    def __init__(self, database: Database, entities: Mapping[str, Table]) -> None:
-        self.database = database
-        self.entity_tables = entities
-        is_lasting = database.is_postgres or database.engines.file is not None
-        self.audit = SqlAudit(database, None if is_lasting else MAX_RECORDS)
-        self.keys = SqlKeys(database)
-        self.events = SqlEventLog(database)
-        self.endpoints = SqlEndpoints(database)
-
-    async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
-        await self.database.close()
-
-
->>>>>>> main
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
     """Add records in the caller's transaction; those that are there stay as they are."""
     rows = [_audit_row(record) for record in records]
