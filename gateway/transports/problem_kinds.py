@@ -65,7 +65,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "NOT_ACCEPTABLE",
         "not-acceptable",
         "No acceptable media type",
-        "Send `Accept: application/json` to `/v1`, and"
+        "Send `Accept: application/json` to `/v1`, `Accept: text/event-stream` to `/events`, and"
         " `Accept: application/json, text/event-stream` to `/mcp`.",
     ),
     errors.MethodNotAllowed: ProblemKind(
