@@ -82,7 +82,13 @@ class Settings(Fields, frozen=True, kw_only=True):
         self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
     ) -> tuple[str, ...]:
         """The texts that no log may hold."""
-        own = (self.bootstrap_key, self.key, self.workspace_url, *self._secrets_keys())
+        own = (
+            self.bootstrap_key,
+            self.key,
+            self.database_url,
+            self.workspace_url,
+            *self._secrets_keys(),
+        )
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
         shared = (
             s for w in webhooks for each in self.for_webhook(w).secrets.values() for s in each
