@@ -202,6 +202,14 @@ class Fields(Struct, frozen=True, kw_only=True):
             "without TLS and on any port.",
         ),
     ] = ()
+    trusted_proxies: Annotated[
+        tuple[_Network, ...],
+        Meta(
+            title="networks such as 10.20.0.0/16, separated by commas",
+            description="Proxies in front of the gateway, whose `X-Forwarded-For` says where a "
+            "webhook comes from. Nobody else's is read.",
+        ),
+    ] = ()
     key: Annotated[
         Secret | None, Meta(description="Key that the command line sends to a remote gateway.")
     ] = None
