@@ -78,7 +78,7 @@ async def assemble(
             policy=policy,
             admission=Admission(settings.max_concurrent_calls),
             cache=ReadCache(clock),
-            dispatcher=Dispatcher(lines, clock),
+            dispatcher=Dispatcher(lines, clock, store.entities),
             audit=audit,
         ),
         new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),

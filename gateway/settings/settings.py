@@ -9,6 +9,7 @@ from gateway.settings.credentials import log_secrets
 from gateway.settings.fields import Fields
 from gateway.settings.nearest import nearest
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows
+from gateway.settings.secret import Secret
 from gateway.settings.sources import Sources
 from gateway.settings.upstreams import UpstreamSettings, read_upstream
 
@@ -49,7 +50,17 @@ class Settings(Fields, frozen=True, kw_only=True):
 
     def secrets(self, upstreams: Iterable[Upstream] = ()) -> tuple[str, ...]:
         """The texts that no log may hold."""
-        own = (self.bootstrap_key, self.key, self.database_url, self.workspace_url)
+        own = (
+            self.bootstrap_key,
+            self.key,
+            self.database_url,
+            self.workspace_url,
+            *self._secrets_keys(),
+        )
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
         known = (secret for secret in (*own, *theirs) if secret is not None)
         return tuple(text for secret in known for text in log_secrets(secret))
+
+    def _secrets_keys(self) -> list[Secret]:
+        text = self.secrets_key.reveal() if self.secrets_key is not None else ""
+        return [Secret(each.strip()) for each in text.split(",") if each.strip()]

@@ -1,0 +1,14 @@
+# Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: fef561d9473c1e7e102cc119660ab534; generator 1
+
+"""What ping of github does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Final
+
+from gateway.contract.webhook import WebhookEvent
+
+EVENT: Final = WebhookEvent(type="ping", profiles=("signed",))
