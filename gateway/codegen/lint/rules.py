@@ -3,6 +3,7 @@
 from typing import Final
 
 from gateway.codegen.finding import Severity
+from gateway.codegen.lint.event_rules import ENTITIES, EVENTS, WEBHOOKS
 from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.run_rules import BINDINGS, POLICIES, UPSTREAMS
 
@@ -229,5 +230,8 @@ RULES: Final = (
     *POLICIES,
     *UPSTREAMS,
     *BINDINGS,
+    *WEBHOOKS,
+    *EVENTS,
+    *ENTITIES,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}
