@@ -14,7 +14,7 @@ from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer, SequencerPace
 from gateway.store.engine import open_store
 from gateway.store.records import NewEvent
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from gateway.transports import following
 from gateway.transports.connection import Connection, ConnectionLimits
 from tests.interaction.sse import EventClient
