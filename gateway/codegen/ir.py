@@ -70,6 +70,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     attempts: Attempts
     cache_seconds: float
     escalation: Escalation | None
+    is_query: bool
     mcp_name: str
     aliases: tuple[str, ...]
     annotations: Annotations

@@ -22,6 +22,7 @@ from gateway.store.records import (
     NewWebhook,
     Page,
     Receipt,
+    Refusal,
     StoredEvent,
     StoredWebhook,
 )
@@ -98,7 +99,7 @@ class Inbox(Protocol):
         """The newest first, without bodies; `page.after` is the last one's id."""
         ...
 
-    async def reconsider(self, webhook_id: str, refusals: Sequence[Any], contract: str) -> bool:
+    async def reconsider(self, webhook_id: str, refusals: Sequence[Refusal], contract: str) -> bool:
         """Judge a quarantined webhook anew: pending without refusals, else with the new ones.
 
         False when it is not quarantined any more, or a conflict.
@@ -118,9 +119,19 @@ class Queue(Protocol):
     """Work, claimed for a time. Every transition shows its claim; a lost one changes nothing."""
 
     async def claim(
-        self, worker: str, kinds: Sequence[JobKind], limit: int, lease_seconds: float
+        self,
+        worker: str,
+        kinds: Sequence[JobKind],
+        limit: int,
+        lease_seconds: float,
+        *,
+        lane_limit: int | None = None,
     ) -> list[Claim]:
-        """Take due jobs, fairly among lanes; their attempts count from now."""
+        """Take due jobs, fairly among lanes; their attempts count from now.
+
+        The lane with the fewest jobs under way comes first, whoever runs them; with `lane_limit`
+        no lane has more than that many under way.
+        """
         ...
 
     async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
@@ -171,13 +182,14 @@ class Queue(Protocol):
     async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
         """A new attempt set for a job that has ended, in the same lane; None when it may not be.
 
-        Refused while the job or a repetition of it is under way. A completed webhook is repeated
-        only with `force`; its effects are upserts and its events keep their ids.
+        Refused while the job or a repetition of it is under way or waits, and when retention has
+        removed what it is about. What was completed is repeated only with `force`: the effects of
+        a webhook are upserts, its events and calls keep their ids, but a call is made once more.
         """
         ...
 
     async def cancel(self, job_id: str, actor: str) -> bool:
-        """End a job that is not under way."""
+        """End a job that waits; `actor` is remembered with it."""
         ...
 
     async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
@@ -267,5 +279,20 @@ class Store(Protocol):
 
     @property
     def keys(self) -> KeyStore: ...
+
+    @property
+    def inbox(self) -> Inbox: ...
+
+    @property
+    def queue(self) -> Queue: ...
+
+    @property
+    def events(self) -> EventLog: ...
+
+    @property
+    def endpoints(self) -> Endpoints: ...
+
+    @property
+    def entities(self) -> Entities: ...
 
     async def close(self) -> None: ...

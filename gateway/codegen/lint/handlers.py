@@ -62,9 +62,9 @@ class Handlers:
         if tree is None or not isinstance(written, HandlerMap):
             return
         found = [each for each in _functions(tree) if each.name == written.function]
-        given = 2 if written.upstreams else 1
+        given = 2 if written.takes_context else 1
         if found and not any(_takes(each, given) for each in found):
-            what = "the arguments and a context" if written.upstreams else "the arguments alone"
+            what = "the arguments and a context" if written.takes_context else "the arguments alone"
             yield written.pointer, f"{written.function} is no async function of {what}"
 
     def _names_of(self, module: str) -> frozenset[str] | None:
