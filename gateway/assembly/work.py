@@ -115,7 +115,7 @@ def _runs(
 def _sources(grounds: Grounds) -> dict[str, SourceWork]:
     return {
         name: SourceWork(
-            contract.source, contract.gates, grounds.settings.for_source(contract.source).values
+            contract.source, contract.gates, grounds.settings.for_webhook(contract.source).settings
         )
         for name, contract in grounds.catalogue.webhooks.items()
     }
