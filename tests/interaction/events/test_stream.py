@@ -272,7 +272,7 @@ async def test_when_the_gateway_stops_streams_end_and_none_begins(
 class Impatient(Connection):
     """Waits no time for clients that do not read."""
 
-    limits = ConnectionLimits(stall_seconds=0.3)
+    limits = ConnectionLimits(stall_seconds=2.0)
 
 
 @pytest.mark.parametrize("connection", [Impatient])
