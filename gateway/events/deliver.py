@@ -1,10 +1,10 @@
 """The run of a job of the kind `delivery`: one attempt to bring an event to an endpoint.
 
-A partner who is slow or gone costs the others nothing: few deliveries to one endpoint are under way
-at once, the time of each is bounded, and an endpoint that has only failed for days is disabled.
+Its time is bounded, and an endpoint that has only failed for days is disabled, so that a partner
+who is slow or gone costs the others little. How many go to one endpoint at once is the worker's to
+say (`gateway.jobs.pace`).
 """
 
-from collections import Counter
 from datetime import timedelta
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
@@ -15,7 +15,7 @@ from gateway.events.courier import Courier
 from gateway.events.verdict import Verdict
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
-from gateway.jobs.outcome import Failed, Finished, Outcome, Released
+from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.store.base import Endpoints
 from gateway.store.records import (
     Changes,
@@ -28,8 +28,6 @@ from gateway.store.records import (
 
 SOURCE: Final = "/endpoints"
 """CloudEvents `source` of what is said of endpoints."""
-MOST_PER_ENDPOINT: Final = 4
-BUSY_SECONDS: Final = 1.0
 FAILING: Final = timedelta(days=5)
 """After so long without a success an endpoint gets nothing any more."""
 
@@ -37,28 +35,12 @@ FAILING: Final = timedelta(days=5)
 class Deliver:
     """Runs deliveries. See `gateway.jobs.outcome.Run`."""
 
-    def __init__(
-        self, endpoints: Endpoints, courier: Courier, most_per_endpoint: int = MOST_PER_ENDPOINT
-    ) -> None:
-        """At most `most_per_endpoint` deliveries to one endpoint are under way in this process."""
+    def __init__(self, endpoints: Endpoints, courier: Courier) -> None:
         self._endpoints = endpoints
         self._courier = courier
-        self._most = most_per_endpoint
-        self._under_way: Counter[str] = Counter()
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`. Raises `StoreError`."""
-        lane = claim.job.lane
-        if self._under_way[lane] >= self._most:
-            return Released(delay_seconds=BUSY_SECONDS)
-        self._under_way[lane] += 1
-        try:
-            return await self._deliver(claim)
-        finally:
-            self._under_way[lane] -= 1
-            self._under_way += Counter()  # drops what is at zero
-
-    async def _deliver(self, claim: Claim) -> Outcome:
         delivery = await self._endpoints.delivery(claim.job.subject)
         endpoint = await self._endpoints.find(delivery.endpoint_id) if delivery else None
         if delivery is None or endpoint is None:

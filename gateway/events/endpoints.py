@@ -1,6 +1,5 @@
 """Subscribers' endpoints: added, tested, rotated, disabled."""
 
-import secrets
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -21,11 +20,10 @@ from gateway.signatures import standard
 from gateway.store.base import Endpoints
 from gateway.store.records import Endpoint, StoredEvent
 
-KEEP_SECONDS: Final = 24 * 3600.0
+GRACE_SECONDS: Final = 24 * 3600.0
 """How long the previous secret goes on signing after a rotation."""
-MAX_KEEP_SECONDS: Final = 7 * KEEP_SECONDS
+MAX_GRACE_SECONDS: Final = 7 * GRACE_SECONDS
 MAX_DESCRIPTION: Final = 200
-_ID_BYTES: Final = 12
 
 
 class NewSecret(Struct, frozen=True, kw_only=True):
@@ -72,7 +70,7 @@ class EndpointBook:
         if refusal is not None:
             raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
         now = self._clock.now()
-        endpoint_id = f"ep_{secrets.token_hex(_ID_BYTES)}"
+        endpoint_id = str(uuid4())
         secret = standard.new_secret()
         endpoint = Endpoint(
             id=endpoint_id,
@@ -100,21 +98,21 @@ class EndpointBook:
         return await self._endpoints.all()
 
     async def rotate(
-        self, endpoint_id: str, keep_seconds: float = KEEP_SECONDS
+        self, endpoint_id: str, grace_seconds: float = GRACE_SECONDS
     ) -> NewSecret | None:
-        """A new secret; for `keep_seconds`, deliveries are signed with the previous one too.
+        """A new secret; for `grace_seconds`, deliveries are signed with the previous one too.
 
         None where there is no such endpoint. Raises `InvalidArguments` for more than seven days.
         """
-        if not 0 <= keep_seconds <= MAX_KEEP_SECONDS:
-            detail = f"keep_seconds must be from 0 to {MAX_KEEP_SECONDS:g}"
-            raise InvalidArguments.at("/keep_seconds", "maximum", detail)
+        if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
+            detail = f"grace_seconds must be from 0 to {MAX_GRACE_SECONDS:g}"
+            raise InvalidArguments.at("/grace_seconds", "maximum", detail)
         endpoint = await self._endpoints.find(endpoint_id)
         if endpoint is None:
             return None
         secret = standard.new_secret()
-        kept = endpoint.secret if keep_seconds else None
-        until = self._clock.now() + timedelta(seconds=keep_seconds) if keep_seconds else None
+        kept = endpoint.secret if grace_seconds else None
+        until = self._clock.now() + timedelta(seconds=grace_seconds) if grace_seconds else None
         values: dict[str, Any] = {
             "secret": self._keyring.seal(secret, endpoint_id),
             "previous_secret": kept,

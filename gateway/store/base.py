@@ -1,6 +1,7 @@
 """The seam between the gateway and where its state lives: one small Protocol per aggregate."""
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from gateway.store.records import (
     NewWebhook,
     Page,
     Receipt,
+    Refusal,
     StoredEvent,
     StoredWebhook,
 )
@@ -87,6 +89,10 @@ class Inbox(Protocol):
         """The webhook with its body."""
         ...
 
+    async def find_all(self, webhook_ids: Collection[str]) -> builtins.list[StoredWebhook]:
+        """Those that there are, with their bodies, in any order."""
+        ...
+
     async def list(
         self,
         page: Page,
@@ -98,7 +104,7 @@ class Inbox(Protocol):
         """The newest first, without bodies; `page.after` is the last one's id."""
         ...
 
-    async def reconsider(self, webhook_id: str, refusals: Sequence[Any], contract: str) -> bool:
+    async def reconsider(self, webhook_id: str, refusals: Sequence[Refusal], contract: str) -> bool:
         """Judge a quarantined webhook anew: pending without refusals, else with the new ones.
 
         False when it is not quarantined any more, or a conflict.
@@ -118,9 +124,19 @@ class Queue(Protocol):
     """Work, claimed for a time. Every transition shows its claim; a lost one changes nothing."""
 
     async def claim(
-        self, worker: str, kinds: Sequence[JobKind], limit: int, lease_seconds: float
+        self,
+        worker: str,
+        kinds: Sequence[JobKind],
+        limit: int,
+        lease_seconds: float,
+        *,
+        lane_limit: int | None = None,
     ) -> list[Claim]:
-        """Take due jobs, fairly among lanes; their attempts count from now."""
+        """Take due jobs, fairly among lanes; their attempts count from now.
+
+        The lane with the fewest jobs under way comes first, whoever runs them; with `lane_limit`
+        no lane has more than that many under way.
+        """
         ...
 
     async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
@@ -133,6 +149,11 @@ class Queue(Protocol):
 
     async def finish(self, claim: Claim, changes: Changes) -> bool:
         """Complete the job with `changes`, all or nothing; False when the claim was lost."""
+        ...
+
+    async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
+        """Like `finish` for each, in one transaction: one whose claim was lost takes nobody along,
+        and one whose changes cannot be written takes all."""
         ...
 
     async def fail(
@@ -171,13 +192,14 @@ class Queue(Protocol):
     async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
         """A new attempt set for a job that has ended, in the same lane; None when it may not be.
 
-        Refused while the job or a repetition of it is under way. A completed webhook is repeated
-        only with `force`; its effects are upserts and its events keep their ids.
+        Refused while the job or a repetition of it is under way or waits, and when retention has
+        removed what it is about. What was completed is repeated only with `force`: the effects of
+        a webhook are upserts, its events and calls keep their ids, but a call is made once more.
         """
         ...
 
     async def cancel(self, job_id: str, actor: str) -> bool:
-        """End a job that is not under way."""
+        """End a job that waits; `actor` is remembered with it."""
         ...
 
     async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
@@ -267,5 +289,20 @@ class Store(Protocol):
 
     @property
     def keys(self) -> KeyStore: ...
+
+    @property
+    def inbox(self) -> Inbox: ...
+
+    @property
+    def queue(self) -> Queue: ...
+
+    @property
+    def events(self) -> EventLog: ...
+
+    @property
+    def endpoints(self) -> Endpoints: ...
+
+    @property
+    def entities(self) -> Entities: ...
 
     async def close(self) -> None: ...

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import literal_column, select
+from sqlalchemy import RowMapping, Select, literal_column, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -39,9 +39,22 @@ class Database:
     def is_postgres(self) -> bool:
         return self.engines.is_postgres
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is there when this process has ended."""
+        return self.is_postgres or self.engines.file is not None
+
     async def read(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         """What `work` finds. Raises `StoreError`."""
         return await self._carry_through(self._reading(work))
+
+    async def rows(self, query: Select[Any]) -> list[RowMapping]:
+        """The rows that `query` finds. Raises `StoreError`."""
+
+        async def find(connection: AsyncConnection) -> list[RowMapping]:
+            return list((await connection.execute(query)).mappings())
+
+        return await self.read(find)
 
     async def write(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         """Run `work` in one transaction, and return when it is durable.
@@ -51,6 +64,12 @@ class Database:
         to the commit was lost: then nobody knows, and only what can be repeated may be repeated.
         """
         return await self._carry_through(self._writing(work))
+
+    async def now(self, connection: AsyncConnection) -> datetime:
+        """The store's time: the server's, or that of the clock where there is no server."""
+        if not self.is_postgres:
+            return self._clock.now()
+        return (await connection.execute(_SERVER_TIME)).scalar_one()
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""
@@ -88,9 +107,4 @@ class Database:
 
     async def _transact(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         async with self.engines.writer.begin() as connection:
-            return await work(connection, await self._now(connection))
-
-    async def _now(self, connection: AsyncConnection) -> datetime:
-        if not self.is_postgres:
-            return self._clock.now()
-        return (await connection.execute(_SERVER_TIME)).scalar_one()
+            return await work(connection, await self.now(connection))

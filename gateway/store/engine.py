@@ -13,12 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway import failpoints
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
-from gateway.store import tables_events, tables_jobs, tables_webhooks  # noqa: F401 - METADATA is whole only with them
 from gateway.store.database import Database
 from gateway.store.engines import Engines, engines_at
 from gateway.store.failures import failures
 from gateway.store.migrations import HEAD
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from gateway.store.tables import METADATA
 
 _MIGRATE: Final = "gateway.store.migrations.upgrade"

@@ -100,7 +100,7 @@ class Job(Struct, frozen=True, kw_only=True):
     replay_of: str | None
     """The job that this one repeats."""
     actor: str | None
-    """Who asked for the repetition."""
+    """Who asked for the repetition, or ended it."""
     created_at: datetime
     updated_at: datetime
 

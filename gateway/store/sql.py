@@ -1,23 +1,19 @@
-"""State in a database: audit records and agent keys, and the store that holds all of it."""
+"""Audit records and agent keys in a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, Table, delete, select, update
+from sqlalchemy import RowMapping, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.audited import AuditRecord
 from gateway.store.base import AgentKey
 from gateway.store.database import Database
-from gateway.store.endpoint_rows import SqlEndpoints
-from gateway.store.event_log import SqlEventLog
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 
-MAX_RECORDS: Final = 100_000
-"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
 _TRIMMED_AFTER: Final = 1000
 
 
@@ -89,23 +85,6 @@ class SqlKeys:
             return (await connection.execute(change.values(revoked_at=at))).rowcount == 1
 
         return await self._database.write(mark)
-
-
-class SqlStore:
-    """A `Store` in a database. Made by `open_store`."""
-
-    def __init__(self, database: Database, entities: Mapping[str, Table]) -> None:
-        self.database = database
-        self.entity_tables = entities
-        is_lasting = database.is_postgres or database.engines.file is not None
-        self.audit = SqlAudit(database, None if is_lasting else MAX_RECORDS)
-        self.keys = SqlKeys(database)
-        self.events = SqlEventLog(database)
-        self.endpoints = SqlEndpoints(database)
-
-    async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
-        await self.database.close()
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:

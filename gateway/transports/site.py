@@ -27,6 +27,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import CheckReadiness, operations_routes
 from gateway.transports.pages import page_routes
 from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
+from gateway.transports.queries import Readings, readings_of
 from gateway.transports.rest import RestDoor
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
@@ -52,7 +53,7 @@ class SiteParts(Struct, frozen=True, kw_only=True):
 def build_site(parts: SiteParts) -> Edge:
     """The ASGI application. Outermost first: edge, Litestar (CORS, routing), door, pipeline."""
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
-    rest = RestDoor(parts.invoke)
+    rest = RestDoor(parts.invoke, _queries(parts.catalogue))
     mcp = McpDoor(tools, parts.rules, parts.version, parts.followers)
 
     @asynccontextmanager
@@ -77,6 +78,15 @@ def build_site(parts: SiteParts) -> Edge:
         logging_config=None,
     )
     return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
+
+
+def _queries(catalogue: Catalogue) -> dict[str, Readings]:
+    """How to read the query parameters of the operations that GET asks as well."""
+    return {
+        entry.id: readings_of(entry.listing.input_schema)
+        for entry in catalogue.entries
+        if entry.operation.is_query
+    }
 
 
 def _unknown_tools(rest: RestDoor) -> ASGIRouteHandler:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from gateway.store.engine import open_store
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from tests.postgres import create_database, drop_database, server_url
 
 

@@ -22,7 +22,7 @@ from gateway.store.engine import open_store
 from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from gateway.store.sqlite import READING, sqlite_caveat, sqlite_engine
 from gateway.store.tables import METADATA
 

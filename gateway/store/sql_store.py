@@ -1,0 +1,40 @@
+"""The store in a database: all aggregates over one set of connections."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import Table
+
+from gateway.store.database import Database
+from gateway.store.endpoint_rows import SqlEndpoints
+from gateway.store.entity_pages import SqlEntities
+from gateway.store.event_log import SqlEventLog
+from gateway.store.inbox import SqlInbox
+from gateway.store.queue import SqlQueue
+from gateway.store.sql import SqlAudit, SqlKeys
+
+MAX_RECORDS: Final = 100_000
+"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
+
+
+class SqlStore:
+    """A `Store` in a database. Made by `open_store`."""
+
+    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+        self.database = database
+        self.audit = SqlAudit(database, None if database.is_lasting else MAX_RECORDS)
+        self.keys = SqlKeys(database)
+        self.inbox = SqlInbox(database)
+        self.queue = SqlQueue(database, tables)
+        self.events = SqlEventLog(database)
+        self.endpoints = SqlEndpoints(database)
+        self.entities = SqlEntities(database, tables)
+
+    @property
+    def place(self) -> str:
+        """How messages call it; never with a password."""
+        return self.database.engines.place
+
+    async def close(self) -> None:
+        """Wait for what is under way, and close every connection."""
+        await self.database.close()
