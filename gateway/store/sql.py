@@ -89,26 +89,6 @@ class SqlKeys:
         return await self._database.write(mark)
 
 
-<<<<<<< HEAD
-=======
-class SqlStore:
-    """A `Store` in a database. Made by `open_store`."""
-
-    def __init__(self, database: Database, entities: Mapping[str, Table]) -> None:
-        self.database = database
-        self.entity_tables = entities
-        is_lasting = database.is_postgres or database.engines.file is not None
-        self.audit = SqlAudit(database, None if is_lasting else MAX_RECORDS)
-        self.keys = SqlKeys(database)
-        self.events = SqlEventLog(database)
-        self.endpoints = SqlEndpoints(database)
-
-    async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
-        await self.database.close()
-
-
->>>>>>> main
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
     """Add records in the caller's transaction; those that are there stay as they are."""
     rows = [_audit_row(record) for record in records]
