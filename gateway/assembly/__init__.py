@@ -56,7 +56,7 @@ async def assemble(
     """
     catalogue = open_catalogue(settings.package)
     lines, workspaces = open_lines(catalogue, settings, clock, stack)
-    store = await open_store(settings.database_url, settings.package, clock)
+    store = await open_store(settings.database, settings.package, clock)
     stack.push_async_callback(store.close)
     audit = AuditLog(store.audit, clock, classify, _pace(settings))
     stack.push_async_callback(audit.close)

@@ -5,7 +5,6 @@ from random import SystemRandom
 from types import MappingProxyType
 from typing import Final
 
-from gateway.errors import GatewayError, LimitExceeded, UpstreamRateLimited
 from gateway.store.records import Job, JobKind
 
 _MINUTE: Final = 60.0
@@ -45,11 +44,3 @@ def wait_seconds(job: Job, asked_seconds: float | None = None) -> float | None:
     schedule = SCHEDULES[job.kind]
     base = schedule[min(max(job.attempts, 1), len(schedule)) - 1] * _random.uniform(*JITTER)
     return base if asked_seconds is None else min(max(asked_seconds, base), 2 * base)
-
-
-def seconds_asked_by(error: GatewayError) -> float | None:
-    """How long the other side wants to be left alone, where `error` says it."""
-    match error:
-        case LimitExceeded() | UpstreamRateLimited():
-            return error.retry_after_seconds
-    return None

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError
-from gateway.jobs.backoff import seconds_asked_by, wait_seconds
+from gateway.errors import GatewayError, StoreError
 from gateway.jobs.dead_letters import completed
-from gateway.jobs.outcome import Failed, Finished, Outcome, Released, error_name
+from gateway.jobs.outcome import Failed, Finished, Outcome
+from gateway.jobs.refusals import outcome_of
 from gateway.store.base import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, NewCall
 
@@ -41,13 +41,8 @@ class CallRun:
             return Failed(failure=_DOUBT, retry_seconds=None)
         try:
             await self._run_call(call)
-        except (LimitExceeded, Stopping) as error:
-            # Nothing was begun.
-            return Released(delay_seconds=seconds_asked_by(error) or 1.0)
         except StoreError:
             raise
         except GatewayError as error:
-            retry = wait_seconds(job, seconds_asked_by(error)) if error.is_retryable else None
-            failure = Failure(error=error_name(error), detail=error.detail)
-            return Failed(failure=failure, retry_seconds=retry)
+            return outcome_of(error, job)
         return Finished(changes=Changes(events=(completed(job),)))

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Final
 
@@ -21,8 +21,6 @@ _SUSPICIOUS: Final = 3
 cause, it takes no other job with it to the dead letter."""
 _GATHER_SECONDS: Final = 0.02
 """Claims cost less together, so where few slots are free it is worth waiting that long for more."""
-_LANE_SECONDS: Final = 1.0
-"""Until a job is claimed again that would take more than its lane's share."""
 _TROUBLE_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
 
@@ -34,14 +32,14 @@ class Crew:
     ) -> None:
         self._kind: JobKind = kind
         self._slots = slots
-        self._lane_slots = max(1, slots // LANE_SHARE) if kind == "delivery" else slots
+        self._lane_limit = max(1, slots // LANE_SHARE) if kind == "delivery" else None
         self._name = name
         self._queue = queue
         self._holds = holds
         self._pace = pace
         self._running: dict[asyncio.Task[None], Hold] = {}
         self._waiting: deque[Hold] = deque()
-        """Suspicious ones, claimed and not begun."""
+        """Claimed and not begun: suspicious ones, which run alone."""
         self._is_alone = False
         """Whether what runs is to be left alone."""
         self._is_stopping = False
@@ -103,26 +101,25 @@ class Crew:
         if not free:
             return True
         asked_at = asyncio.get_running_loop().time()
-        claims = await self._queue.claim(self._name, [self._kind], free, self._pace.lease_seconds)
+        claims = await self._queue.claim(
+            self._name,
+            [self._kind],
+            free,
+            self._pace.lease_seconds,
+            lane_limit=self._lane_limit,
+        )
         if claims:
             hit("jobs.after_claim")
-        holds = [self._holds.take(claim, asked_at) for claim in claims]
-        await self._sort(holds, attempting)
+        for claim in claims:
+            self._take(self._holds.take(claim, asked_at), attempting)
         return len(claims) == free
 
-    async def _sort(self, holds: Sequence[Hold], attempting: Attempting) -> None:
-        """Begin what may begin now; give back what would take more than its lane's share."""
-        lanes = Counter(hold.claim.job.lane for hold in self._running.values())
-        too_many: list[Hold] = []
-        for hold in holds:
-            lanes[hold.claim.job.lane] += 1
-            if self._is_stopping or lanes[hold.claim.job.lane] > self._lane_slots:
-                too_many.append(hold)
-            elif _is_suspicious(hold.claim):
-                self._waiting.append(hold)
-            else:
-                self._begin(hold, attempting)
-        await self._give_back(too_many, 0.0 if self._is_stopping else _LANE_SECONDS)
+    def _take(self, hold: Hold, attempting: Attempting) -> None:
+        """Begin the job now, unless it has to wait until it is alone, or the worker stops."""
+        if self._is_stopping or _is_suspicious(hold.claim):
+            self._waiting.append(hold)
+        else:
+            self._begin(hold, attempting)
 
     def _begin(self, hold: Hold, attempting: Attempting) -> None:
         task = asyncio.create_task(attempting.attempt(hold), name=f"{self._kind}-job")
@@ -151,14 +148,14 @@ class Crew:
         self._room_may_be_there.clear()
         await self._room_may_be_there.wait()
 
-    async def _give_back(self, holds: Collection[Hold], delay_seconds: float = 0.0) -> None:
+    async def _give_back(self, holds: Collection[Hold]) -> None:
         """Release them uncounted; what cannot be released comes back when its lease ends."""
         for hold in holds:
             self._holds.drop(hold)
         if not holds:
             return
         try:
-            await self._queue.release([hold.claim for hold in holds], delay_seconds)
+            await self._queue.release([hold.claim for hold in holds])
         except StoreError as error:
             _log.error("%d %s jobs not released (%s)", len(holds), self._kind, error.detail)
 

@@ -17,6 +17,7 @@ _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.
 _Moment = Annotated[datetime, Meta(tz=True)]
 _Network = Annotated[str, Meta(pattern=r"^[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?\Z")]
 _Origin = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]{1,300}\Z")]
+_DATABASE_URL: Final = r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:)\Z"
 
 
 class Fields(Struct, frozen=True, kw_only=True):
@@ -46,19 +47,20 @@ class Fields(Struct, frozen=True, kw_only=True):
         ),
     ] = "generated"
     database_url: Annotated[
-        str,
+        Secret | None,
         Meta(
-            title="`sqlite:///<path>`, or `memory:` for state that ends with the process",
-            pattern=r"^(sqlite(\+aiosqlite)?:///.+|memory:|)\Z",
+            title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
+            "`memory:` for state that ends with the process",
+            pattern=_DATABASE_URL,
             description="Where state is kept. Without it: `gateway.db` in the data folder.",
         ),
-    ] = ""
+    ] = None
     workspace_url: Annotated[
         Secret | None,
         Meta(
             title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
             "`memory:` for rows that end with the process",
-            pattern=r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:)\Z",
+            pattern=_DATABASE_URL,
             description="Where the workspace database is, which stands in for upstreams that hold "
             "tables. Without it: `workspace.db` in the data folder.",
         ),
@@ -173,8 +175,13 @@ class Fields(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.allowed_hosts:
             force_setattr(self, "allowed_hosts", _hosts(self.host))
-        if not self.database_url:
-            force_setattr(self, "database_url", f"sqlite:///{self.data / DATABASE_FILE}")
+
+    @property
+    def database(self) -> str:
+        """The URL of the database, which may hold a password."""
+        if self.database_url is not None:
+            return self.database_url.reveal()
+        return f"sqlite:///{self.data / DATABASE_FILE}"
 
     @property
     def workspace(self) -> str:

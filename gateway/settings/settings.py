@@ -50,7 +50,7 @@ class Settings(Fields, frozen=True, kw_only=True):
 
     def secrets(self, upstreams: Iterable[Upstream] = ()) -> tuple[str, ...]:
         """The texts that no log may hold."""
-        own = (self.bootstrap_key, self.key, self.workspace_url, *self._secrets_keys())
+        own = (self.bootstrap_key, self.key, self.database_url, self.workspace_url)
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
         known = (secret for secret in (*own, *theirs) if secret is not None)
         return tuple(text for secret in known for text in log_secrets(secret))

@@ -11,8 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.audited import AuditRecord
 from gateway.store.base import AgentKey
 from gateway.store.database import Database
-from gateway.store.endpoint_rows import SqlEndpoints
-from gateway.store.event_log import SqlEventLog
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 

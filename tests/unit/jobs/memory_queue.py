@@ -1,6 +1,7 @@
 """A queue in memory that keeps the rules of `Queue` that a worker relies on."""
 
 import asyncio
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
@@ -53,14 +54,17 @@ class MemoryQueue:
     def states(self):
         return {name: job.state for name, job in self.jobs.items()}
 
-    async def claim(self, worker, kinds, limit, lease_seconds):
+    async def claim(self, worker, kinds, limit, lease_seconds, *, lane_limit=None):
         self._check()
-        due = [
-            job
-            for job in self.jobs.values()
-            if job.kind in kinds and job.state in ("pending", "failed") and job.run_at <= now()
-        ]
-        return [self._claim(job, worker, lease_seconds) for job in due[:limit]]
+        lanes = Counter(job.lane for job in self.jobs.values() if job.state == "processing")
+        claims = []
+        for job in list(self.jobs.values()):
+            is_due = job.state in ("pending", "failed") and job.run_at <= now()
+            has_room = lane_limit is None or lanes[job.lane] < lane_limit
+            if job.kind in kinds and is_due and has_room and len(claims) < limit:
+                lanes[job.lane] += 1
+                claims.append(self._claim(job, worker, lease_seconds))
+        return claims
 
     def _claim(self, job, worker, lease_seconds):
         self.claims += 1
