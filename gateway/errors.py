@@ -4,6 +4,7 @@
       CallerError        the caller can mend it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
+        ForbiddenPeer · NotProven · ConflictingMessage
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
         Unsuitable
       ToolFailed         an error that the contract declares
@@ -13,6 +14,7 @@
       InvalidResult      the gateway's own answer would break its contract
       Stopping           the gateway ends before the call does
       NotRecorded        the call has run, and its audit record is not stored
+      NotStored          the webhook is not known to be stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
@@ -84,6 +86,32 @@ class ForbiddenOrigin(CallerError):
 
 class UnknownPath(CallerError):
     """There is nothing at this path."""
+
+
+class ForbiddenPeer(CallerError):
+    """Messages of this source are not taken from this network."""
+
+    stage = "authenticate"
+
+
+class NotProven(CallerError):
+    """Nothing proves that this message is from its source: look at its signature, secret and time.
+
+    The same for whatever is wrong with a proof, so that trying tells nothing.
+    """
+
+    stage = "authenticate"
+
+    def __init__(self, detail: str | None = None, *, challenge: str = "Signature") -> None:
+        super().__init__(detail)
+        self.challenge = challenge
+        """The authentication scheme that the source's contract asks for."""
+
+
+class ConflictingMessage(CallerError):
+    """A message with this id has come before, with another body. Both are kept."""
+
+    stage = "store"
 
 
 class Unauthenticated(CallerError):
@@ -228,6 +256,14 @@ class NotRecorded(GatewayError):
     """The call has run, but could not be recorded yet: do not repeat it unseen."""
 
     stage = "record"
+
+
+class NotStored(GatewayError):
+    """The message is not known to be stored: send it again."""
+
+    stage = "store"
+    is_retryable = True
+    retry_after_seconds = 5.0
 
 
 class InternalError(GatewayError):

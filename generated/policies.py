@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fd100960d1d722ec1196416391558ec9; generator 1
+# Source closure sha256: 7aa9dfe471d19859215ee772047deab4; generator 1
 
 """Which agent may call which operations."""
 
@@ -25,6 +25,13 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.search_empty_legs",
                 "avinode.search_flights",
                 "avinode.send_message",
+                "entities.bookings",
+                "entities.conversations",
+                "entities.messages",
+                "entities.operator_profiles",
+                "entities.quotes",
+                "entities.requests",
+                "entities.trips",
                 "example.calculate",
                 "example.greet",
                 "frankfurter.convert_currency",

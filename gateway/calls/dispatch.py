@@ -12,6 +12,7 @@ from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.conversion import rfc3339
+from gateway.contract.entity import EntityPages
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.handler import ModelRefused, violations_of
 from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
@@ -30,13 +31,18 @@ _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look befor
 
 
 class Dispatcher:
-    """Knows the line to every upstream."""
+    """Knows the line to every upstream, and the rows that webhooks wrote."""
 
     def __init__(
-        self, lines: Mapping[str, Line], clock: Clock, sleep: Sleep = asyncio.sleep
+        self,
+        lines: Mapping[str, Line],
+        clock: Clock,
+        entities: EntityPages,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._lines = lines
         self._clock = clock
+        self._entities = entities
         self._sleep = sleep
         self._shared = SharedState(clock)
 
@@ -86,7 +92,9 @@ class Dispatcher:
                 sending.acts_unseen = arguments.effect is not Effect.READ and all(
                     line.tables is not None for line in lines.values()
                 )
-                context = CallUpstreams(self._facts(call), lines, sending, self._shared)
+                context = CallUpstreams(
+                    self._facts(call), lines, sending, self._shared, self._entities
+                )
                 try:
                     return Outcome(await run(arguments.values, context), backend)
                 except ModelRefused as refused:

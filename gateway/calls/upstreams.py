@@ -16,6 +16,7 @@ from gateway.calls.cache import KeptAnswers, encode_key
 from gateway.calls.sending import Line, Sending
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
+from gateway.contract.entity import EntityPages
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamRequest
@@ -49,11 +50,13 @@ class CallUpstreams:
         lines: Mapping[str, Line],
         sending: Sending,
         shared: SharedState,
+        entities: EntityPages,
     ) -> None:
         self._call = call
         self._lines = lines
         self._sending = sending
         self._shared = shared
+        self._entities = entities
 
     @property
     def call(self) -> CallFacts:
@@ -108,6 +111,11 @@ class CallUpstreams:
     def workspace(self, upstream: str) -> Tables | None:
         """See `CallContext.workspace`."""
         return self._line(upstream).tables
+
+    @property
+    def entities(self) -> EntityPages:
+        """See `CallContext.entities`."""
+        return self._entities
 
     def exclusive(self, key: str) -> AbstractAsyncContextManager[None]:
         """See `CallContext.exclusive`."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 from gateway.codegen.sources.keywords import DATA, NAME_MAPS
 
 _PRIVATE: Final = frozenset(
-    {"$schema", "$id", "$comment", "x-binding", "x-entity", "x-sensitive", "x-webhook"}
+    {"$schema", "$id", "$comment", "x-binding", "x-entity", "x-query", "x-sensitive", "x-webhook"}
 )
 
 

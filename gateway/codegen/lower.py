@@ -68,6 +68,7 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         attempts=_attempts(policy.get("attempts")),
         cache_seconds=float(policy.get("cache", {}).get("seconds", 0)),
         escalation=_escalation(policy.get("escalation")),
+        is_query=operation.get("x-query", False),
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),
         annotations=_annotations(mcp["annotations"]),

@@ -1,4 +1,4 @@
-"""What a Python handler may use besides its arguments: the upstreams that its binding names."""
+"""What a Python handler may use besides its arguments, as its binding names it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.contract.entity import EntityPages
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 
@@ -68,6 +69,11 @@ class CallContext(Protocol):
 
     def workspace(self, upstream: str) -> Tables | None:
         """The workspace database, where it stands in for the upstream; None where that is live."""
+        ...
+
+    @property
+    def entities(self) -> EntityPages:
+        """The rows that webhooks wrote."""
         ...
 
     def exclusive(self, key: str) -> AbstractAsyncContextManager[None]:

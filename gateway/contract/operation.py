@@ -98,6 +98,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     cache_seconds: float = 0.0
     """How long a result may be used again for the same arguments; never that of a write."""
     escalation: Escalation | None = None
+    is_query: bool = False
+    """Whether GET asks the same, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()
     """JSON Pointers of arguments that no log, audit record or trace may hold; `*` is any index."""
     route: str

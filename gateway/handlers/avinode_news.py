@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract import jsontext
+import msgspec
 
 _DOLLARS: Final = "USD"
 
@@ -25,7 +25,8 @@ def version_id(thing_id: str, thing: Mapping[str, Any]) -> str:
     A pointer says that something has changed and not what, so that one thing may be read many
     times before its next version is there.
     """
-    return f"{thing_id}:{hashlib.sha256(jsontext.encode(thing)).hexdigest()[:32]}"
+    canonical = msgspec.json.encode(thing, order="deterministic")
+    return f"{thing_id}:{hashlib.sha256(canonical).hexdigest()[:32]}"
 
 
 def rfq_received_note(

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Select, String, Table, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gateway.contract.entity import ID, UPDATED_AT
 from gateway.errors import InvalidArguments
+from gateway.store.database import Database
 from gateway.store.entity_tables import answered, filters_of, stored
-from gateway.store.failures import failures
 
 _MARK_LENGTH: Final = 16
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
@@ -31,8 +30,8 @@ class _Cursor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 class SqlEntities:
     """`Entities` in the tables that the contracts declare."""
 
-    def __init__(self, reader: AsyncEngine, tables: Mapping[str, Table]) -> None:
-        self._reader = reader
+    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+        self._database = database
         self._tables = tables
 
     async def page(
@@ -46,8 +45,7 @@ class SqlEntities:
             place, types = (table.c[UPDATED_AT], table.c[ID]), (BigInteger(), String())
             asked = asked.where(tuple_(*place) < tuple_(last.updated_at, last.id, types=types))
         newest = asked.order_by(table.c[UPDATED_AT].desc(), table.c[ID].desc()).limit(limit + 1)
-        async with failures(), self._reader.connect() as connection:
-            rows = (await connection.execute(newest)).mappings().all()
+        rows = await self._database.rows(newest)
         page = [dict(row) for row in rows[:limit]]
         following = _write(page[-1], kind, filters) if len(rows) > limit else None
         return [answered(table, row) for row in page], following
@@ -55,10 +53,8 @@ class SqlEntities:
     async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
         """See `Entities.get`."""
         table = self._tables[kind]
-        sought = select(table).where(table.c[ID] == entity_id)
-        async with failures(), self._reader.connect() as connection:
-            row = (await connection.execute(sought)).mappings().one_or_none()
-        return None if row is None else answered(table, dict(row))
+        rows = await self._database.rows(select(table).where(table.c[ID] == entity_id))
+        return answered(table, dict(rows[0])) if rows else None
 
 
 def _matching(table: Table, filters: Mapping[str, Any]) -> Select[Any]:

@@ -28,7 +28,7 @@ class SqlStore:
         self.queue = SqlQueue(database, tables)
         self.events = SqlEventLog(database)
         self.endpoints = SqlEndpoints(database)
-        self.entities = SqlEntities(database.engines.reader, tables)
+        self.entities = SqlEntities(database, tables)
 
     @property
     def place(self) -> str:

@@ -1,5 +1,6 @@
 """The REST door: decode the request, invoke the pipeline, encode the answer."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gateway.auth.principal import Credentials
@@ -17,8 +18,10 @@ from gateway.transports.asgi import (
 from gateway.transports.credentials import credentials_of
 from gateway.transports.negotiation import require_accept, require_json_body
 from gateway.transports.problems import send_problem
+from gateway.transports.queries import Readings, arguments_of
 
 _ALLOW: Final = ("POST", "OPTIONS")
+_ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
 _NOBODYS: Final = Credentials(bearer="")
 """What an Authorization header shows that holds no key: something, but nobody's."""
 
@@ -31,19 +34,24 @@ class _CallerLeft(BaseException):
 
 
 class RestDoor:
-    """Serves `POST /v1/<connector>/<tool>`: arguments in, result out, errors as problem+json."""
+    """Serves `POST /v1/<connector>/<tool>`: arguments in, result out, errors as problem+json.
 
-    def __init__(self, invoke: Invoke) -> None:
+    For the operations among `queries` also `GET`, with the arguments as query parameters.
+    """
+
+    def __init__(self, invoke: Invoke, queries: Mapping[str, Readings]) -> None:
         self._invoke = invoke
+        self._queries = queries
 
     async def serve(self, operation_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request for `operation_id`. Never raises, but for cancellation."""
         request_id = request_id_of(scope)
         try:
+            allow = _ALLOW_QUERIES if operation_id in self._queries else _ALLOW
             if scope["method"] == "OPTIONS":
-                await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
+                await respond(send, 204, b"", headers=[(b"allow", ", ".join(allow).encode())])
                 return
-            _require_post(scope)
+            _require_method(scope, allow)
             result = await self._call(operation_id, scope, receive)
         except _CallerLeft:
             return
@@ -66,7 +74,7 @@ class RestDoor:
         # Whoever shows no key is refused by the pipeline, and read no further.
         if credentials.bearer:
             try:
-                arguments = await _read_arguments(scope, receive)
+                arguments = await self._read_arguments(operation_id, scope, receive)
             except ClientGone:
                 refusal = _CallerLeft()
             except CallerError as error:
@@ -80,6 +88,14 @@ class RestDoor:
         )
         return await self._invoke(call, refusal)
 
+    async def _read_arguments(self, operation_id: str, scope: Scope, receive: Receive) -> bytes:
+        if scope["method"] == "POST":
+            require_json_body(scope)
+            require_accept(scope, "application/json")
+            return await read_body(receive)
+        require_accept(scope, "application/json")
+        return arguments_of(scope["query_string"], self._queries[operation_id])
+
 
 def shown_credentials(scope: Scope) -> Credentials:
     """What the request shows, to be judged where the call is recorded: nobody's if malformed."""
@@ -89,13 +105,7 @@ def shown_credentials(scope: Scope) -> Credentials:
         return _NOBODYS
 
 
-def _require_post(scope: Scope) -> None:
+def _require_method(scope: Scope, allow: Sequence[str]) -> None:
     """Raise `MethodNotAllowed` for what is no call."""
-    if scope["method"] != "POST":
-        raise MethodNotAllowed(allow=_ALLOW)
-
-
-async def _read_arguments(scope: Scope, receive: Receive) -> bytes:
-    require_json_body(scope)
-    require_accept(scope, "application/json")
-    return await read_body(receive)
+    if scope["method"] not in allow:
+        raise MethodNotAllowed(allow=allow)

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36c2d3541bac8c3a747a048b897768d3; generator 1
+# Source closure sha256: a3e6a36d681de943cce3b76ffeb159b8; generator 1
 
 """The routes of every connector."""
 
@@ -11,6 +11,7 @@ from litestar.handlers import ASGIRouteHandler
 from generated.routes import (
     amadeus,
     avinode,
+    entities,
     example,
     frankfurter,
     gmail,
@@ -24,6 +25,7 @@ from generated.routes import (
 ROUTES: Final[tuple[ASGIRouteHandler, ...]] = (
     *amadeus.ROUTES,
     *avinode.ROUTES,
+    *entities.ROUTES,
     *example.ROUTES,
     *frankfurter.ROUTES,
     *gmail.ROUTES,

@@ -1,6 +1,6 @@
 # Generated from schemas/openapi.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36c2d3541bac8c3a747a048b897768d3; generator 1
+# Source closure sha256: a3e6a36d681de943cce3b76ffeb159b8; generator 1
 
 """The tools of every connector."""
 
@@ -10,6 +10,7 @@ from gateway.contract.operation import Tool
 from generated.tools import (
     amadeus,
     avinode,
+    entities,
     example,
     frankfurter,
     gmail,
@@ -23,6 +24,7 @@ from generated.tools import (
 TOOLS: Final[tuple[Tool, ...]] = (
     *amadeus.TOOLS,
     *avinode.TOOLS,
+    *entities.TOOLS,
     *example.TOOLS,
     *frankfurter.TOOLS,
     *gmail.TOOLS,

@@ -1,7 +1,7 @@
 """News of entities, in whatever order it arrives, on every database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -11,11 +11,12 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.clock import SystemClock
 from gateway.contract.entity_keys import entity_id
-from gateway.store.engine import IN_MEMORY, WRITING, sqlite_engine
+from gateway.store.database import Database
+from gateway.store.engines import engines_at
 from gateway.store.entity_pages import SqlEntities
 from gateway.store.entity_rows import write_entities
 from gateway.store.records import EntityChange
@@ -77,32 +78,32 @@ class Expected:
         }
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def make_engine(request) -> Callable[[], AsyncEngine]:
-    if request.param == "sqlite":
-        return lambda: sqlite_engine(IN_MEMORY, WRITING)
-    url = request.getfixturevalue("fresh_url").replace("postgresql://", "postgresql+asyncpg://")
-    return lambda: create_async_engine(url, poolclass=NullPool)
+@pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def url(request) -> str:
+    return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
 
 
 @asynccontextmanager
-async def emptied(make_engine: Callable[[], AsyncEngine]) -> AsyncIterator[AsyncEngine]:
-    engine = make_engine()
-    async with engine.begin() as connection:
+async def emptied(url: str) -> AsyncIterator[Database]:
+    """The database at `url` with an empty table."""
+    database = Database(engines_at(url), SystemClock())
+    async with database.engines.writer.begin() as connection:
         await connection.run_sync(TABLE.metadata.create_all)
         await connection.execute(TABLE.delete())
-    yield engine
-    await engine.dispose()
+    yield database
+    await database.close()
 
 
-async def write(engine: AsyncEngine, *changes: EntityChange, now: datetime = NOW) -> None:
-    async with engine.begin() as connection:
+async def write(database: Database, *changes: EntityChange, now: datetime = NOW) -> None:
+    async def change(connection: AsyncConnection, _: datetime) -> None:
         await write_entities(connection, TABLES, changes, now)
 
+    await database.write(change)
 
-async def rows_of(engine: AsyncEngine) -> dict[str, dict[str, Any]]:
+
+async def rows_of(database: Database) -> dict[str, dict[str, Any]]:
     """What is known of every row, by name."""
-    rows, _ = await SqlEntities(engine, TABLES).page(KIND, {}, 100, None)
+    rows, _ = await SqlEntities(database, TABLES).page(KIND, {}, 100, None)
     internal = {"id", "occurred_at", "created_at", "updated_at"}
     return {
         row["name"]: {k: v for k, v in row.items() if v is not None and k not in internal}
@@ -110,10 +111,10 @@ async def rows_of(engine: AsyncEngine) -> dict[str, dict[str, Any]]:
     }
 
 
-async def test_row_comes_back_as_it_was_told(make_engine) -> None:
-    async with emptied(make_engine) as engine:
-        await write(engine, change(FULL, 5))
-        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+async def test_row_comes_back_as_it_was_told(url) -> None:
+    async with emptied(url) as database:
+        await write(database, change(FULL, 5))
+        (row,), _ = await SqlEntities(database, TABLES).page(KIND, {}, 10, None)
         assert row == {
             **FULL,
             "id": entity_id(KIND, {"name": "a"}),
@@ -122,25 +123,25 @@ async def test_row_comes_back_as_it_was_told(make_engine) -> None:
             "created_at": "2026-11-20T14:30:00.123456Z",
             "updated_at": "2026-11-20T14:30:00.123456Z",
         }
-        assert await SqlEntities(engine, TABLES).get(KIND, row["id"]) == row
-        assert await SqlEntities(engine, TABLES).get(KIND, str(UUID(int=0))) is None
+        assert await SqlEntities(database, TABLES).get(KIND, row["id"]) == row
+        assert await SqlEntities(database, TABLES).get(KIND, str(UUID(int=0))) is None
 
 
 @given(told=st.lists(st.tuples(VALUES, st.integers(0, 3), st.sampled_from(["upsert", "create"]))))
 @settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
-def test_every_column_holds_the_latest_that_was_told(make_engine, told) -> None:
+def test_every_column_holds_the_latest_that_was_told(url, told) -> None:
     changes = [change(*each) for each in told]
     expected = Expected()
     for each in changes:
         expected.write(each)
 
     async def run() -> None:
-        async with emptied(make_engine) as engine:
+        async with emptied(url) as database:
             for each in changes:
-                await write(engine, each)
-            assert await rows_of(engine) == expected.plain()
+                await write(database, each)
+            assert await rows_of(database) == expected.plain()
 
     asyncio.run(run())
 
@@ -149,15 +150,15 @@ def test_every_column_holds_the_latest_that_was_told(make_engine, told) -> None:
 @settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
-def test_order_of_arrival_does_not_matter(make_engine, told, shuffled) -> None:
+def test_order_of_arrival_does_not_matter(url, told, shuffled) -> None:
     changes = [change(values, at) for at, values in enumerate(told)]
     other = list(changes)
     shuffled.shuffle(other)
 
     async def ending(order: Sequence[EntityChange]) -> Any:
-        async with emptied(make_engine) as engine:
-            await write(engine, *order)
-            return await rows_of(engine)
+        async with emptied(url) as database:
+            await write(database, *order)
+            return await rows_of(database)
 
     async def run() -> None:
         assert await ending(changes) == await ending(other)
@@ -165,47 +166,43 @@ def test_order_of_arrival_does_not_matter(make_engine, told, shuffled) -> None:
     asyncio.run(run())
 
 
-async def test_news_that_changes_nothing_leaves_the_row_where_it_was(make_engine) -> None:
+async def test_news_that_changes_nothing_leaves_the_row_where_it_was(url) -> None:
     later = NOW + timedelta(hours=1)
-    async with emptied(make_engine) as engine:
-        await write(engine, change({"name": "a", "status": "open"}, 5))
-        await write(engine, change({"name": "a", "status": "late"}, 4), now=later)
-        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+    async with emptied(url) as database:
+        await write(database, change({"name": "a", "status": "open"}, 5))
+        await write(database, change({"name": "a", "status": "late"}, 4), now=later)
+        (row,), _ = await SqlEntities(database, TABLES).page(KIND, {}, 10, None)
         assert (row["status"], row["updated_at"]) == ("open", "2026-11-20T14:30:00.123456Z")
-        await write(engine, change({"name": "a", "seats": 3}, 4), now=later)
-        (row,), _ = await SqlEntities(engine, TABLES).page(KIND, {}, 10, None)
+        await write(database, change({"name": "a", "seats": 3}, 4), now=later)
+        (row,), _ = await SqlEntities(database, TABLES).page(KIND, {}, 10, None)
         assert (row["seats"], row["updated_at"]) == (3, "2026-11-20T15:30:00.123456Z")
         assert row["occurred_at"] == "2026-11-20T14:35:00.123456Z"
         assert row["webhook_id"] == str(UUID(int=5))
 
 
-async def test_change_without_its_key_is_refused(make_engine) -> None:
-    async with emptied(make_engine) as engine:
+async def test_change_without_its_key_is_refused(url) -> None:
+    async with emptied(url) as database:
         with pytest.raises(ValueError, match="the key of facts has no value"):
-            await write(engine, change({"status": "open"}))
+            await write(database, change({"status": "open"}))
 
 
 @pytest.mark.postgres
 async def test_concurrent_writers_lose_nothing(fresh_url) -> None:
-    """Each writer alone tells of one column of every row; they lock the rows in opposite orders."""
-    url = fresh_url.replace("postgresql://", "postgresql+asyncpg://")
-    engine = create_async_engine(url, pool_size=8)
-    async with engine.begin() as connection:
-        await connection.run_sync(TABLE.metadata.create_all)
+    """Each writer alone tells of one column of every row, some in one order, some in the other."""
     columns = {"status": "open", "seats": 7, "price": 1.5, "is_open": True}
-    times = count()
-
-    async def tell(column: str, value: Any, names: Sequence[str]) -> None:
-        changes = [change({"name": name, column: value}, next(times)) for name in names]
-        await write(engine, *changes)
-
     names = [f"row {number}" for number in range(20)]
-    for _ in range(5):
-        await asyncio.gather(
-            *(tell(column, value, names) for column, value in columns.items()),
-            *(tell(column, value, names[::-1]) for column, value in columns.items()),
-        )
-    rows = await rows_of(engine)
+    times = count()
+    async with emptied(fresh_url) as database:
+
+        async def tell(column: str, value: Any, names: Sequence[str]) -> None:
+            changes = [change({"name": name, column: value}, next(times)) for name in names]
+            await write(database, *changes)
+
+        for _ in range(5):
+            await asyncio.gather(
+                *(tell(column, value, names) for column, value in columns.items()),
+                *(tell(column, value, names[::-1]) for column, value in columns.items()),
+            )
+        rows = await rows_of(database)
     assert rows.keys() == set(names)
     assert all({name: row[name] for name in columns} == columns for row in rows.values())
-    await engine.dispose()

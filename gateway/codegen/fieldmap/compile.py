@@ -49,7 +49,7 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     dump = module.use("gateway.contract.handler", "dump")
     python_binding = module.use("gateway.contract.operation", "PythonBinding")
     model = f"{arguments}.model_validate(arguments)"
-    given = f"{model}, context" if handler.upstreams else model
+    given = f"{model}, context" if handler.takes_context else model
     text = f"{dump}(await {run}({given}))"
     module.define("run", ("arguments", "context"), "dict[str, Any]", [text], is_async=True)
     used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""

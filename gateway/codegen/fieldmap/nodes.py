@@ -224,3 +224,9 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     function: str
     upstreams: tuple[str, ...] = ()
     """The upstreams that it may use."""
+    reads_entities: bool = False
+
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function is given the call's context beside the arguments."""
+        return bool(self.upstreams) or self.reads_entities

@@ -26,13 +26,14 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
     if reader.problems:
         return None
     if "python" in text:
-        reader.mapping(text, "", {"python", "upstreams"})
+        reader.mapping(text, "", {"python", "upstreams", "entities"})
         module, function = read_reference(reader, text["python"], "/python")
         return HandlerMap(
             pointer="/python",
             module=module,
             function=function,
             upstreams=_upstreams(reader, text.get("upstreams", [])),
+            reads_entities=text.get("entities", False),
         )
     reader.mapping(text, "", _RULES | {"upstream", "fallback"})
     fallback = _fallback(reader, text["fallback"]) if "fallback" in text else None

@@ -3,6 +3,7 @@
 from typing import Final
 
 from gateway.codegen.finding import Severity
+from gateway.codegen.lint.event_rules import ENTITIES, EVENTS, WEBHOOKS
 from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.run_rules import BINDINGS, POLICIES, UPSTREAMS
 
@@ -199,9 +200,22 @@ TOOLS: Final = (
     Rule("tool/mcp-name", "x-mcp.name is <connector>_<tool>.", "Correct the name."),
     Rule("tool/name-collision", "MCP names and aliases are unique.", "Rename one of them."),
     Rule("tool/annotations", "The hints agree with x-policy.effect.", "Correct the hint."),
+    Rule(
+        "tool/query",
+        "What GET asks as well is a read whose arguments are scalars.",
+        "Remove x-query, or the argument that is an array or an object.",
+    ),
     Rule("tool/too-few-examples", "A tool has two examples, and one result.", "Add an example."),
     Rule("tool/example-refused", "Examples of arguments are admitted.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are admitted.", "Correct the example."),
+)
+
+ENTITIES: Final = (
+    Rule(
+        "entity/retyped",
+        "A column keeps its type, and a kind its key: rows that are there could not follow.",
+        "Add a new property, or a new kind, and leave the old one.",
+    ),
 )
 
 RULES: Final = (
@@ -212,8 +226,12 @@ RULES: Final = (
     *INDEX,
     *SHAPES,
     *TOOLS,
+    *ENTITIES,
     *POLICIES,
     *UPSTREAMS,
     *BINDINGS,
+    *WEBHOOKS,
+    *EVENTS,
+    *ENTITIES,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}

@@ -6,16 +6,12 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.rule import Rule
+from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.migrations.shape import ColumnShape, Shapes, TableShape
 from gateway.contract.entity import Entity
 from gateway.contract.pointers import child
 
-RETYPED: Final = Rule(
-    "entity/retyped",
-    "A column keeps its type, and a kind its key: rows that are there could not follow.",
-    "Add a new property, or a new kind, and leave the old one.",
-)
+_RULE: Final = BY_ID["entity/retyped"]
 
 
 class CreateTable(Struct, frozen=True):
@@ -68,9 +64,9 @@ def _finding(kind: str, pointer: str, message: str) -> Finding:
         path=f"entities/{kind}.json",
         line=1,
         pointer=pointer,
-        rule=RETYPED.id,
+        rule=_RULE.id,
         message=message,
-        fix=RETYPED.fix,
+        fix=_RULE.fix,
     )
 
 

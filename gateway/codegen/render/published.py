@@ -6,7 +6,9 @@ from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamCon
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.errors import ContractError
 
-_SOURCES: Final = frozenset({"paths", "components", "x-upstreams", "x-policies"})
+_SOURCES: Final = frozenset(
+    {"paths", "components", "webhooks", "x-entities", "x-policies", "x-upstreams"}
+)
 """Members of the index that point at other files."""
 
 
@@ -25,7 +27,7 @@ def openapi_json(contracts: Contracts) -> Artifact:
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
-            "paths": {tool.route: tool.path_item for tool in contracts.tools},
+            "paths": {tool.route: _path_item(tool) for tool in contracts.tools},
             "components": own | {"schemas": dict(sorted(schemas.items()))},
         },
     )
@@ -34,6 +36,41 @@ def openapi_json(contracts: Contracts) -> Artifact:
 def upstream_json(contract: UpstreamContract) -> Artifact:
     """`upstreams/<connector>.json`: the record, as the run time decodes it."""
     return document(f"upstreams/{contract.upstream.name}.json", contract.upstream)
+
+
+def events_json(contracts: Contracts) -> Artifact:
+    """`events.json`: the types of events by name, as the run time decodes them."""
+    return document("events.json", {each.event.type: each.event for each in contracts.events})
+
+
+def entities_json(contracts: Contracts) -> Artifact:
+    """`entities.json`: the kinds of rows by name, as the run time decodes them."""
+    return document("entities.json", {each.entity.kind: each.entity for each in contracts.entities})
+
+
+def _path_item(tool: ToolContract) -> dict[str, Any]:
+    """The Path Item of a tool, with the `get` that its contract leaves to be made."""
+    return {"get": _query(tool), **tool.path_item} if tool.is_query else tool.path_item
+
+
+def _query(tool: ToolContract) -> dict[str, Any]:
+    """The same operation with its arguments as query parameters."""
+    asked = tool.path_item["post"]
+    required = tool.input_schema.get("required", ())
+    return {
+        **{name: asked[name] for name in ("tags", "summary", "description")},
+        "operationId": f"{tool.id}.get",
+        "parameters": [
+            {"name": name, "in": "query", "required": name in required, **_parameter(schema)}
+            for name, schema in tool.input_schema["properties"].items()
+        ],
+        "responses": asked["responses"],
+    }
+
+
+def _parameter(schema: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in schema.items() if name != "description"}
+    return {"description": schema["description"], "schema": rest}
 
 
 def _listing(tool: ToolContract) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""Query parameters as the arguments of a call: what GET asks is what POST would ask."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+from gateway.contract import jsontext
+from gateway.errors import MalformedRequest
+
+Readings = Mapping[str, str]
+"""By argument, the JSON type that its text is read as."""
+
+_MOST: Final = 100
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,3})?")
+_BOOLEANS: Final = frozenset({"true", "false"})
+
+
+def readings_of(schema: Mapping[str, Any]) -> Readings:
+    """How the arguments that keep `schema` are read; all of them are scalars."""
+    return {name: member["type"] for name, member in schema["properties"].items()}
+
+
+def arguments_of(query: bytes, readings: Readings) -> bytes:
+    """The JSON text of the arguments in `query`, for the input schema to judge.
+
+    What cannot be read as its type stays text, what is unknown stays, and what is repeated becomes
+    an array: each is then refused exactly as it would be in a body. Raises `MalformedRequest` for
+    text that is not UTF-8, and for more parameters than any tool has.
+    """
+    parts = [part for part in query.split(b"&") if part]
+    if len(parts) > _MOST:
+        raise MalformedRequest(f"There are more than {_MOST} query parameters.")
+    values: dict[str, list[bytes]] = {}
+    for part in parts:
+        name, _, text = part.partition(b"=")
+        known = _decoded(name)
+        values.setdefault(known, []).append(_json(_decoded(text), readings.get(known, "string")))
+    members = (jsontext.encode(name) + b":" + _joined(texts) for name, texts in values.items())
+    return b"{" + b",".join(members) + b"}"
+
+
+def _joined(texts: list[bytes]) -> bytes:
+    return texts[0] if len(texts) == 1 else b"[" + b",".join(texts) + b"]"
+
+
+def _json(text: str, kind: str) -> bytes:
+    """`text` as the JSON of a `kind`, or as a string."""
+    is_plain = (
+        text in _BOOLEANS
+        if kind == "boolean"
+        else kind in {"integer", "number"} and _NUMBER.fullmatch(text) is not None
+    )
+    return text.encode() if is_plain else jsontext.encode(text)
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return unquote_to_bytes(text.replace(b"+", b" ")).decode()
+    except UnicodeDecodeError:
+        raise MalformedRequest("The query is not valid UTF-8.") from None

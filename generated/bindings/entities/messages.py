@@ -1,0 +1,24 @@
+# Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e0877e0bac68ee66710454bb0b75effe; generator 1
+
+"""The binding of entities.messages.
+
+Calls are answered by `gateway.handlers.entities:messages`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.context import CallContext
+from gateway.contract.handler import dump
+from gateway.contract.operation import PythonBinding
+from gateway.handlers.entities import messages
+from generated.models.entities.messages import MessagesInput
+
+
+async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+    return dump(await messages(MessagesInput.model_validate(arguments), context))
+
+
+BINDING: Final = PythonBinding(run=run)

@@ -1,0 +1,121 @@
+# Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: ba195dd538ed8ea75853b3953f58c619; generator 1
+
+"""The operations of entities."""
+
+from typing import Final
+
+from gateway.contract.operation import Effect, Operation
+from generated.bindings.entities import (
+    bookings,
+    conversations,
+    messages,
+    operator_profiles,
+    quotes,
+    requests,
+    trips,
+)
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        id="entities.bookings",
+        connector="entities",
+        title="Bookings",
+        description=(
+            "List the bookings that Avinode's messages told of, the last changed first, page by "
+            "page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=bookings.BINDING,
+        is_query=True,
+        route="/v1/entities/bookings",
+    ),
+    Operation(
+        id="entities.conversations",
+        connector="entities",
+        title="Conversations",
+        description=(
+            "List the conversations between client, operator and gateway, the last changed "
+            "first, page by page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=conversations.BINDING,
+        is_query=True,
+        route="/v1/entities/conversations",
+    ),
+    Operation(
+        id="entities.messages",
+        connector="entities",
+        title="Messages",
+        description="List what was said in conversations, the last changed first, page by page.",
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=messages.BINDING,
+        is_query=True,
+        route="/v1/entities/messages",
+    ),
+    Operation(
+        id="entities.operator_profiles",
+        connector="entities",
+        title="Operators",
+        description=(
+            "List the operators that Avinode's messages told of, the last changed first, page by "
+            "page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=operator_profiles.BINDING,
+        is_query=True,
+        route="/v1/entities/operator_profiles",
+    ),
+    Operation(
+        id="entities.quotes",
+        connector="entities",
+        title="Quotes",
+        description=(
+            "List the quotes that Avinode's messages told of, the last changed first, page by page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=quotes.BINDING,
+        is_query=True,
+        route="/v1/entities/quotes",
+    ),
+    Operation(
+        id="entities.requests",
+        connector="entities",
+        title="Requests",
+        description=(
+            "List the requests for proposal that Avinode's messages told of, the last changed "
+            "first, page by page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=requests.BINDING,
+        is_query=True,
+        route="/v1/entities/requests",
+    ),
+    Operation(
+        id="entities.trips",
+        connector="entities",
+        title="Trips",
+        description=(
+            "List the trips that Avinode's messages told of, the last changed first, page by page."
+        ),
+        effect=Effect.READ,
+        timeout_seconds=30.0,
+        errors=(),
+        binding=trips.BINDING,
+        is_query=True,
+        route="/v1/entities/trips",
+    ),
+)
