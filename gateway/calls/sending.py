@@ -4,14 +4,14 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
 from gateway.backends.base import Backend
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
-from gateway.contract.operation import Effect, Operation
+from gateway.contract.operation import Attempts, Effect
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
@@ -57,20 +57,29 @@ class Line(Struct, frozen=True):
         return operation
 
 
+class Patience(Protocol):
+    """How often a request is tried, and how long all of them may take together."""
+
+    @property
+    def attempts(self) -> Attempts: ...
+    @property
+    def timeout_seconds(self) -> float: ...
+
+
 class Sending:
     """The requests of one call to one or more upstreams, under one deadline."""
 
     def __init__(
         self,
         clock: Clock,
-        operation: Operation,
+        patience: Patience,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._clock = clock
-        self._attempts = operation.attempts
+        self._attempts = patience.attempts
         self._is_read = effect is Effect.READ
-        self._deadline = clock.monotonic() + operation.timeout_seconds
+        self._deadline = clock.monotonic() + patience.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
         """Whether a request was sent that changes something and that no later call may repeat."""

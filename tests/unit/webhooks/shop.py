@@ -61,18 +61,9 @@ PAYLOADS = {
 }
 PAID = {
     "type": "object",
-    "required": ["type", "subject", "data"],
-    "properties": {
-        "type": {"const": "gateway.order.paid.v1"},
-        "specversion": {"const": "1.0"},
-        "time": {"type": "string", "format": "date-time"},
-        "data": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["number"],
-            "properties": {"number": {"type": "string"}, "total": {"type": "number"}},
-        },
-    },
+    "additionalProperties": False,
+    "required": ["number"],
+    "properties": {"number": {"type": "string"}, "total": {"type": "number"}},
 }
 
 
