@@ -263,10 +263,7 @@ class NotStored(GatewayError):
 
     stage = "store"
     is_retryable = True
-
-    def __init__(self, detail: str | None = None, *, retry_after_seconds: float = 5.0) -> None:
-        super().__init__(detail)
-        self.retry_after_seconds = retry_after_seconds
+    retry_after_seconds = 5.0
 
 
 class InternalError(GatewayError):

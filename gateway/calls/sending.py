@@ -57,8 +57,8 @@ class Line(Struct, frozen=True):
         return operation
 
 
-class Patience(Protocol):
-    """How often a request is tried, and how long all of them may take together."""
+class Allowance(Protocol):
+    """How often and how long is tried: an operation's contract says it."""
 
     @property
     def attempts(self) -> Attempts: ...
@@ -72,14 +72,14 @@ class Sending:
     def __init__(
         self,
         clock: Clock,
-        patience: Patience,
+        allowance: Allowance,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._clock = clock
-        self._attempts = patience.attempts
+        self._attempts = allowance.attempts
         self._is_read = effect is Effect.READ
-        self._deadline = clock.monotonic() + patience.timeout_seconds
+        self._deadline = clock.monotonic() + allowance.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
         """Whether a request was sent that changes something and that no later call may repeat."""

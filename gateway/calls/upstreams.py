@@ -19,7 +19,7 @@ from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.entity import EntityPages
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
-from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, UpstreamRequest
+from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamRequest
 from gateway.errors import InternalError
 
 
@@ -66,7 +66,15 @@ class CallUpstreams:
         """See `CallContext.send`."""
         line = self._line(asked.upstream)
         operation = line.operation(asked.operation)
-        request = request_of(operation, asked)
+        request = UpstreamRequest(
+            operation=operation.id,
+            method=operation.method,
+            path=tuple(_segments(operation.path, asked.path)),
+            query=tuple(_pairs(asked.query)),
+            headers=tuple(asked.headers.items()),
+            body=asked.body,
+            is_key_ours=asked.is_key_ours,
+        )
         if operation.cache_seconds and operation.method == "GET":
             key = encode_key([line.upstream.name, operation.id, request.path, request.query])
             reply = await self._kept(key, operation.cache_seconds, line, request)
@@ -124,19 +132,6 @@ async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
     """Refers to the lock for the length of the block, so that others find the same one."""
     async with lock:
         yield
-
-
-def request_of(operation: UpstreamOperation, asked: UpstreamCall) -> UpstreamRequest:
-    """What is asked for, in the terms of the upstream's contract."""
-    return UpstreamRequest(
-        operation=operation.id,
-        method=operation.method,
-        path=tuple(_segments(operation.path, asked.path)),
-        query=tuple(_pairs(asked.query)),
-        headers=tuple(asked.headers.items()),
-        body=asked.body,
-        is_key_ours=asked.is_key_ours,
-    )
 
 
 def _segments(template: str, values: Mapping[str, str]) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """What a message changes: rows, an event, calls and an audit record, all or nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 from gateway.contract.context import CallFacts
-from gateway.contract.conversion import as_date_time, text
+from gateway.contract.conversion import as_date_time, rfc3339, text
+from gateway.contract.event import SPEC_VERSION
 from gateway.contract.marker import ABSENT, Unmappable
 from gateway.contract.pointers import NoSuchPlace, follow
 from gateway.contract.rows import Shape, Unfit
@@ -16,15 +17,22 @@ from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, Stor
 from gateway.webhooks.working import Hopeless, told
 
 BROKEN_PROMISE: Final = "broken_promise"
+_JSON: Final = "application/json"
 
 
 class Effects:
     """Turns messages into changes. It knows no provider by name."""
 
-    def __init__(self, shapes: Mapping[str, Shape], events: Mapping[str, Gate]) -> None:
-        """`shapes` of the entities are by kind; `events` judge the data of events, by type."""
+    def __init__(
+        self,
+        shapes: Mapping[str, Shape],
+        events: Mapping[str, Gate],
+        now: Callable[[], datetime],
+    ) -> None:
+        """`shapes` are those of the entities by kind, `events` judge whole events by type."""
         self._shapes = shapes
         self._events = events
+        self._now = now
 
     def changes(
         self, event: WebhookEvent, webhook: StoredWebhook, payload: Any, facts: CallFacts
@@ -90,11 +98,24 @@ class Effects:
             data=data,
             webhook_id=webhook.id,
         )
-        gate = self._events[news.type]
-        if not gate.admits(news.data):
-            places = told(gate.violations(news.data))
-            raise Hopeless(BROKEN_PROMISE, f"{news.type}: {places}")
+        self._check(news)
         yield news
+
+    def _check(self, news: NewEvent) -> None:
+        gate = self._events[news.type]
+        envelope = {
+            "specversion": SPEC_VERSION,
+            "id": news.id,
+            "source": news.source,
+            "type": news.type,
+            "subject": news.subject,
+            "time": rfc3339(self._now()),
+            "datacontenttype": _JSON,
+            "data": dict(news.data),
+        }
+        if not gate.admits(envelope):
+            places = told(gate.violations(envelope))
+            raise Hopeless(BROKEN_PROMISE, f"{news.type}: {places}")
 
 
 def _calls(

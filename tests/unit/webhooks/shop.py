@@ -61,9 +61,18 @@ PAYLOADS = {
 }
 PAID = {
     "type": "object",
-    "additionalProperties": False,
-    "required": ["number"],
-    "properties": {"number": {"type": "string"}, "total": {"type": "number"}},
+    "required": ["type", "subject", "data"],
+    "properties": {
+        "type": {"const": "gateway.order.paid.v1"},
+        "specversion": {"const": "1.0"},
+        "time": {"type": "string", "format": "date-time"},
+        "data": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["number"],
+            "properties": {"number": {"type": "string"}, "total": {"type": "number"}},
+        },
+    },
 }
 
 

@@ -11,7 +11,7 @@ from gateway.webhooks.effects import Effects
 from gateway.webhooks.working import Hopeless
 from tests.unit.webhooks import shop
 
-EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)})
+EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT)
 PAYLOAD = {"id": "1", "number": "A1", "total": 20.0, "email": "ada@example.org"}
 
 
@@ -75,7 +75,7 @@ def test_an_event_that_would_break_its_contract_is_a_defect_without_the_value():
     with pytest.raises(Hopeless) as refused:
         changes(PAYLOAD | {"amount": "hunter2"})
     assert refused.value.error == "broken_promise"
-    assert "/total" in refused.value.detail
+    assert "/data/total" in refused.value.detail
     assert "hunter2" not in refused.value.detail
 
 

@@ -47,7 +47,7 @@ def run_of(webhook, reply=None, sources=None):
     run = WebhookRun(
         OneWebhook(webhook),
         {"shop": shop.work()} if sources is None else sources,
-        Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}),
+        Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT),
         Pointers(fetch_from, {"shop": shop.BASE}),
         lambda: shop.AT,
     )
