@@ -3,8 +3,8 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
 from importlib.metadata import version
@@ -13,11 +13,14 @@ from typing import Any, Final, Literal
 from uuid import uuid4
 
 import uvloop
+from litestar.handlers import HTTPRouteHandler
 
 from gateway.assembly import Parts, assemble
+from gateway.assembly.announcement import announce_contract
+from gateway.assembly.background import Task, keep, kept_going
 from gateway.auth.keys import ADMINISTRATOR, NewKey
 from gateway.auth.local import LocalIdentification
-from gateway.auth.principal import Credentials
+from gateway.auth.principal import Credentials, Identification
 from gateway.calls.call import Call
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Entry, open_routes
@@ -27,11 +30,16 @@ from gateway.errors import MalformedRequest, NotRunning, StoreError
 from gateway.settings import Settings
 from gateway.transports.asgi import App
 from gateway.transports.edge import EdgeRules
+from gateway.transports.following import Followers
 from gateway.transports.hosts import HostRules
 from gateway.transports.listen import bind, serve_http, url_of
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
-from gateway.transports.site import SiteParts, build_site
+from gateway.transports.operator_endpoints import endpoint_routes
+from gateway.transports.operator_events import event_routes
+from gateway.transports.operator_requests import OperatorDesk
+from gateway.transports.operator_webhooks import WorkParts, work_routes
+from gateway.transports.site import SiteParts, build_operator_site, build_site
 
 _log: Final = logging.getLogger(__name__)
 VERSION: Final = version("contract-gateway")
@@ -196,8 +204,67 @@ class Gateway:
                     body_deadline_seconds=settings.body_deadline_seconds,
                 ),
                 version=VERSION,
+                followers=Followers(
+                    parts.work.feed, parts.identification, parts.policy, parts.audit
+                ),
+                webhooks=parts.webhook_door,
+                operator=self._operator_routes(parts.identification),
             )
         )
+
+    def operator_site(self, agent: str) -> App:
+        """The operator's routes alone, for callers in this process, who act as `agent`."""
+        return build_operator_site(self._operator_routes(LocalIdentification(agent)))
+
+    def _operator_routes(self, identification: Identification) -> list[HTTPRouteHandler]:
+        parts = self.parts
+        desk = OperatorDesk(identification, parts.policy, parts.audit)
+        work = WorkParts(
+            parts.store.inbox, parts.store.queue, parts.work.quarantine, parts.work.wake
+        )
+        return [
+            *work_routes(desk, work),
+            *endpoint_routes(desk, parts.work.book, parts.store.endpoints),
+            *event_routes(desk, parts.store.events),
+        ]
+
+    @asynccontextmanager
+    async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
+        """Do the work that webhooks and events make, for the length of a block.
+
+        Mocks send their webhooks to the gateway at `url`, if there is one.
+        """
+        parts = self.parts
+        work = parts.work
+        tasks: dict[str, Task] = {
+            "sequencer": work.sequencer.run,
+            "feed": work.feed.run,
+            "retention": work.forgetting.work,
+        }
+        for number, sender in enumerate(parts.mock_senders(url) if url else ()):
+            tasks[f"mock sender {number}"] = sender.run
+        await announce_contract(parts.store.events, parts.catalogue.openapi)
+        async with kept_going(tasks), self._worker_at_work():
+            yield
+
+    @asynccontextmanager
+    async def _worker_at_work(self) -> AsyncIterator[None]:
+        """The worker, which ends by itself: what it has begun has a grace."""
+        worker = self.parts.work.worker
+        if not self._settings.workers:
+            yield
+            return
+        running = asyncio.create_task(keep("worker", worker.work), name="worker")
+        try:
+            yield
+        finally:
+            worker.stop()
+            await running
+
+    def stop_streams(self) -> None:
+        """End what would outlast the grace of a stop: streams, and claims of new work."""
+        self.parts.work.feed.close()
+        self.parts.work.worker.stop()
 
     async def readiness(self) -> Readiness:
         """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
@@ -251,4 +318,8 @@ async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -
             gc.collect()
             gc.freeze()
             gc.set_threshold(*USUAL_THRESHOLDS)
-            await serve_http(site, listener, lambda: on_ready(url_of(listener), new_key))
+            url = url_of(listener)
+            async with gateway.at_work(url):
+                await serve_http(
+                    site, listener, lambda: on_ready(url, new_key), gateway.stop_streams
+                )

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 
 from msgspec import Struct
 
-from gateway.assembly.upstreams import open_lines
+from gateway.assembly.ingest import open_arrivals, open_webhook_door, webhook_secrets
+from gateway.assembly.mocks import MockSenders, mock_senders
+from gateway.assembly.upstreams import base_urls, open_lines
+from gateway.assembly.work import Grounds, Work, build_work
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import Pace
 from gateway.auth.authenticate import Authenticator
@@ -24,6 +28,7 @@ from gateway.store.base import Store
 from gateway.store.engine import open_store
 from gateway.store.workspace import Workspace
 from gateway.transports.problems import classify
+from gateway.transports.webhooks import WebhookDoor
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -42,6 +47,9 @@ class Parts(Struct, frozen=True, kw_only=True):
     pipeline: Pipeline
     new_key: NewKey | None
     """The administrator's key, when this start made one: to be shown once."""
+    work: Work
+    webhook_door: WebhookDoor
+    mock_senders: MockSenders
 
 
 async def assemble(
@@ -63,6 +71,29 @@ async def assemble(
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
     policy = Policy(catalogue.grants if grants is None else grants)
+    pipeline = Pipeline(
+        identification=authenticator,
+        catalogue=catalogue,
+        policy=policy,
+        admission=Admission(settings.max_concurrent_calls),
+        cache=ReadCache(clock),
+        dispatcher=Dispatcher(lines, clock, store.entities),
+        audit=audit,
+    )
+    work = build_work(
+        Grounds(
+            settings=settings,
+            clock=clock,
+            catalogue=catalogue,
+            store=store,
+            lines=lines,
+            base_urls=base_urls(catalogue, settings),
+            pipeline=pipeline,
+        ),
+        stack,
+    )
+    secrets = webhook_secrets(catalogue, settings, lines)
+    arrivals = open_arrivals(store.inbox, work.wake, stack)
     return Parts(
         catalogue=catalogue,
         lines=lines,
@@ -72,16 +103,11 @@ async def assemble(
         identification=authenticator,
         policy=policy,
         audit=audit,
-        pipeline=Pipeline(
-            identification=authenticator,
-            catalogue=catalogue,
-            policy=policy,
-            admission=Admission(settings.max_concurrent_calls),
-            cache=ReadCache(clock),
-            dispatcher=Dispatcher(lines, clock, store.entities),
-            audit=audit,
-        ),
+        pipeline=pipeline,
         new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
+        work=work,
+        webhook_door=open_webhook_door(catalogue, settings, secrets, arrivals, clock),
+        mock_senders=partial(mock_senders, catalogue, lines, secrets, clock),
     )
 
 

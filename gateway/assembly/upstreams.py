@@ -118,3 +118,13 @@ def _backend(
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
     )
+
+
+def base_urls(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
+    """Where each upstream is, or would be if it were not a mock, as far as anybody says it."""
+    found = settings.for_upstreams(catalogue.upstreams.values())
+    told = {
+        name: found[name].base_url or upstream.base_url
+        for name, upstream in catalogue.upstreams.items()
+    }
+    return {name: url for name, url in told.items() if url is not None}

@@ -38,10 +38,7 @@ def open_events(path: Path) -> dict[str, EventContract]:
     """The types of events by name. Raises `ContractError`."""
     with reading(path):
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, EventType])
-        return {
-            name: EventContract(event, Gate(event.schema["properties"]["data"]))
-            for name, event in found.items()
-        }
+        return {name: EventContract(event, Gate(event.schema)) for name, event in found.items()}
 
 
 def open_entities(path: Path) -> dict[str, Entity]:

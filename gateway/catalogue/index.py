@@ -52,11 +52,11 @@ class WebhookContract(Struct, frozen=True, eq=False):
 
 
 class EventContract(Struct, frozen=True, eq=False):
-    """A type of event with the compiled gate of what it carries."""
+    """A type of event with its compiled gate."""
 
     event: EventType
-    data: Gate
-    """Of the member `data`."""
+    gate: Gate
+    """Of the whole CloudEvent."""
 
 
 class Happenings(Struct, frozen=True, eq=False, kw_only=True):

@@ -8,8 +8,10 @@ from msgspec import Struct
 
 from gateway.store.records import JobKind
 
-SLOTS: Final[Mapping[JobKind, int]] = MappingProxyType({"webhook": 1, "call": 1, "delivery": 4})
-"""Jobs under way at once, by kind, for each unit of `Pace.size`: deliveries mostly wait."""
+SLOTS: Final[Mapping[JobKind, int]] = MappingProxyType({"webhook": 8, "call": 1, "delivery": 4})
+"""Jobs under way at once, by kind, for each unit of `Pace.size`.
+
+Webhooks are many and small, and share transactions; deliveries mostly wait for others."""
 LANE_SHARE: Final = 4
 """One endpoint takes at most this part of the slots for deliveries, so that a slow one leaves the
 others room."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
+from gateway.jobs.together import Together
 from gateway.store.base import Queue
 from gateway.store.records import Changes, Claim, Failure, Job
 
@@ -27,6 +28,7 @@ class Settlement:
 
     def __init__(self, queue: Queue, on_dead: OnDead, on_settled: OnSettled) -> None:
         self._queue = queue
+        self._finishing: Together[tuple[Claim, Changes], bool] = Together(queue.finish_all)
         self._on_dead = on_dead
         self._on_settled = on_settled
         self.fenced = 0
@@ -55,7 +57,8 @@ class Settlement:
         match outcome:
             case Failed(failure=failure, retry_seconds=None, changes=changes):
                 last = self._on_dead(claim.job, failure)
-                return replace(changes, events=(*changes.events, *last.events))
+                events = (*changes.events, *last.events)
+                return replace(changes, events=events, audit=changes.audit or last.audit)
             case Finished(changes=changes) | Failed(changes=changes):
                 return changes
             case Released():
@@ -64,7 +67,7 @@ class Settlement:
     async def _write(self, claim: Claim, outcome: Outcome, changes: Changes) -> bool:
         match outcome:
             case Finished():
-                return await self._queue.finish(claim, changes)
+                return await self._finishing.ask((claim, changes))
             case Failed(failure=failure, retry_seconds=seconds):
                 hit("jobs.in_dead_letter" if seconds is None else "jobs.in_retry")
                 return await self._queue.fail(claim, failure, seconds, changes)

@@ -150,6 +150,40 @@ class Fields(Struct, frozen=True, kw_only=True):
             "written to `bootstrap-key` in the data folder."
         ),
     ] = None
+    workers: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=64,
+            description="How much of the work that webhooks and events make is done at once in "
+            "this process; at 0 `gateway worker` processes do it.",
+        ),
+    ] = 4
+    webhook_days: Annotated[
+        float,
+        Meta(ge=1, le=3650, description="Days for which the payload of a webhook is kept."),
+    ] = 30
+    webhook_id_days: Annotated[
+        float,
+        Meta(
+            ge=30,
+            le=3650,
+            description="Days for which the id of a webhook is known, so that it is not taken "
+            "twice. Senders repeat for days, and operators by hand for longer.",
+        ),
+    ] = 90
+    event_days: Annotated[
+        float,
+        Meta(ge=1, le=3650, description="Days for which events can be followed from the past."),
+    ] = 30
+    job_days: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=3650,
+            description="Days for which ended deliveries and calls are kept, with their attempts.",
+        ),
+    ] = 30
     secrets_key: Annotated[
         Secret | None,
         Meta(

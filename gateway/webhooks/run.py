@@ -1,6 +1,6 @@
 """The run of a job that works off a message."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from gateway.ids import uuid7
 from gateway.jobs.dead_letters import WEBHOOK
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
+from gateway.jobs.together import Together
 from gateway.store.audited import AuditRecord
 from gateway.store.base import Inbox
 from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
@@ -36,6 +37,7 @@ class WebhookRun:
     ) -> None:
         """`sources` by provider."""
         self._inbox = inbox
+        self._found: Together[str, StoredWebhook | None] = Together(self._find_all)
         self._sources = sources
         self._effects = effects
         self._pointers = pointers
@@ -43,7 +45,7 @@ class WebhookRun:
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`."""
-        webhook = await self._inbox.find(claim.job.subject)
+        webhook = await self._found.ask(claim.job.subject)
         if webhook is None:
             return Failed(failure=_FORGOTTEN, retry_seconds=None)
         try:
@@ -79,6 +81,10 @@ class WebhookRun:
         if refusals := work.refusals(webhook, payload):
             raise Hopeless(CONTRACT_CHANGED, told(refusals))
         return work, payload
+
+    async def _find_all(self, webhook_ids: Sequence[str]) -> list[StoredWebhook | None]:
+        found = {each.id: each for each in await self._inbox.find_all(webhook_ids)}
+        return [found.get(webhook_id) for webhook_id in webhook_ids]
 
     def _record(self, webhook: StoredWebhook) -> AuditRecord:
         """The account of the message: who sent what, and never a word of its payload."""

@@ -16,7 +16,7 @@ from gateway.store.endpoint_rows import note_outcome
 from gateway.store.engine import open_store
 from gateway.store.event_rows import insert_events
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from gateway.store.tables_events import EVENTS
 from gateway.store.tables_jobs import JOBS
 from tests.clocks import NOW, ManualClock

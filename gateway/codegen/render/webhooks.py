@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.codegen.cache import Remember
 from gateway.codegen.eventmap import EventBasis, compile_event
-from gateway.codegen.eventmap.basis import basis_of
+from gateway.codegen.eventmap.basis import Declared, basis_of
 from gateway.codegen.ir import Contracts, PayloadContract, Source, WebhookContract
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import (
@@ -41,11 +41,25 @@ def event(
     webhook: WebhookContract, payload: PayloadContract, contracts: Contracts, remember: Remember
 ) -> Artifact:
     """`webhooks/<provider>/<event>.py`. Raises `ContractError` for maps without meaning."""
-    basis = basis_of(webhook, payload, contracts)
+    payloads = {each.type: each.schema for each in webhook.payloads}
+    name = f"{webhook.provider}.{payload.type}"
+    basis = basis_of(name, webhook.x_webhook, payloads, declared_by(contracts))
     source = joint_source(str(webhook.source.path), _sources(webhook, basis, contracts))
-    name = f"{payload.type} {source.path} {source.sha256}"
-    body = remember("event", name, lambda: compile_event(basis))
+    body = remember("event", f"{name} {source.sha256}", lambda: compile_event(basis))
     return python(f"webhooks/{webhook.provider}/{payload.module}.py", source, body)
+
+
+def declared_by(contracts: Contracts) -> Declared:
+    """What the maps of events may name."""
+    return Declared(
+        entities={
+            each.entity.kind: {**each.entity.schema, "x-entity": {"key": list(each.entity.key)}}
+            for each in contracts.entities
+        },
+        events={each.event.type: each.event.schema for each in contracts.events},
+        tools={each.id: each.input_schema for each in contracts.tools},
+        upstreams={each.upstream.name: each.upstream for each in contracts.upstreams},
+    )
 
 
 def _sources(webhook: WebhookContract, basis: EventBasis, contracts: Contracts) -> Iterable[Source]:

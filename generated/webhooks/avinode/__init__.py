@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b854687d6cfe23422f2157b27f6c1cf1; generator 1
+# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
 
 """The webhook of avinode."""
 
@@ -107,5 +107,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[+]?[0-9 ()./-]{5,29}$",
         ),
     ),
-    contract="b854687d6cfe23422f2157b27f6c1cf106d0a1c4f328c78b7a3211b7f0b49981",
+    contract="e43b648ee70695873d78e3e9daa0faf375096974d58c104a034e1c98417e38d6",
 )

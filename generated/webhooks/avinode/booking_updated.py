@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d06c9fbb48777a9e0bad4aa0b27ff2c; generator 1
+# Source closure sha256: b19768f5fe5d4603debdb6309fabf947; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a562013d4551fa931889e4c4e8006c0b; generator 1
+# Source closure sha256: 40d68c6426a9e8f3d19d80084047014d; generator 1
 
 """What emptylegs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: acc50810b35c6f9ccc71dd6581765c97; generator 1
+# Source closure sha256: e8fe2d2908227bf1ded77e78789e0e95; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1d70858d9e075df52345cb639e1b6389; generator 1
+# Source closure sha256: 73ed91a5468ef67911976badd6ad17ee; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6b365d66808fc026a6e9d38a08d9c46d; generator 1
+# Source closure sha256: 774456600eb4aedaed6d4b1ea7927e9b; generator 1
 
 """What quote_accepted of avinode does.
 

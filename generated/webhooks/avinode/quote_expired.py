@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d62554059e1b6becf99cc5c65aff8f51; generator 1
+# Source closure sha256: 751c180dcab539be287ce58bab391459; generator 1
 
 """What quote_expired of avinode does.
 

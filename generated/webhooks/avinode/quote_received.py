@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c4c36df90652185f31231c76bde3fba; generator 1
+# Source closure sha256: d41f953cee4cbe82bc9877da7156490b; generator 1
 
 """What quote_received of avinode does.
 

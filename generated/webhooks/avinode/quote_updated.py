@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9afd7423b3206e72695a8c000fa7488; generator 1
+# Source closure sha256: 408c1378508f1ec94ffe06fe366a375d; generator 1
 
 """What quote_updated of avinode does.
 

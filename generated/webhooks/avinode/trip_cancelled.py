@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b124fd31fcc8372bed30d0761d0a4350; generator 1
+# Source closure sha256: 8eff9f2101625cc92e3458146c966dc3; generator 1
 
 """What trip_cancelled of avinode does.
 

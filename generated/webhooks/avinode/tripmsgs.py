@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0eddbdbab96855c09e6a7e4410b84cb4; generator 1
+# Source closure sha256: e5fda9f6b06dd0622781d1129fb77f35; generator 1
 
 """What tripmsgs of avinode does.
 
@@ -45,6 +45,14 @@ def _message_received(payload: Any, call: CallFacts) -> Any:
                         ),
                         "name": payload["data"]["sender"].get("displayName", ABSENT),
                     }
+                ),
+                "operator": (
+                    {
+                        "id": payload["data"]["sender"]["company"]["id"],
+                        "name": payload["data"]["sender"]["company"]["displayName"],
+                    }
+                    if "company" in payload["data"]["sender"]
+                    else ABSENT
                 ),
                 "rfp_id": payload["data"].get("rfqId", ABSENT),
             }

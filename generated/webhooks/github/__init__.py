@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 388c18c6752ca90a4fd16c5556913836; generator 1
+# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
 
 """The webhook of github."""
 
@@ -32,5 +32,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="388c18c6752ca90a4fd16c55569138360e08b6e0315e03c988110b3c2e6c2bb7",
+    contract="58d98fb239357b0254ee08494d8dd30f246c5a0011386841e7ebd40e68afa815",
 )

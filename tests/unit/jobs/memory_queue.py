@@ -94,8 +94,10 @@ class MemoryQueue:
             self._end(claim, "pending", delay_seconds, attempts=claim.job.attempts - 1)
         return len(held)
 
-    async def finish(self, claim, changes):
-        return self._settle(claim, "completed", 0, changes, error=None)
+    async def finish_all(self, finished):
+        return [
+            self._settle(claim, "completed", 0, changes, error=None) for claim, changes in finished
+        ]
 
     async def fail(self, claim, failure, retry_seconds, changes):
         state = "dead_letter" if retry_seconds is None else "failed"

@@ -63,7 +63,7 @@ async def test_every_job_is_run_once(queue):
 
 
 async def test_no_more_run_at_once_than_there_are_slots(queue):
-    queue.add(*(new_job(str(n)) for n in range(20)))
+    queue.add(*(new_job(str(n), kind="call") for n in range(20)))
     under_way, most = 0, 0
 
     async def run(claim):
@@ -74,7 +74,7 @@ async def test_no_more_run_at_once_than_there_are_slots(queue):
         under_way -= 1
         return Finished()
 
-    async with working(queue, run):
+    async with working(queue, run, kinds=("call",)):
         await until(lambda: set(queue.states().values()) == {"completed"})
     assert most == 4
 
@@ -243,15 +243,19 @@ async def test_an_outcome_is_stored_when_the_store_answers_again(queue):
     assert queue.jobs["mine"].attempts == 1
 
 
-async def test_changes_that_the_store_cannot_take_are_a_failed_attempt(queue):
-    queue.add(new_job("mine"))
+async def test_changes_that_the_store_cannot_take_are_a_failed_attempt_of_that_job_alone(queue):
+    queue.add(new_job("mine"), new_job("beside"))
 
-    async def refuse(claim, changes):
-        raise KeyError("no such table")
+    finish_all = queue.finish_all
 
-    queue.finish = refuse
+    async def refuse(finished):
+        if any(claim.job.id == "mine" for claim, _ in finished):
+            raise KeyError("no such table")
+        return await finish_all(finished)
+
+    queue.finish_all = refuse
     async with working(queue, finish):
-        await until(lambda: queue.states()["mine"] == "failed")
+        await until(lambda: queue.states() == {"mine": "failed", "beside": "completed"})
     assert queue.failures == {"mine": ["key_error"]}
 
 

@@ -29,10 +29,10 @@ class OneWebhook:
     def __init__(self, webhook):
         self.webhook = webhook
 
-    async def find(self, webhook_id):
+    async def find_all(self, webhook_ids):
         if isinstance(self.webhook, Exception):
             raise self.webhook
-        return self.webhook
+        return [self.webhook] if self.webhook else []
 
 
 def run_of(webhook, reply=None, sources=None):

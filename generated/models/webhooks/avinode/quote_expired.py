@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b854687d6cfe23422f2157b27f6c1cf1; generator 1
+# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
 
 """The payload of quote_expired from avinode."""
 

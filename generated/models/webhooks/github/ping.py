@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 388c18c6752ca90a4fd16c5556913836; generator 1
+# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
 
 """The payload of ping from github."""
 
