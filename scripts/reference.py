@@ -243,7 +243,7 @@ def render_settings() -> str:
             UPSTREAMS_HEAD,
             *(_section(upstream.title, _upstream_rows(upstream)) for upstream in upstreams),
             SOURCES_HEAD,
-            *(_section(source.title, _source_rows(source)) for source in sources),
+            *(_section(source.provider, _source_rows(source)) for source in sources),
         )
     )
 
