@@ -111,6 +111,8 @@ Relative paths are relative to the working folder. Any secret can be given as a 
 | key | variable | must be | default | meaning |
 |---|---|---|---|---|
 """
+MAX_PATTERN: Final = 60
+"""Longer ones tell nobody anything."""
 BAR: Final = "\\|"
 """A bar that does not end the cell of a table."""
 UPSTREAMS_HEAD: Final = """
@@ -274,7 +276,8 @@ def _source_rows(source: WebhookSource) -> Iterator[Row]:
     allow = webhook_name(source.provider, "allow")
     yield allow, "networks, separated by commas", "", "Where messages may come from."
     for plain in source.settings:
-        pattern = f"`{plain.pattern.replace('|', BAR)}`"
+        is_readable = len(plain.pattern) <= MAX_PATTERN
+        pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"
         name = webhook_name(source.provider, plain.name)
         yield name, pattern, plain.default, plain.description
 
