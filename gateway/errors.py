@@ -4,7 +4,9 @@
       CallerError        the caller can mend it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
+        ForbiddenPeer · NotProven · ConflictingMessage
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
+        Unsuitable
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -12,6 +14,7 @@
       InvalidResult      the gateway's own answer would break its contract
       Stopping           the gateway ends before the call does
       NotRecorded        the call has run, and its audit record is not stored
+      NotStored          the webhook is not known to be stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
@@ -85,6 +88,32 @@ class UnknownPath(CallerError):
     """There is nothing at this path."""
 
 
+class ForbiddenPeer(CallerError):
+    """Messages of this source are not taken from this network."""
+
+    stage = "authenticate"
+
+
+class NotProven(CallerError):
+    """Nothing proves that this message is from its source: look at its signature, secret and time.
+
+    The same for whatever is wrong with a proof, so that trying tells nothing.
+    """
+
+    stage = "authenticate"
+
+    def __init__(self, detail: str | None = None, *, challenge: str = "Signature") -> None:
+        super().__init__(detail)
+        self.challenge = challenge
+        """The authentication scheme that the source's contract asks for."""
+
+
+class ConflictingMessage(CallerError):
+    """A message with this id has come before, with another body. Both are kept."""
+
+    stage = "store"
+
+
 class Unauthenticated(CallerError):
     """A valid key is required: send it as `Authorization: Bearer <key>`."""
 
@@ -121,6 +150,10 @@ class InvalidArguments(CallerError):
     def at(cls, pointer: str, keyword: str, detail: str) -> Self:
         """The error for one argument."""
         return cls([Violation(pointer=pointer, keyword=keyword, detail=detail)])
+
+
+class Unsuitable(CallerError):
+    """What the request is about is not in a state that allows it."""
 
 
 class LimitExceeded(CallerError):
@@ -223,6 +256,14 @@ class NotRecorded(GatewayError):
     """The call has run, but could not be recorded yet: do not repeat it unseen."""
 
     stage = "record"
+
+
+class NotStored(GatewayError):
+    """The message is not known to be stored: send it again."""
+
+    stage = "store"
+    is_retryable = True
+    retry_after_seconds = 5.0
 
 
 class InternalError(GatewayError):

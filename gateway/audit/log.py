@@ -1,9 +1,11 @@
 """From a call to its audit record."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import Pace, WriteBehind
@@ -53,6 +55,17 @@ class AuditedArguments(Protocol):
     def effect(self) -> Effect: ...
 
 
+class Act(Struct, frozen=True, kw_only=True):
+    """What an operator does to the gateway itself."""
+
+    request_id: str
+    operation: str
+    """`operator.<thing>.<verb>`."""
+    caller: AuditedCaller
+    arguments: Mapping[str, Any]
+    """Ids and choices; never a secret."""
+
+
 class AuditLog:
     """Leaves exactly one record of every call that it opens."""
 
@@ -81,6 +94,33 @@ class AuditLog:
         durable yet; that record is kept and tried again.
         """
         return OpenRecord(call, self._clock, self._behind, self._classify)
+
+    async def act(self, act: Act) -> None:
+        """Record, durably and before it is done, what an operator does.
+
+        Raises `NotRecorded`: then it must not be done.
+        """
+        at = self._clock.now()
+        record = AuditRecord(
+            id=uuid7(at),
+            at=at,
+            request_id=act.request_id,
+            transport="operator",
+            operation=act.operation,
+            subject=act.caller.subject,
+            agent=act.caller.agent,
+            outcome=OK,
+            stage=None,
+            status=200,
+            backend=None,
+            duration_ms=0.0,
+            arguments=cut(dict(act.arguments)),
+        )
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._behind.stored(self._behind.put(record))
+        except TimeoutError:
+            raise NotRecorded("It could not be recorded, so it was not done.") from None
 
     async def flush(self) -> None:
         """Return when every record left so far is durable."""

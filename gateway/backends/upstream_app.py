@@ -19,7 +19,14 @@ from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract import jsontext
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import (
+    Behaviour,
+    MockMessage,
+    MockReply,
+    MockRequest,
+    MockState,
+    Refusal,
+)
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 from gateway.errors import ContractError
@@ -88,6 +95,10 @@ class UpstreamApplication:
         finished = self._finish(reply)
         self._check(operation, finished)
         return self._committed(fault, operation, finished)
+
+    def messages_due(self) -> list[MockMessage]:
+        """What the upstream would tell its listeners by now; each is given once."""
+        return self._state.due(self._clock.now())
 
     def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
         scripted = self._scenario.next_for(operation.id)

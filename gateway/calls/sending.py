@@ -4,14 +4,14 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
 from gateway.backends.base import Backend
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
-from gateway.contract.operation import Effect, Operation
+from gateway.contract.operation import Attempts, Effect
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
@@ -57,20 +57,29 @@ class Line(Struct, frozen=True):
         return operation
 
 
+class Allowance(Protocol):
+    """How often and how long is tried: an operation's contract says it."""
+
+    @property
+    def attempts(self) -> Attempts: ...
+    @property
+    def timeout_seconds(self) -> float: ...
+
+
 class Sending:
     """The requests of one call to one or more upstreams, under one deadline."""
 
     def __init__(
         self,
         clock: Clock,
-        operation: Operation,
+        allowance: Allowance,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._clock = clock
-        self._attempts = operation.attempts
+        self._attempts = allowance.attempts
         self._is_read = effect is Effect.READ
-        self._deadline = clock.monotonic() + operation.timeout_seconds
+        self._deadline = clock.monotonic() + allowance.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
         """Whether a request was sent that changes something and that no later call may repeat."""

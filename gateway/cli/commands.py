@@ -36,6 +36,16 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "verify": CommandEntry(
             "gateway.cli.verify", "Call every tool through every door and compare the answers."
         ),
+        "webhooks": CommandEntry(
+            "gateway.cli.webhooks", "See webhooks, replay them, judge the quarantine anew."
+        ),
+        "dead-letters": CommandEntry(
+            "gateway.cli.dead_letters", "See work that was given up, and try it again."
+        ),
+        "endpoints": CommandEntry(
+            "gateway.cli.endpoints", "Keep the URLs that events are delivered to."
+        ),
+        "events": CommandEntry("gateway.cli.events", "Follow the events."),
         "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
         "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),
         "config": CommandEntry(

@@ -145,25 +145,27 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _store(settings: Settings) -> Iterator[Diagnosis]:
-    """A database is opened as `gateway serve` would; one that is not there yet is not made."""
-    caveat = sqlite_caveat()
+    """A database is opened as `gateway serve` would; a file that is not there yet is not made."""
+    path = Path(settings.database.partition(":///")[2])
+    is_file = settings.database.startswith("sqlite")
+    caveat = sqlite_caveat() if is_file else None
     if caveat is not None:
         yield note("store", *parted(caveat))
-    path = Path(settings.database_url.partition(":///")[2])
-    if not path.is_file():
+    if is_file and not path.is_file():
         return
     try:
-        number = asyncio.run(_count_keys(settings.database_url))
+        place, number = asyncio.run(_count_keys(settings))
     except OperatorError as error:
         yield refused("store", error)
     else:
-        yield sound("store", f"{path} opens; keys in it: {number}")
+        yield sound("store", f"{place} opens; keys in it: {number}")
 
 
-async def _count_keys(url: str) -> int:
-    store = await open_store(url)
+async def _count_keys(settings: Settings) -> tuple[str, int]:
+    """Where the database is, without any password, and how many keys are in it."""
+    store = await open_store(settings.database, settings.package)
     try:
-        return len(await store.keys.list())
+        return store.place, len(await store.keys.list())
     finally:
         await store.close()
 

@@ -79,7 +79,7 @@ def revoke(*, key_id: str, **flags: Any) -> int:
 @asynccontextmanager
 async def _open_keys(settings: Settings) -> AsyncIterator[Keys]:
     agents = open_catalogue(settings.package).grants
-    store = await open_store(settings.database_url)
+    store = await open_store(settings.database, settings.package)
     try:
         yield Keys(store.keys, SystemClock(), agents)
     finally:

@@ -13,7 +13,7 @@ from gateway.settings.declared import SETTINGS, Setting
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-OPENING: Final = ("data", "package", "database_url", "log_level")
+OPENING: Final = ("data", "package", "log_level")
 """The settings that matter to whatever opens the gateway in this process."""
 FLAGS: Final = tuple(key for key, setting in SETTINGS.items() if not setting.is_secret)
 """The settings that may be given on the command line: it is no place for a secret."""

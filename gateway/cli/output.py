@@ -9,7 +9,14 @@ from typing import Any, Final
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -63,3 +70,21 @@ def progress(title: str) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step: bar.update(task, description=f"{title}: {step}")
+
+
+@contextmanager
+def counted(title: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr that each call of what it yields moves on by one of `total`.
+
+    Nothing is shown when stderr is no terminal.
+    """
+    shown = console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda: bar.advance(task)

@@ -21,13 +21,16 @@ from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import (
     bindings,
     entity_tables,
+    event_pages,
     migrations,
     models,
     overview,
     published,
+    published_events,
     reference,
     routes,
     tables,
+    webhooks,
 )
 from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
 from gateway.codegen.snapshot import Snapshot
@@ -146,6 +149,7 @@ def render(
     """
     connectors = contracts.by_connector()
     yield from _markers(list(connectors), package)
+    yield from _of_events(contracts, package, remember)
     for common in contracts.common:
         yield models.common_models(common).render(package, remember)
     for tool in contracts.tools:
@@ -164,6 +168,41 @@ def render(
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
     yield overview.index(contracts)
+
+
+def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
+    """What webhooks, events and entities become."""
+    yield webhooks.joined(contracts.webhooks, package)
+    yield webhooks.webhooks_json(contracts)
+    yield published.events_json(contracts)
+    yield published.entities_json(contracts)
+    yield published_events.asyncapi_json(contracts)
+    yield from _event_pages(contracts)
+    for webhook in contracts.webhooks:
+        yield webhooks.source_module(webhook, package)
+        for payload in webhook.payloads:
+            yield webhooks.event(webhook, payload, contracts, remember)
+            yield models.payload_models(webhook, payload).render(package, remember)
+    for event in contracts.events:
+        yield models.event_models(event).render(package, remember)
+    for entity in contracts.entities:
+        yield models.entity_models(entity).render(package, remember)
+    yield tables.package_marker("models/webhooks", "Typed views of what webhooks receive.")
+    yield tables.package_marker("models/events", "Typed views of what the gateway publishes.")
+    yield tables.package_marker("models/rows", "Typed views of what webhooks write.")
+    for webhook in contracts.webhooks:
+        folder = f"models/webhooks/{webhook.provider}"
+        yield tables.package_marker(folder, f"Payloads of {webhook.provider}.", [webhook.provider])
+
+
+def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
+    """The reference of what arrives and what is published, as far as there is any."""
+    for webhook in contracts.webhooks:
+        yield event_pages.webhook_page(webhook)
+    if contracts.events:
+        yield event_pages.events_page(contracts)
+    if contracts.entities:
+        yield event_pages.rows_page(contracts)
 
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:

@@ -137,8 +137,6 @@ class PayloadContract(Struct, frozen=True, kw_only=True):
     """One event type of a webhook."""
 
     type: str
-    rules: dict[str, Any]
-    """What `x-webhook` says of it."""
     schema: dict[str, Any]
     """Of a payload; self-contained."""
     model: Model

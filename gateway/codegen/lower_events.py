@@ -1,7 +1,6 @@
 """Webhooks, events and entities of a linted tree, lowered like tools."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from gateway.codegen.clients import for_clients
 from gateway.codegen.ir import (
@@ -67,22 +66,17 @@ def lower_webhook(tree: SourceTree, webhook: WebhookFile) -> WebhookContract:
         title=operation["summary"],
         description=operation["description"].strip(),
         x_webhook=webhook.rules,
-        payloads=tuple(
-            _payload(tree, webhook, name, rules) for name, rules in webhook.rules["events"].items()
-        ),
+        payloads=tuple(_payload(tree, webhook, name) for name in webhook.rules["events"]),
         path_item=for_clients(path_item),
         components={name: for_clients(each) for name, each in components.items()},
         source=source_of(tree, webhook.path, closure(tree, webhook.path)),
     )
 
 
-def _payload(
-    tree: SourceTree, webhook: WebhookFile, event_type: str, rules: Mapping[str, Any]
-) -> PayloadContract:
+def _payload(tree: SourceTree, webhook: WebhookFile, event_type: str) -> PayloadContract:
     pointer = child("/post/x-webhook/events", event_type)
     return PayloadContract(
         type=event_type,
-        rules={name: value for name, value in rules.items() if name != "payload"},
         schema=for_clients(dereference(tree, webhook.path, f"{pointer}/payload")),
         model=model_at(tree, webhook.path, camel(payload_stem(event_type)), f"{pointer}/payload"),
     )

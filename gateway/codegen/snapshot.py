@@ -15,6 +15,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from gateway.codegen.eventmap.basis import named_in
+from gateway.codegen.eventmap.functions import functions
 from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lint import lint
@@ -22,7 +24,7 @@ from gateway.codegen.lint.handlers import Handlers
 from gateway.codegen.lower import lower
 from gateway.codegen.sealed import read_sealed, write_sealed
 from gateway.codegen.sources.document import Document, read_document
-from gateway.codegen.sources.tree import INDEX, POLICIES, TOOLS, SourceTree
+from gateway.codegen.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree
 
 FILE_NAME: Final = "contracts"
 
@@ -76,7 +78,8 @@ def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | N
         return old
     changed = _changed_in_tools(old.digests, found)
     touched = [t for t in old.contracts.tools if changed.intersection(t.source.closure)]
-    if not changed or not all(any(path in t.source.closure for t in touched) for path in changed):
+    owned = {path for tool in touched for path in tool.source.closure}
+    if not changed or not changed <= owned or _concerns_events(old.contracts, changed, touched):
         return None
     try:
         tree = _part(old.contracts, touched, schemas)
@@ -103,6 +106,31 @@ def _has_other_handlers(contracts: Contracts, schemas: Path) -> bool:
     return any(
         any(handlers.lost(tool.x_binding)) or any(handlers.misfit(tool.x_binding))
         for tool in contracts.tools
+    ) or any(
+        any(handlers.missing(functions(rules)))
+        for webhook in contracts.webhooks
+        for rules in webhook.x_webhook["events"].values()
+    )
+
+
+def _concerns_events(
+    contracts: Contracts, changed: frozenset[PurePosixPath], touched: Iterable[ToolContract]
+) -> bool:
+    """Whether what happens with webhooks was judged by what has changed."""
+    sources = [each.source for each in contracts.webhooks]
+    sources += [each.source for each in contracts.events]
+    sources += [each.source for each in contracts.entities]
+    is_shared = any(changed.intersection(source.closure) for source in sources)
+    return is_shared or not _notified(contracts).isdisjoint(tool.id for tool in touched)
+
+
+def _notified(contracts: Contracts) -> frozenset[str]:
+    """The tools that webhooks call: their maps were compared with the tools' arguments."""
+    return frozenset(
+        tool
+        for webhook in contracts.webhooks
+        for rules in webhook.x_webhook["events"].values()
+        for tool in named_in(rules).tools
     )
 
 
@@ -127,7 +155,7 @@ def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> Sou
     sources = [*(tool.source for tool in tools), *(each.source for each in upstreams)]
     paths = {path for source in sources for path in source.closure}
     documents = {path: read_document(schemas, path) for path in sorted(paths)}
-    documents[INDEX] = _replaced(read_document(schemas, INDEX), _index(tools, upstreams))
+    documents[INDEX] = _replaced(read_document(schemas, INDEX), _index(tools, upstreams, paths))
     documents[POLICIES] = _replaced(read_document(schemas, POLICIES), _policies(tools))
     return SourceTree(schemas, documents)
 
@@ -138,12 +166,18 @@ def _replaced(document: Document, members: Mapping[str, Any]) -> Document:
     return Document(document.path, value, document.text_sha256, dict)
 
 
-def _index(tools: Iterable[ToolContract], upstreams: Iterable[UpstreamContract]) -> dict[str, Any]:
+def _index(
+    tools: Iterable[ToolContract],
+    upstreams: Iterable[UpstreamContract],
+    paths: Iterable[PurePosixPath],
+) -> dict[str, Any]:
     connectors = sorted({tool.connector for tool in tools})
     return {
         "tags": [{"name": each, "description": f"Tools of {each}."} for each in connectors],
         "paths": {tool.route: {"$ref": f"./{tool.source.path}"} for tool in tools},
         "x-upstreams": [f"./{each.source.path}" for each in upstreams],
+        "x-entities": [f"./{path}" for path in paths if path.parts[0] == ENTITIES],
+        "webhooks": {},
     }
 
 

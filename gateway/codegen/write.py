@@ -12,7 +12,15 @@ from msgspec import Struct
 from gateway.errors import ContractError
 
 MARK: Final = "Generated from schemas/"
-_DATA: Final = ("tools.json", "openapi.json", "upstreams/*.json")
+_DATA: Final = (
+    "asyncapi.json",
+    "entities.json",
+    "events.json",
+    "openapi.json",
+    "tools.json",
+    "upstreams/*.json",
+    "webhooks.json",
+)
 """What the generator writes that cannot hold the mark."""
 _DRAFT_SUFFIX: Final = ".gateway-draft"
 """Of no file that a person would name."""

@@ -12,6 +12,8 @@ JOB_COMPLETED: Final = "gateway.job.completed.v1"
 JOB_FAILED: Final = "gateway.job.failed.v1"
 CONTRACT_CHANGED: Final = "gateway.contract.changed.v1"
 ENDPOINT_DISABLED: Final = "gateway.endpoint.disabled.v1"
+ENDPOINT_TESTED: Final = "gateway.endpoint.tested.v1"
+"""Sent to one endpoint at its operator's wish; it never is in the log."""
 
 
 class EventType(Struct, frozen=True, kw_only=True):

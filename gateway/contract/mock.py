@@ -14,6 +14,7 @@ The operations that issue tokens need no behaviour: `gateway.backends.mock_token
 """
 
 import hashlib
+from bisect import insort
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from random import Random
@@ -23,6 +24,8 @@ from msgspec import Struct
 
 MAX_ROWS: Final = 10_000
 """A table keeps the newest rows up to here, so that a mock under load does not grow for ever."""
+MAX_MESSAGES: Final = 10_000
+"""Messages that wait for their moment; beyond it those farthest off are not kept."""
 _FIRST_NUMBER: Final = 10_000_001
 
 
@@ -82,12 +85,24 @@ class TokenRefusal(Struct, frozen=True, kw_only=True):
     description: str
 
 
+class MockMessage(Struct, frozen=True, kw_only=True):
+    """What the upstream tells those who listen to its webhook."""
+
+    id: str
+    """The same when it is sent again."""
+    event: str
+    """An event of the webhook's contract, which decides in which profiles it may be sent."""
+    payload: Mapping[str, Any]
+
+
 class MockState:
-    """What the upstream remembers: tables of rows by id."""
+    """What the upstream remembers: tables of rows by id, and what it is going to tell."""
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers: dict[str, int] = {}
+        self._messages: list[tuple[datetime, int, MockMessage]] = []
+        self._said = 0
 
     def new_id(self, prefix: str) -> str:
         """The next id with this prefix, `<prefix>-10000001`."""
@@ -105,6 +120,22 @@ class MockState:
     def find(self, table: str, row_id: str) -> dict[str, Any] | None:
         """The row with this id, or None."""
         return self._tables.get(table, {}).get(row_id)
+
+    def later(self, moment: datetime, message: MockMessage) -> None:
+        """Tell it when mock time has reached `moment`."""
+        self._said += 1
+        insort(self._messages, (moment, self._said, message), key=lambda each: each[:2])
+        del self._messages[MAX_MESSAGES:]
+
+    def due(self, now: datetime) -> list[MockMessage]:
+        """What is to be told by `now`, earliest first; each is given once."""
+        count = next(
+            (i for i, (moment, _, _) in enumerate(self._messages) if moment > now),
+            len(self._messages),
+        )
+        found = [message for _, _, message in self._messages[:count]]
+        del self._messages[:count]
+        return found
 
 
 Behaviour = Callable[[MockRequest, MockState], MockReply]

@@ -164,6 +164,7 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     keep_headers: tuple[str, ...] = ()
     """Lower-case names of headers that are stored with the body; never a proof."""
     settings: tuple[WebhookSetting, ...] = ()
-    """What field maps may read as `$settings.<name>`. Empty text counts as absent."""
+    """What field maps may read as `$settings.<name>`. An empty text is the default, and where that
+    is empty too, absent."""
     contract: str = ""
     """Digest of the contract, stored with each message."""

@@ -108,6 +108,16 @@ class Feed:
         """Set as soon as there is more than now. To be taken before reading."""
         return self._news
 
+    @property
+    def end(self) -> Place | None:
+        """After the newest event that is known; None until the log was looked at."""
+        return None if self._recent is None else self._recent.end
+
+    async def latest(self, count: int) -> list[Published]:
+        """The newest events, oldest first. Raises `StoreError`."""
+        _, newest = await self._log.bounds()
+        return [as_published(event) for event in await self._log.after(newest - count, count)]
+
     async def newest(self) -> Place:
         """After everything that is published by now. Raises `StoreError`."""
         _, newest = await self._log.bounds()

@@ -1,9 +1,10 @@
 """How the Avinode mock behaves: airports, searches, trips, messages, empty legs and watches.
 
-Quotes arrive as mock time passes: each operator answers after minutes that the seed decides. An
-access token that contains `broker` belongs to an account that may not search, and one that contains
-`expired` to nobody. The airport `ZZZZ`, ICAO's code for a place without one, is the one that
-Avinode reports as invalid; every other code is accepted, known or not.
+Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
+the seed decides, and whoever listens to the webhook is told. An access token that contains `broker`
+belongs to an account that may not search, and one that contains `expired` to nobody. The airport
+`ZZZZ`, ICAO's code for a place without one, is the one that Avinode reports as invalid; every other
+code is accepted, known or not.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.conversion import rfc3339
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
+from gateway.handlers.avinode_mock_chat import read_message, send_chat
 from gateway.handlers.avinode_mock_envelope import (
     finish,
     for_accounts,
@@ -22,7 +24,8 @@ from gateway.handlers.avinode_mock_envelope import (
     stored,
 )
 from gateway.handlers.avinode_mock_market import airports, charter_options, empty_legs
-from gateway.handlers.avinode_mock_rfqs import THREADS, create_rfq, read_rfq
+from gateway.handlers.avinode_mock_news import flight_facts, tell
+from gateway.handlers.avinode_mock_rfqs import create_rfq, read_rfq
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -52,17 +55,11 @@ def search_charter_options(request: MockRequest, _state: MockState) -> MockReply
 def create_trip(request: MockRequest, state: MockState) -> MockReply:
     trip_id = state.new_id("atrip")
     state.add("trips", trip_id, request.body)
-    return stored(_trip(trip_id), invalid_airports(request.body["segments"]))
-
-
-def send_chat(request: MockRequest, state: MockState) -> MockReply:
-    thread = request.path["requestId"]
-    if state.find(THREADS, thread) is None:
-        return refused(404, "There is no such thread.", "requestId")
-    message_id = state.new_id("amsg")
-    state.add("messages", message_id, {"thread": thread, **request.body})
-    data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
-    return stored(data, [])
+    trip = _trip(trip_id)
+    facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
+    flight = flight_facts(request.body["segments"][0])
+    tell(state, request.now, "trip_created", {**facts, "flight": flight})
+    return stored(trip, invalid_airports(request.body["segments"]))
 
 
 def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
@@ -87,6 +84,7 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
     "createTrip": for_accounts(create_trip),
     "createRfq": for_accounts(create_rfq),
     "readRfq": for_accounts(read_rfq),
+    "readTripMessage": for_accounts(read_message),
     "sendChat": for_accounts(send_chat),
     "searchEmptyLegs": for_accounts(search_empty_legs),
     "createWatch": for_accounts(create_watch),

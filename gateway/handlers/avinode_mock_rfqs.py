@@ -19,6 +19,7 @@ from gateway.handlers.avinode_mock_envelope import (
 )
 from gateway.handlers.avinode_mock_fleet import OPERATORS
 from gateway.handlers.avinode_mock_market import quoted_aircraft, seller_company
+from gateway.handlers.avinode_mock_news import point, quote_facts, tell
 
 THREADS: Final = "threads"
 """The table of what messages can be sent to: requests, and the operators' answers in them."""
@@ -44,13 +45,12 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     if deadline is None:
         return refused(422, "The deadline is not a moment.", "quoteDeadline")
     rfq_id = state.new_id("arfq")
-    row = {
-        "id": rfq_id,
-        "created": request.now,
-        "deadline": deadline,
-        "lifts": [_lift(request, state, rfq_id, company) for company in companies],
-    }
+    lifts = [_lift(request, state, rfq_id, company) for company in companies]
+    row = {"id": rfq_id, "created": request.now, "deadline": deadline, "lifts": lifts}
     state.add(THREADS, rfq_id, row)
+    for lift in lifts:
+        if lift["answered"] <= deadline:
+            _announce(state, rfq_id, lift)
     return stored(_shown(row, request.now, frozenset()), invalid_airports(request.body["segments"]))
 
 
@@ -76,11 +76,22 @@ def _deadline(request: MockRequest) -> datetime | None:
 def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> dict[str, Any]:
     chance = request.random("answer", rfq_id, company)
     lift_id = state.new_id("alift")
-    state.add(THREADS, lift_id, {"rfq": rfq_id})
+    state.add(THREADS, lift_id, {"rfq": rfq_id, "company": company})
     answered = request.now + timedelta(minutes=_response_minutes(chance))
     is_declined = chance.random() < _DECLINES
     quote = None if is_declined else _quote(request, state, company, answered)
     return {"id": lift_id, "company": company, "answered": answered, "quote": quote}
+
+
+def _announce(state: MockState, rfq_id: str, lift: Mapping[str, Any]) -> None:
+    """What will be told of an operator's answer, and of the end of its quote, if it is one."""
+    point(state, lift["answered"], "rfqs", rfq_id)
+    quote = lift["quote"]
+    if quote is not None:
+        facts = quote_facts(rfq_id, lift["id"], lift["company"], quote)
+        tell(state, lift["answered"], "quote_received", facts)
+        ended = {"quote_id": quote["id"], "rfp_id": rfq_id}
+        tell(state, lift["answered"] + _QUOTE_LIFE, "quote_expired", ended)
 
 
 def _response_minutes(chance: Random) -> int:

@@ -1,13 +1,15 @@
 """What running a job comes to: the seam between the worker and what it runs."""
 
-from typing import Protocol
+import re
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from gateway.store.records import Changes, Claim, Failure
 
-NOTHING = Changes()
+NOTHING: Final = Changes()
 """What becomes true besides the job's own state: nothing."""
+_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Finished(Struct, frozen=True, kw_only=True):
@@ -42,3 +44,8 @@ class Run(Protocol):
     """
 
     async def __call__(self, claim: Claim) -> Outcome: ...
+
+
+def error_name(error: BaseException) -> str:
+    """The class of an error as stored records say it: `upstream_unavailable`."""
+    return _WORD.sub("_", type(error).__name__).lower()

@@ -6,11 +6,13 @@ from gateway.settings.rows import SettingRow
 from gateway.settings.secret import Secret
 from gateway.settings.settings import Settings
 from gateway.settings.upstreams import UpstreamSettings
+from gateway.settings.webhooks import SourceSettings
 
 __all__ = [
     "Secret",
     "SettingRow",
     "Settings",
+    "SourceSettings",
     "UpstreamSettings",
     "find_toml",
     "read_settings",

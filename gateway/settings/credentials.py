@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from gateway.contract.grants import missing_for, usable_rule
 from gateway.contract.keyfile import NotAKeyFile, read_key_file
@@ -61,10 +62,22 @@ def refuse_incomplete(upstream: Upstream, given: Collection[str]) -> TokenRule |
 def log_secrets(secret: Secret) -> Iterable[str]:
     """The texts by which `secret` could be recognised in a log."""
     yield secret.reveal()
+    yield from _passwords(secret.reveal())
     try:
         yield read_key_file(secret.reveal()).private_key
     except NotAKeyFile:
         return
+
+
+def _passwords(text: str) -> Iterable[str]:
+    """The password in a URL, as it is written there and as it is."""
+    try:
+        password = urlsplit(text).password
+    except ValueError:
+        return
+    if password:
+        yield password
+        yield unquote(password)
 
 
 def _ways(rules: Iterable[TokenRule], needed: list[str], given: Collection[str]) -> list[list[str]]:

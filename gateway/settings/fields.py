@@ -15,7 +15,9 @@ WORKSPACE_FILE: Final = "workspace.db"
 
 _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
 _Moment = Annotated[datetime, Meta(tz=True)]
+_Network = Annotated[str, Meta(pattern=r"^[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?\Z")]
 _Origin = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]{1,300}\Z")]
+_DATABASE_URL: Final = r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:)\Z"
 
 
 class Fields(Struct, frozen=True, kw_only=True):
@@ -45,19 +47,20 @@ class Fields(Struct, frozen=True, kw_only=True):
         ),
     ] = "generated"
     database_url: Annotated[
-        str,
+        Secret | None,
         Meta(
-            title="`sqlite:///<path>`, or `memory:` for state that ends with the process",
-            pattern=r"^(sqlite(\+aiosqlite)?:///.+|memory:|)\Z",
+            title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
+            "`memory:` for state that ends with the process",
+            pattern=_DATABASE_URL,
             description="Where state is kept. Without it: `gateway.db` in the data folder.",
         ),
-    ] = ""
+    ] = None
     workspace_url: Annotated[
         Secret | None,
         Meta(
             title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
             "`memory:` for rows that end with the process",
-            pattern=r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:)\Z",
+            pattern=_DATABASE_URL,
             description="Where the workspace database is, which stands in for upstreams that hold "
             "tables. Without it: `workspace.db` in the data folder.",
         ),
@@ -147,6 +150,66 @@ class Fields(Struct, frozen=True, kw_only=True):
             "written to `bootstrap-key` in the data folder."
         ),
     ] = None
+    workers: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=64,
+            description="How much of the work that webhooks and events make is done at once in "
+            "this process; at 0 `gateway worker` processes do it.",
+        ),
+    ] = 4
+    webhook_days: Annotated[
+        float,
+        Meta(ge=1, le=3650, description="Days for which the payload of a webhook is kept."),
+    ] = 30
+    webhook_id_days: Annotated[
+        float,
+        Meta(
+            ge=30,
+            le=3650,
+            description="Days for which the id of a webhook is known, so that it is not taken "
+            "twice. Senders repeat for days, and operators by hand for longer.",
+        ),
+    ] = 90
+    event_days: Annotated[
+        float,
+        Meta(ge=1, le=3650, description="Days for which events can be followed from the past."),
+    ] = 30
+    job_days: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=3650,
+            description="Days for which ended deliveries and calls are kept, with their attempts.",
+        ),
+    ] = 30
+    secrets_key: Annotated[
+        Secret | None,
+        Meta(
+            title="base64 of 32 bytes; several are separated by commas, the newest first",
+            pattern=r"^[A-Za-z0-9+/=, ]+\Z",
+            description="Key that seals the signing secrets of endpoints in the database; older "
+            "ones still open what they sealed. Without it, one is made at the first start, in "
+            "`secrets-key` in the data folder.",
+        ),
+    ] = None
+    endpoints_allow: Annotated[
+        tuple[_Network, ...],
+        Meta(
+            title="networks such as 10.20.0.0/16, separated by commas",
+            description="Networks that are not public in which endpoints may be all the same, also "
+            "without TLS and on any port.",
+        ),
+    ] = ()
+    trusted_proxies: Annotated[
+        tuple[_Network, ...],
+        Meta(
+            title="networks such as 10.20.0.0/16, separated by commas",
+            description="Proxies in front of the gateway, whose `X-Forwarded-For` says where a "
+            "webhook comes from. Nobody else's is read.",
+        ),
+    ] = ()
     key: Annotated[
         Secret | None, Meta(description="Key that the command line sends to a remote gateway.")
     ] = None
@@ -154,8 +217,13 @@ class Fields(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.allowed_hosts:
             force_setattr(self, "allowed_hosts", _hosts(self.host))
-        if not self.database_url:
-            force_setattr(self, "database_url", f"sqlite:///{self.data / DATABASE_FILE}")
+
+    @property
+    def database(self) -> str:
+        """The URL of the database, which may hold a password."""
+        if self.database_url is not None:
+            return self.database_url.reveal()
+        return f"sqlite:///{self.data / DATABASE_FILE}"
 
     @property
     def workspace(self) -> str:

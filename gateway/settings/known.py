@@ -4,16 +4,20 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.contract.upstream import Upstream
+from gateway.contract.webhook import WebhookSource
 from gateway.settings.declared import SETTINGS
 from gateway.settings.nearest import nearest
 from gateway.settings.sources import PREFIX, TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables
+from gateway.settings.webhooks import source_variables
 
 _TESTS: Final = (f"{PREFIX}TEST_", f"{PREFIX}TESTS_")
 
 
 def unknown_variables(
-    environ: Mapping[str, str], upstreams: Iterable[Upstream] = ()
+    environ: Mapping[str, str],
+    upstreams: Iterable[Upstream] = (),
+    webhooks: Iterable[WebhookSource] = (),
 ) -> dict[str, str]:
     """Each `GATEWAY_*` variable that nothing reads, with a hint at what was meant, or nothing."""
     known = {TOML_VARIABLE}
@@ -23,6 +27,8 @@ def unknown_variables(
             known.add(setting.name.of_file().variable)
     for upstream in upstreams:
         known |= upstream_variables(upstream)
+    for source in webhooks:
+        known |= source_variables(source)
     unknown = sorted(
         name
         for name in environ

@@ -14,6 +14,8 @@ from gateway.settings.settings import Settings
 from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, Source, Sources
 
 TOML_FILE: Final = Path("gateway.toml")
+_TABLES: Final = ("upstreams", "webhooks")
+"""What holds settings that only contracts can make sense of."""
 
 
 def find_toml(environ: Mapping[str, str]) -> Path | None:
@@ -96,14 +98,15 @@ def _refuse_unknown_keys(sources: Sources) -> None:
     known = {
         *SETTINGS,
         *(f"{key}_file" for key, setting in SETTINGS.items() if setting.is_secret),
-        "upstreams",
+        *_TABLES,
     }
     for key in sources.toml:
         if key not in known:
             hint = nearest(key, known) or "; see `gateway config` for every setting"
             raise ConfigurationError(f"{sources.toml_path}: {key} is not a setting{hint}")
-    upstreams = sources.toml.get("upstreams", {})
-    if not isinstance(upstreams, dict) or not all(isinstance(t, dict) for t in upstreams.values()):
-        raise ConfigurationError(
-            f"{sources.toml_path}: upstreams must hold tables; write [upstreams.<name>]"
-        )
+    for name in _TABLES:
+        tables = sources.toml.get(name, {})
+        if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+            raise ConfigurationError(
+                f"{sources.toml_path}: {name} must hold tables; write [{name}.<name>]"
+            )

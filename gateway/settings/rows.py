@@ -6,13 +6,18 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
+from gateway.contract.webhook import WebhookSource
 from gateway.settings.declared import SETTINGS, shown
 from gateway.settings.fields import Fields
 from gateway.settings.secret import MASK
-from gateway.settings.sources import Name, backend_name, upstream_name
+from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
 from gateway.settings.upstreams import UpstreamSettings
+from gateway.settings.webhooks import SourceSettings
 
 DEFAULT: Final = "default"
+_MEANING_OF_SECRETS: Final = (
+    "Secrets of {}'s profile `{}`: one, or two during a rotation. Without any it is closed."
+)
 
 
 class SettingRow(Struct, frozen=True, kw_only=True):
@@ -72,6 +77,28 @@ def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[Se
         origin = settings.origins.get(rule.name)
         name = upstream_name(upstream.name, rule.name)
         yield _row(name, MASK if origin else "", origin, rule.description)
+
+
+def webhook_rows(source: WebhookSource, settings: SourceSettings) -> Iterator[SettingRow]:
+    """The rows of one source of webhooks: its profiles' secrets, its networks, its settings."""
+    for key, (description, default) in _webhook_meanings(source).items():
+        origin = settings.origins.get(key)
+        is_secret = key.endswith("_secrets")
+        value = MASK if is_secret and origin else settings.settings.get(key, "")
+        if key == "allow":
+            value = ", ".join(map(str, settings.networks or ()))
+        said = settings.problem if settings.problem and origin else description
+        yield _row(webhook_name(source.provider, key), value, origin, said, default)
+
+
+def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
+    secrets = {
+        f"{profile.name}_secrets": (_MEANING_OF_SECRETS.format(source.title, profile.name), "")
+        for profile in source.profiles
+    }
+    allow = f"Networks that messages of {source.title} may come from; without it, everywhere."
+    plain = {setting.name: (setting.description, setting.default) for setting in source.settings}
+    return {**secrets, "allow": (allow, ""), **plain}
 
 
 def _row(

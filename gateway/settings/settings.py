@@ -4,13 +4,22 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.contract.upstream import Upstream
+from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings.credentials import log_secrets
 from gateway.settings.fields import Fields
 from gateway.settings.nearest import nearest
-from gateway.settings.rows import SettingRow, own_rows, upstream_rows
+from gateway.settings.rows import SettingRow, own_rows, upstream_rows, webhook_rows
+from gateway.settings.secret import Secret
 from gateway.settings.sources import Sources
 from gateway.settings.upstreams import UpstreamSettings, read_upstream
+from gateway.settings.webhooks import (
+    Network,
+    SourceSettings,
+    read_networks,
+    read_source,
+    refuse_unknown_sources,
+)
 
 _NOWHERE: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
 
@@ -40,16 +49,53 @@ class Settings(Fields, frozen=True, kw_only=True):
                 )
         return found
 
-    def describe(self, upstreams: Iterable[Upstream] = ()) -> list[SettingRow]:
+    def for_webhook(self, source: WebhookSource) -> SourceSettings:
+        """Who may send as `source`. Never raises: what is wrong is its `problem`."""
+        return read_source(self.sources, source)
+
+    def for_webhooks(self, webhooks: Iterable[WebhookSource]) -> dict[str, SourceSettings]:
+        """Who may send, by source.
+
+        Raises `ConfigurationError` when `gateway.toml` speaks of a source that does not exist.
+        """
+        found = {source.provider: self.for_webhook(source) for source in webhooks}
+        refuse_unknown_sources(self.sources, found)
+        return found
+
+    def proxies(self) -> tuple[Network, ...]:
+        """The networks of `trusted_proxies`. Raises `ConfigurationError`."""
+        origin = self.origins.get("trusted_proxies", "trusted_proxies")
+        return read_networks(self.trusted_proxies, origin)
+
+    def describe(
+        self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
+    ) -> list[SettingRow]:
         """Every setting as it is now and where it came from, secrets masked."""
         rows = list(own_rows(self, self.origins))
         for upstream in upstreams:
             rows.extend(upstream_rows(upstream, self.for_upstream(upstream)))
+        for source in webhooks:
+            rows.extend(webhook_rows(source, self.for_webhook(source)))
         return rows
 
-    def secrets(self, upstreams: Iterable[Upstream] = ()) -> tuple[str, ...]:
+    def secrets(
+        self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
+    ) -> tuple[str, ...]:
         """The texts that no log may hold."""
-        own = (self.bootstrap_key, self.key, self.workspace_url)
+        own = (
+            self.bootstrap_key,
+            self.key,
+            self.database_url,
+            self.workspace_url,
+            *self._secrets_keys(),
+        )
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
-        known = (secret for secret in (*own, *theirs) if secret is not None)
+        shared = (
+            s for w in webhooks for each in self.for_webhook(w).secrets.values() for s in each
+        )
+        known = (secret for secret in (*own, *theirs, *shared) if secret is not None)
         return tuple(text for secret in known for text in log_secrets(secret))
+
+    def _secrets_keys(self) -> list[Secret]:
+        text = self.secrets_key.reveal() if self.secrets_key is not None else ""
+        return [Secret(each.strip()) for each in text.split(",") if each.strip()]

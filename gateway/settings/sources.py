@@ -111,6 +111,14 @@ def upstream_name(upstream: str, member: str) -> Name:
     )
 
 
+def webhook_name(provider: str, member: str) -> Name:
+    """The name of a setting of a source of webhooks."""
+    return Name(
+        variable=f"{PREFIX}WEBHOOKS_{provider}_{member}".upper(),
+        path=("webhooks", provider, member),
+    )
+
+
 def backend_name(upstream: str) -> Name:
     """The name of the setting that chooses an upstream's backend."""
     return Name(

@@ -1,6 +1,7 @@
 """The seam between the gateway and where its state lives: one small Protocol per aggregate."""
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -88,6 +89,10 @@ class Inbox(Protocol):
         """The webhook with its body."""
         ...
 
+    async def find_all(self, webhook_ids: Collection[str]) -> builtins.list[StoredWebhook]:
+        """Those that there are, with their bodies, in any order."""
+        ...
+
     async def list(
         self,
         page: Page,
@@ -144,6 +149,11 @@ class Queue(Protocol):
 
     async def finish(self, claim: Claim, changes: Changes) -> bool:
         """Complete the job with `changes`, all or nothing; False when the claim was lost."""
+        ...
+
+    async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
+        """Like `finish` for each, in one transaction: one whose claim was lost takes nobody along,
+        and one whose changes cannot be written takes all."""
         ...
 
     async def fail(

@@ -19,24 +19,25 @@ from gateway.store.tables_jobs import CALLS, JOBS
 
 
 async def apply_changes(
-    connection: AsyncConnection, tables: Mapping[str, Table], changes: Changes, now: datetime
+    connection: AsyncConnection,
+    tables: Mapping[str, Table],
+    changes: Sequence[Changes],
+    now: datetime,
 ) -> None:
-    """Write `changes` in the caller's transaction, which has shown its claim before.
+    """Write `changes` in the caller's transaction, which has shown its claims before.
 
     Entities last but for what nobody waits for: their rows are what other workers may wait for.
     """
-    if changes.webhooks:
-        await receive_webhooks(connection, changes.webhooks, now)
-    if changes.calls:
-        await _add_calls(connection, changes.calls, now)
-    if changes.delivery is not None:
-        await note_outcome(connection, changes.delivery, now)
-    if changes.audit is not None:
-        await insert_audit(connection, [changes.audit])
-    if changes.events:
-        await insert_events(connection, changes.events, now)
-    if changes.entities:
-        await write_entities(connection, tables, changes.entities, now)
+    if webhooks := [new for each in changes for new in each.webhooks]:
+        await receive_webhooks(connection, webhooks, now)
+    await _add_calls(connection, [call for each in changes for call in each.calls], now)
+    for outcome in [each.delivery for each in changes if each.delivery is not None]:
+        await note_outcome(connection, outcome, now)
+    if records := [each.audit for each in changes if each.audit is not None]:
+        await insert_audit(connection, records)
+    await insert_events(connection, [event for each in changes for event in each.events], now)
+    if entities := [change for each in changes for change in each.entities]:
+        await write_entities(connection, tables, entities, now)
 
 
 async def _add_calls(connection: AsyncConnection, calls: Sequence[NewCall], now: datetime) -> None:

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, RowMapping, Select, select, update
+from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.database import Database
-from gateway.store.event_rows import stored_event
+from gateway.store.event_rows import fetch_rows, stored_event
 from gateway.store.records import (
     Delivery,
     DeliveryOutcome,
@@ -85,11 +86,8 @@ class SqlEndpoints:
         newest_first = _deliveries(*conditions).order_by(DELIVERIES.c.id.desc())
         return [_delivery(row) for row in await self._rows(newest_first.limit(page.limit))]
 
-    async def _rows(self, query: Select[Any]) -> Sequence[RowMapping]:
-        async def read(connection: AsyncConnection) -> Sequence[RowMapping]:
-            return (await connection.execute(query)).mappings().all()
-
-        return await self._database.read(read)
+    async def _rows(self, query: Executable) -> Sequence[RowMapping]:
+        return await self._database.read(partial(fetch_rows, query))
 
 
 async def _change(
@@ -97,7 +95,7 @@ async def _change(
 ) -> bool:
     change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
     changed = await connection.execute(change.values({**row, "updated_at": now}))
-    return changed.rowcount == 1
+    return bool(changed.rowcount == 1)
 
 
 async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> bool:

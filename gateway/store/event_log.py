@@ -9,7 +9,6 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import (
     ColumnElement,
-    Executable,
     RowMapping,
     Select,
     delete,
@@ -24,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract.event import is_type_meant
 from gateway.ids import uuid7
 from gateway.store.database import Database
-from gateway.store.event_rows import insert_events, stored_event
+from gateway.store.event_rows import fetch_rows, insert_events, stored_event
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.tables_events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables_jobs import JOBS
@@ -59,7 +58,7 @@ class SqlEventLog:
         if types:
             wanted = wanted.where(or_(*map(_is_meant, types)))
         rows = await self._database.read(
-            partial(_rows, wanted.order_by(EVENTS.c.position).limit(limit))
+            partial(fetch_rows, wanted.order_by(EVENTS.c.position).limit(limit))
         )
         return [stored_event(row) for row in rows]
 
@@ -73,10 +72,6 @@ class SqlEventLog:
         """
         age = timedelta(seconds=older_than_seconds)
         return await self._database.write(lambda to, now: _forget(to, now - age, limit))
-
-
-async def _rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:
-    return (await connection.execute(query)).mappings().all()
 
 
 async def _has_unplaced(connection: AsyncConnection) -> bool:
@@ -93,7 +88,7 @@ async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
 
 
 async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    rows = await _rows(_oldest(limit), connection)
+    rows = await fetch_rows(_oldest(limit), connection)
     old = takewhile(lambda row: row["time"] < before and not row["is_open"], rows)
     ids = [row["id"] for row in old]
     if ids:
@@ -139,7 +134,7 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
         .values(position=newest + numbered.c.number)
         .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position)
     )
-    return sorted(await _rows(placing, connection), key=lambda row: row["position"])
+    return sorted(await fetch_rows(placing, connection), key=lambda row: row["position"])
 
 
 async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: datetime) -> None:

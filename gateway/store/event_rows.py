@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
+from sqlalchemy import Executable, RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.records import NewEvent, StoredEvent
@@ -24,6 +25,11 @@ async def insert_events(
         # In one statement, so that they are numbered in the order in which they are given.
         insertion = insert_into(connection, EVENTS).values(rows)
         await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
+
+
+async def fetch_rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:
+    """The rows of `query`, their values by column."""
+    return (await connection.execute(query)).mappings().all()
 
 
 def stored_event(row: Mapping[Any, Any], prefix: str = "") -> StoredEvent:

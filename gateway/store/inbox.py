@@ -1,6 +1,7 @@
 """Webhooks as they were received."""
 
-from collections.abc import Mapping, Sequence
+import builtins
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -36,9 +37,12 @@ class SqlInbox:
         return await self._database.write(lambda to, now: receive_webhooks(to, arrivals, now))
 
     async def find(self, webhook_id: str) -> StoredWebhook | None:
-        found = _webhooks(WEBHOOKS.c.id == webhook_id).add_columns(WEBHOOKS.c.body)
-        rows = await self._database.rows(found)
-        return _webhook(rows[0]) if rows else None
+        found = await self.find_all([webhook_id])
+        return found[0] if found else None
+
+    async def find_all(self, webhook_ids: Collection[str]) -> builtins.list[StoredWebhook]:
+        found = _webhooks(WEBHOOKS.c.id.in_(webhook_ids)).add_columns(WEBHOOKS.c.body)
+        return [_webhook(row) for row in await self._database.rows(found)]
 
     async def list(
         self,

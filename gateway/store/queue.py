@@ -78,15 +78,19 @@ class SqlQueue:
         return await self._database.write(lambda to, now: take_back(to, claims, now, delay))
 
     async def finish(self, claim: Claim, changes: Changes) -> bool:
-        return await self._settle(claim, _COMPLETED, changes)
+        return await self._settle([(claim, changes)], _COMPLETED) == [True]
+
+    async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
+        return await self._settle(finished, _COMPLETED)
 
     async def fail(
         self, claim: Claim, failure: Failure, retry_seconds: float | None, changes: Changes
     ) -> bool:
         if retry_seconds is None or claim.job.attempts >= claim.job.max_attempts:
-            return await self._settle(claim, Transition("dead_letter", failure), changes)
-        delay = timedelta(seconds=retry_seconds)
-        return await self._settle(claim, Transition("failed", failure, delay), changes)
+            transition = Transition("dead_letter", failure)
+        else:
+            transition = Transition("failed", failure, timedelta(seconds=retry_seconds))
+        return await self._settle([(claim, changes)], transition) == [True]
 
     async def sweep(
         self, limit: int, backoff_seconds: float, on_dead: Callable[[Job], Changes]
@@ -151,17 +155,22 @@ class SqlQueue:
         age = timedelta(seconds=older_than_seconds)
         return await self._database.write(lambda to, now: prune_jobs(to, now - age, limit))
 
-    async def _settle(self, claim: Claim, transition: Transition, changes: Changes) -> bool:
-        async def settle_all(connection: AsyncConnection, now: datetime) -> bool:
-            if not await settle(connection, claim, transition, now):
-                return False
+    async def _settle(
+        self, settled: Sequence[tuple[Claim, Changes]], transition: Transition
+    ) -> list[bool]:
+        """Whose claims were still held: their changes are written, and nobody else's."""
+        claims = [claim for claim, _ in settled]
+
+        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[str]:
+            held = await settle(connection, claims, transition, now)
+            changes = [changes for claim, changes in settled if claim.job.id in held]
             await apply_changes(connection, self._tables, changes, now)
             hit("jobs.before_commit")
-            return True
+            return held
 
-        is_settled = await self._database.write(settle_all)
+        held = await self._database.write(settle_all)
         hit("jobs.after_commit")
-        return is_settled
+        return [claim.job.id in held for claim in claims]
 
     async def _is_any_due(self) -> bool:
         """Asked first where claiming takes the one lock that every writer needs."""

@@ -30,6 +30,11 @@ class SqlStore:
         self.endpoints = SqlEndpoints(database)
         self.entities = SqlEntities(database, tables)
 
+    @property
+    def place(self) -> str:
+        """How messages call it; never with a password."""
+        return self.database.engines.place
+
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""
         await self.database.close()

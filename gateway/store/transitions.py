@@ -27,15 +27,15 @@ class Transition(Struct, frozen=True):
 
 async def settle(
     connection: AsyncConnection,
-    claim: Claim,
+    claims: Sequence[Claim],
     transition: Transition,
     now: datetime,
-) -> bool:
-    """Make the transition; False when the claim was lost."""
+) -> frozenset[str]:
+    """Make the transition; ids of the jobs whose claims were still held."""
     failure = transition.failure
     change = (
         update(JOBS)
-        .where(is_held([claim]))
+        .where(is_held(claims))
         .values(
             **_LET_GO,
             state=transition.state,
@@ -46,7 +46,7 @@ async def settle(
     )
     rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
     await note_attempts(connection, rows, Ending(transition.state, failure), now)
-    return len(rows) == 1
+    return frozenset(row["id"] for row in rows)
 
 
 async def take_back(
@@ -89,7 +89,7 @@ async def sweep_expired(
     await note_attempts(connection, expired, _EXPIRED, now)
     for row in dead:
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
-        await apply_changes(connection, tables, sweep.on_dead(job), now)
+        await apply_changes(connection, tables, [sweep.on_dead(job)], now)
     return len(again), len(dead)
 
 

@@ -38,6 +38,9 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     """At once. Below the 1,024 files that most systems let a process open."""
     max_pipelined: int = 32
     """Requests of one connection that wait for the answers before theirs."""
+    stall_seconds: float = 30.0
+    """For a client to take some of what waits for it: `stall_bytes`, or all there is."""
+    stall_bytes: int = 16 * 1024
 
 
 class Connection(HttpToolsProtocol):
@@ -55,6 +58,7 @@ class Connection(HttpToolsProtocol):
         self._waiting_since = self.loop.time()
         """When the client's turn began; never, while an answer is owed."""
         self._is_refused = False
+        self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to count and to wait."""
@@ -67,7 +71,18 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._watch.cancel()
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that takes its answer more slowly than it is made."""
+        super().pause_writing()
+        self._await_drain()
+
+    def resume_writing(self) -> None:
+        """Go on: it has taken nearly all."""
+        self._end_stall()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Read what arrived; after a refusal it is dropped."""
@@ -166,6 +181,22 @@ class Connection(HttpToolsProtocol):
             self._refuse(BodyTooSlow("The request did not arrive whole in time."))
         else:
             self.transport.close()
+
+    def _await_drain(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._stall = self.loop.call_later(self.limits.stall_seconds, self._cut_if_stalled, waiting)
+
+    def _cut_if_stalled(self, before: int) -> None:
+        if before - self.transport.get_write_buffer_size() < self.limits.stall_bytes:
+            # Not closed: that would wait for the client to take the rest.
+            self.transport.abort()
+        else:
+            self._await_drain()
+
+    def _end_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def _refuse(self, error: GatewayError) -> None:
         """Answer with `error` and close; an answer that is owed already comes in its place."""

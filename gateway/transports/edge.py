@@ -50,6 +50,8 @@ _SINGLE: Final = (
 )
 _CASELESS: Final = (b"host", b"origin")
 _CALLED: Final = ("/v1/", "/mcp")
+_OWN_HEAD: Final = (*_CALLED, "/events")
+"""Paths whose doors answer HEAD themselves; a stream would never come to its end."""
 
 
 class EdgeRules(Struct, frozen=True, kw_only=True):
@@ -209,7 +211,7 @@ def _cut_off(scope: Scope, body: _Body) -> Stopping:
 
 def _asked_as_get(scope: Scope) -> Scope:
     """The same request, but for a HEAD of a page a GET: the two differ in the body alone."""
-    if scope["method"] != "HEAD" or scope["path"].startswith(_CALLED):
+    if scope["method"] != "HEAD" or scope["path"].startswith(_OWN_HEAD):
         return scope
     # The server must go on seeing HEAD, or it would wait for the body.
     return {**scope, "method": "GET"}

@@ -50,9 +50,15 @@ def url_of(listener: socket.socket) -> str:
 class _Server(uvicorn.Server):
     """uvicorn, telling when it can serve, and leaving the process to end by itself."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+        self._on_stopping = on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -61,6 +67,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop; calls that the grace did not suffice for get to say so to their callers."""
+        self._on_stopping()
         await super().shutdown(sockets)
         tasks = self.server_state.tasks
         if self.force_exit:
@@ -91,8 +98,16 @@ class _Server(uvicorn.Server):
             loop.remove_signal_handler(signal.SIGINT)
 
 
-async def serve_http(app: App, listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve `app` until a signal to stop; calls under way get `_GRACE_SECONDS` to end."""
+async def serve_http(
+    app: App,
+    listener: socket.socket,
+    on_ready: Callable[[], None],
+    on_stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve `app` until a signal to stop; calls under way get `_GRACE_SECONDS` to end.
+
+    `on_stopping` ends the streams that would otherwise last for the whole grace.
+    """
     config = uvicorn.Config(
         app,
         loop="none",
@@ -107,4 +122,4 @@ async def serve_http(app: App, listener: socket.socket, on_ready: Callable[[], N
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     with listener:
-        await _Server(config, on_ready).serve(sockets=[listener])
+        await _Server(config, on_ready, on_stopping).serve(sockets=[listener])

@@ -65,7 +65,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "NOT_ACCEPTABLE",
         "not-acceptable",
         "No acceptable media type",
-        "Send `Accept: application/json` to `/v1`, and"
+        "Send `Accept: application/json` to `/v1`, `Accept: text/event-stream` to `/events`, and"
         " `Accept: application/json, text/event-stream` to `/mcp`.",
     ),
     errors.MethodNotAllowed: ProblemKind(
@@ -91,6 +91,29 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
     errors.UnknownPath: ProblemKind(
         404, "PATH_NOT_FOUND", "path-not-found", "There is nothing at this path", _MEND
+    ),
+    errors.ForbiddenPeer: ProblemKind(
+        403,
+        "FORBIDDEN_NETWORK",
+        "forbidden-network",
+        "Messages of this source are not taken from this network",
+        "Add the network to the setting `webhooks.<provider>.allow`, or the proxy in between to"
+        " `trusted_proxies`.",
+    ),
+    errors.NotProven: ProblemKind(
+        401,
+        "NOT_PROVEN",
+        "not-proven",
+        "Nothing proves that this message is from its source",
+        "Compare the sender's secret with the gateway's, and the sender's clock with the time."
+        " Sign exactly the bytes that are sent.",
+    ),
+    errors.ConflictingMessage: ProblemKind(
+        409,
+        "CONFLICTING_MESSAGE",
+        "conflicting-message",
+        "A message with this id has come before, with another body",
+        "Both are kept, and the gateway's operator is told: give each message an id of its own.",
     ),
     errors.Unauthenticated: ProblemKind(
         401,
@@ -119,6 +142,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "invalid-arguments",
         "The arguments do not match the tool's input schema",
         "Mend each place that `errors` points at.",
+    ),
+    errors.Unsuitable: ProblemKind(
+        409,
+        "CONFLICT",
+        "conflict",
+        "The state of the thing does not allow it",
+        "Look at the state that `detail` names; wait, or ask for something else.",
     ),
     errors.LimitExceeded: ProblemKind(
         429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
@@ -192,6 +222,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "not-recorded",
         "The call has run, but could not be recorded",
         "Look at what the call has done and do not repeat it. Tell the operator the request id.",
+    ),
+    errors.NotStored: ProblemKind(
+        503,
+        "NOT_STORED",
+        "not-stored",
+        "The message is not known to be stored",
+        "Send the same message again, with the same id, after the seconds of `retry_after`.",
     ),
     errors.InternalError: _INTERNAL,
     errors.OperatorError: _INTERNAL,

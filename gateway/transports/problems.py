@@ -68,10 +68,11 @@ def kind_of(error: errors.GatewayError) -> ProblemKind:
 def problem_headers(error: BaseException) -> Headers:
     """The header fields that HTTP asks for beside this error's status."""
     match error:
-        case errors.Unauthenticated(presented=True):
-            return [(b"www-authenticate", b'Bearer realm="gateway", error="invalid_token"')]
-        case errors.Unauthenticated():
-            return [(b"www-authenticate", b'Bearer realm="gateway"')]
+        case errors.Unauthenticated(presented=presented):
+            error_code = b', error="invalid_token"' if presented else b""
+            return [(b"www-authenticate", b'Bearer realm="gateway"' + error_code)]
+        case errors.NotProven(challenge=challenge):
+            return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]
         case errors.PayloadTooLarge() | BodyTooSlow():
@@ -112,7 +113,10 @@ def _detail(error: errors.GatewayError) -> str:
 
 def _retry_after(error: errors.GatewayError) -> int | None:
     match error:
-        case errors.LimitExceeded(retry_after_seconds=seconds):
+        case (
+            errors.LimitExceeded(retry_after_seconds=seconds)
+            | errors.NotStored(retry_after_seconds=seconds)
+        ):
             return max(1, ceil(seconds))
         case errors.UpstreamRateLimited(retry_after_seconds=seconds) if seconds is not None:
             return max(1, ceil(seconds))

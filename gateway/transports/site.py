@@ -20,6 +20,8 @@ from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.transports.asgi import request_id_of
 from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.events import EventDoor
+from gateway.transports.following import Followers
 from gateway.transports.mcp.door import McpDoor
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import CheckReadiness, operations_routes
@@ -44,13 +46,15 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     check_readiness: CheckReadiness
     rules: EdgeRules
     version: str
+    followers: Followers | None = None
+    """Who may follow the events; None where there are none to follow."""
 
 
 def build_site(parts: SiteParts) -> Edge:
     """The ASGI application. Outermost first: edge, Litestar (CORS, routing), door, pipeline."""
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
     rest = RestDoor(parts.invoke, _queries(parts.catalogue))
-    mcp = McpDoor(tools, parts.rules, parts.version)
+    mcp = McpDoor(tools, parts.rules, parts.version, parts.followers)
 
     @asynccontextmanager
     async def hold_open(_: Litestar) -> AsyncIterator[None]:
@@ -62,6 +66,7 @@ def build_site(parts: SiteParts) -> Edge:
             *parts.routes,
             _unknown_tools(rest),
             *_mcp_routes(mcp, parts.catalogue.connectors),
+            *_event_routes(parts.followers),
             *page_routes(parts.catalogue.openapi),
             *operations_routes(parts.check_readiness),
         ],
@@ -107,6 +112,19 @@ def _mcp_route(mcp: McpDoor, path: str, connector: str | None) -> ASGIRouteHandl
     return serve_mcp
 
 
+def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
+    if followers is None:
+        return []
+    door = EventDoor(followers)
+
+    @asgi("/events", name="events", copy_scope=False)
+    async def serve_events(scope: Scope, receive: Receive, send: Send) -> None:
+        """The events as a stream."""
+        await door.serve(*_plain(scope, receive, send))
+
+    return [serve_events]
+
+
 def _plain(scope: Scope, receive: Receive, send: Send) -> tuple[Any, Any, Any]:
     """ASGI's three, without Litestar's narrower types."""
     return scope, receive, send
@@ -123,6 +141,7 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
             "accept",
             "authorization",
             "content-type",
+            "last-event-id",
             "mcp-method",
             "mcp-name",
             "mcp-protocol-version",

@@ -15,6 +15,7 @@ from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from gateway.auth.principal import Credentials
 from gateway.errors import PayloadTooLarge
 from gateway.transports.asgi import new_request_id
+from gateway.transports.following import Followers
 from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
@@ -26,7 +27,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 async def serve_stdio(
-    tools: Tools, version: str, *, max_message_bytes: int, connector: str | None = None
+    tools: Tools,
+    version: str,
+    *,
+    max_message_bytes: int,
+    connector: str | None = None,
+    followers: Followers | None = None,
 ) -> None:
     """Serve `tools` until the host closes standard input.
 
@@ -45,7 +51,7 @@ async def serve_stdio(
             connector=connector,
         )
 
-    await run_on_stdio(build_server(tools, caller_of, version), max_message_bytes)
+    await run_on_stdio(build_server(tools, caller_of, version, followers), max_message_bytes)
 
 
 async def run_on_stdio(server: Server[Any], max_message_bytes: int) -> None:

@@ -1,8 +1,10 @@
 """One order for what many transactions publish, on every engine, and each delivery once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,10 +12,11 @@ import pytest
 from sqlalchemy import select, update
 
 from gateway.store.base import EventLog
+from gateway.store.endpoint_rows import note_outcome
 from gateway.store.engine import open_store
 from gateway.store.event_rows import insert_events
-from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page
-from gateway.store.sql import SqlStore
+from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
+from gateway.store.sql_store import SqlStore
 from gateway.store.tables_events import EVENTS
 from gateway.store.tables_jobs import JOBS
 from tests.clocks import NOW, ManualClock
@@ -25,15 +28,15 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-async def store(
-    request: pytest.FixtureRequest, tmp_path: Any, clock: ManualClock
-) -> AsyncIterator[SqlStore]:
-    urls: dict[str, Callable[[], str]] = {
-        "memory": lambda: "memory:",
-        "sqlite": lambda: f"sqlite:///{tmp_path}/gateway.db",
-        "postgres": lambda: request.getfixturevalue("fresh_url"),
-    }
-    opened = await open_store(urls[request.param](), clock=clock)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return str(request.getfixturevalue("fresh_url"))
+    return "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/gateway.db"
+
+
+@pytest.fixture
+async def store(url: str, clock: ManualClock) -> AsyncIterator[SqlStore]:
+    opened = await open_store(url, clock=clock)
     yield opened
     await opened.close()
 
@@ -80,7 +83,7 @@ async def end_jobs(store: SqlStore, state: str) -> None:
     async def end(connection: Any, now: Any) -> None:
         await connection.execute(update(JOBS).values(state=state))
 
-    await store.events._database.write(end)
+    await store.database.write(end)
 
 
 async def test_an_empty_log_has_neither_events_nor_bounds(log: EventLog) -> None:
@@ -138,42 +141,41 @@ async def test_a_filter_takes_types_and_prefixes_to_the_letter(log: EventLog) ->
 
 async def test_commits_in_any_order_never_pass_a_reader(store: SqlStore, log: EventLog) -> None:
     """R14: transactions stay open while others commit; a reader that follows misses none."""
-    writers, each = 8, 12
-    seen: list[str] = []
-    are_done = asyncio.Event()
+    numbers = [range(writer * 12, writer * 12 + 12) for writer in range(8)]
+    every = {f"event-{number}" for writer in numbers for number in writer}
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        sequencers = [tasks.create_task(sequence_for_ever(log)) for _ in range(2)]
+        following = tasks.create_task(follow(log, len(every)))
+        await asyncio.gather(*(publish_slowly(store, writer) for writer in numbers))
+        seen = await following
+        for sequencer in sequencers:
+            sequencer.cancel()
+    assert [each.position for each in seen] == list(range(1, len(every) + 1))
+    assert {each.id for each in seen} == every
 
-    async def publish(writer: int) -> None:
-        for turn in range(each):
-            number = writer * each + turn
 
-            async def write(connection: Any, now: Any, number: int = number) -> None:
-                await insert_events(connection, [event(number)], now)
-                # The row has its `seq` by now, and commits after others that got a later one.
-                await asyncio.sleep(0.001 * ((number * 7) % 13))
+async def publish_slowly(store: SqlStore, numbers: Iterable[int]) -> None:
+    async def write(connection: Any, now: Any, number: int) -> None:
+        await insert_events(connection, [event(number)], now)
+        # The row has its `seq` by now, and commits after others that got a later one.
+        await asyncio.sleep(0.001 * ((number * 7) % 13))
 
-            await store.events._database.write(write)
+    for number in numbers:
+        await store.database.write(partial(write, number=number))
 
-    async def sequence() -> None:
-        while not are_done.is_set() or await log.sequence(5):
-            await log.sequence(5)
-            await asyncio.sleep(0.001)
 
-    async def follow() -> None:
-        position = 0
-        while len(seen) < writers * each:
-            for read in await log.after(position, 7):
-                assert read.position == position + 1
-                position = read.position
-                seen.append(read.id)
-            await asyncio.sleep(0.001)
+async def sequence_for_ever(log: EventLog) -> None:
+    while True:
+        await log.sequence(5)
+        await asyncio.sleep(0.001)
 
-    async def publish_all() -> None:
-        await asyncio.gather(*map(publish, range(writers)))
-        are_done.set()
 
-    async with asyncio.timeout(30):
-        await asyncio.gather(publish_all(), sequence(), sequence(), follow())
-    assert sorted(seen) == sorted(f"event-{number}" for number in range(writers * each))
+async def follow(log: EventLog, count: int) -> list[StoredEvent]:
+    seen: list[StoredEvent] = []
+    while len(seen) < count:
+        seen += await log.after(len(seen), 7)
+        await asyncio.sleep(0.001)
+    return seen
 
 
 @pytest.mark.postgres
@@ -190,7 +192,7 @@ async def test_a_transaction_held_open_is_numbered_when_it_commits(fresh_url: st
             inserted.set()
             await may_commit.wait()
 
-        held = asyncio.create_task(log._database.write(hold))
+        held = asyncio.create_task(store.database.write(hold))
         await inserted.wait()
         await log.append([event(2)])
         assert await log.sequence(10) == 1
@@ -199,7 +201,7 @@ async def test_a_transaction_held_open_is_numbered_when_it_commits(fresh_url: st
         await held
         assert await log.sequence(10) == 1
         assert await ids_after(log, 1) == ["event-1"]
-        rows = await log._database.read(_seqs)
+        rows = await store.database.read(_seqs)
         assert rows["event-1"] < rows["event-2"]
 
 
@@ -333,13 +335,11 @@ async def test_an_endpoint_is_kept_changed_and_removed(store: SqlStore, log: Eve
 
 
 async def test_outcomes_begin_and_end_a_row_of_failures(store: SqlStore) -> None:
-    from gateway.store.endpoint_rows import note_outcome
-
     await store.endpoints.add(endpoint("one"))
 
     async def note(is_success: bool, because: str | None = None) -> Endpoint:
         outcome = DeliveryOutcome(endpoint_id="one", is_success=is_success, disable_because=because)
-        await store.events._database.write(lambda to, now: note_outcome(to, outcome, now))
+        await store.database.write(lambda to, now: note_outcome(to, outcome, now))
         found = await store.endpoints.find("one")
         assert found is not None
         return found

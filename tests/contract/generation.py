@@ -16,8 +16,10 @@ from schemathesis import GenerationMode
 
 from gateway.catalogue import Entry
 from gateway.contract import jsontext
+from gateway.contract.schema import Gate
 
 SMALL_BUDGET: Final = 12
+_VALID: Final = GenerationMode.POSITIVE
 
 
 def budget() -> settings:
@@ -48,6 +50,13 @@ def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[An
 def invalid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
     """Well-formed JSON texts that the input schema refuses."""
     return _texts(entry, GenerationMode.NEGATIVE).filter(lambda text: not admitted(entry, text))
+
+
+def valid_values(name: str, schema: Mapping[str, Any], gate: Gate) -> st.SearchStrategy[Any]:
+    """JSON values that `schema` admits; `name` says what they are."""
+    cases = _operation(name, json.dumps(schema)).as_strategy(generation_mode=_VALID)
+    texts = cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)
+    return texts.map(jsontext.decode).filter(gate.admits)
 
 
 def admitted(entry: Entry, text: bytes) -> bool:

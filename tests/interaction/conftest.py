@@ -31,10 +31,13 @@ from gateway.contract.context import CallContext
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
 from gateway.contract.schema import Gate
+from gateway.contract.scopes import EVENTS
 from gateway.errors import ToolFailed, Unauthenticated
+from gateway.events.feed import Feed
 from gateway.store.base import AuditRecord
 from gateway.transports.connection import Connection
 from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.following import Followers
 from gateway.transports.hosts import HostRules
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
@@ -148,8 +151,11 @@ def entry(connector: str, name: str, run: Handler, *aliases: str) -> Entry:
 class TwoKeys:
     """An administrator and a greeter."""
 
+    def __init__(self) -> None:
+        self.agents = dict(AGENTS)
+
     async def identify(self, credentials: Credentials) -> Principal:
-        agent = AGENTS.get(credentials.bearer or "")
+        agent = self.agents.get(credentials.bearer or "")
         if agent is None:
             raise Unauthenticated(presented=credentials.bearer is not None)
         return Principal(subject=f"key-of-{agent}", agent=agent)
@@ -166,6 +172,8 @@ class Running:
     tools: Tools
     store: MemoryStore
     readiness: dict[str, Any]
+    agents: dict[str, str]
+    """By key; a test may take a key away."""
 
     async def records(self) -> list[AuditRecord]:
         """The audit records so far, oldest first."""
@@ -195,9 +203,15 @@ class Running:
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Running]:
+def feed() -> Feed | None:
+    """What there is to follow; tests of events put a feed in its place."""
+    return None
+
+
+@pytest.fixture
+async def site(feed: Feed | None) -> AsyncIterator[Running]:
     """A running gateway; its application lifespan is open."""
-    running = build_running()
+    running = build_running(feed)
     lifespan = _Lifespan(running.app)
     await lifespan.start()
     yield running
@@ -205,14 +219,15 @@ async def site() -> AsyncIterator[Running]:
     await running.pipeline.audit.close()
 
 
-def build_running() -> Running:
+def build_running(feed: Feed | None = None) -> Running:
     handlers = Handlers()
     catalogue = _catalogue(handlers)
     store = MemoryStore()
+    keys = TwoKeys()
     policy = Policy(catalogue.grants)
     clock = SystemClock()
     pipeline = Pipeline(
-        identification=TwoKeys(),
+        identification=keys,
         catalogue=catalogue,
         policy=policy,
         admission=Admission(max_calls=3),
@@ -238,9 +253,11 @@ def build_running() -> Running:
             body_deadline_seconds=0.2,
         ),
         version="1.2.3",
+        followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
     )
     tools = Tools(parts.invoke, parts.identification, catalogue, policy)
-    return Running(build_site(parts), handlers, catalogue, pipeline, tools, store, readiness)
+    site = build_site(parts)
+    return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 
 
 def _catalogue(handlers: Handlers) -> Catalogue:
@@ -253,7 +270,7 @@ def _catalogue(handlers: Handlers) -> Catalogue:
         entry("other", "greet", handlers.greet),
     ]
     every = frozenset(entry.id for entry in entries)
-    grants = {"administrator": every, "greeter": frozenset({"example.greet"})}
+    grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}
     openapi = json.dumps({"openapi": "3.1.1", "info": {"title": "t", "version": "1"}}).encode()
     return Catalogue(entries, upstreams={}, grants=grants, openapi=openapi)
 

@@ -84,6 +84,15 @@ def test_a_package_that_is_not_there_is_named() -> None:
         ("upstreams/avinode.json", '{"name":"avinode","title":"A","base_url":null}', "it lacks"),
         ("openapi.json", "not json", "malformed"),
         ("openapi.json", "[]", "Expected `object`"),
+        ("webhooks/__init__.py", "WEBHOOKS = None", "WEBHOOKS is not a tuple"),
+        ("webhooks/avinode/__init__.py", "1 / 0", "division by zero"),
+        ("webhooks/avinode/quote_received.py", "import nowhere", "No module named 'nowhere'"),
+        ("webhooks.json", "{", "truncated"),
+        ("webhooks.json", "{}", "there is no payload schema for avinode."),
+        ("webhooks.json", '{"avinode":{"rfq_received":{"type":1}}}', "no payload schema"),
+        ("events.json", "not json", "malformed"),
+        ("events.json", '{"a":{"type":"a"}}', "missing required field"),
+        ("entities.json", "[]", "Expected `object`"),
     ],
 )
 def test_a_damaged_file_is_named(folder: Path, file: str, text: str, why: str) -> None:
@@ -95,6 +104,22 @@ def test_a_damaged_file_is_named(folder: Path, file: str, text: str, why: str) -
     assert message.startswith(str(folder))
 
 
+def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
+    catalogue = open_catalogue(PACKAGE)
+
+    assert set(catalogue.webhooks) == {"avinode", "github", "standard"}
+    for provider, webhook in catalogue.webhooks.items():
+        assert webhook.source.provider == provider
+        assert webhook.gates.keys() == {event.type for event in webhook.source.events}
+        assert webhook.find("nothing_of_the_kind") is None
+        for event in webhook.source.events:
+            assert webhook.find(event.type) is event
+            assert event.emission is None or event.emission.event in catalogue.events
+            assert {effect.entity for effect in event.effects} <= catalogue.entities.keys()
+            for notification in event.notifications:
+                assert catalogue.find(notification.operation)
+
+
 def test_the_file_that_fails_is_named_and_not_the_one_that_imports_it(folder: Path) -> None:
     damaged = folder / "bindings" / "avinode" / "create_rfp.py"
     damaged.write_text("1 / 0", "utf-8")
@@ -102,7 +127,17 @@ def test_the_file_that_fails_is_named_and_not_the_one_that_imports_it(folder: Pa
     assert refusal().startswith(f"{damaged} ")
 
 
-@pytest.mark.parametrize("file", ["tools.json", "openapi.json", "upstreams/avinode.json"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "tools.json",
+        "openapi.json",
+        "upstreams/avinode.json",
+        "webhooks.json",
+        "events.json",
+        "entities.json",
+    ],
+)
 def test_a_missing_file_is_named(folder: Path, file: str) -> None:
     (folder / file).unlink()
 

@@ -16,22 +16,24 @@ def gaps(binding: BindingSource, written: HttpMap) -> Iterator[Problem]:
         if operation is None:
             continue
         for visit in request_visits(part, binding, operation):
-            proof = _gap(visit)
-            if proof and proof.witness != ABSENT_TEXT:
-                yield _unsendable(proof)
+            proof = gap_of(visit)
+            if proof:
+                yield unsendable(proof)
         for visit in result_visits(part, binding, operation):
-            proof = _gap(visit)
-            if proof and proof.on_gap is None and proof.witness != ABSENT_TEXT:
-                yield _unanswerable(proof, visit)
+            proof = gap_of(visit)
+            if proof and proof.on_gap is None:
+                yield unanswerable(proof, visit)
 
 
-def _gap(visit: Visit) -> Proof | None:
-    """The proof that something has no place; constants are judged elsewhere."""
+def gap_of(visit: Visit) -> Proof | None:
+    """The proof that something has no place; constants and absence are judged elsewhere."""
     proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
-    return proof if proof and proof.verdict is Verdict.GAP else None
+    is_gap = proof is not None and proof.verdict is Verdict.GAP and proof.witness != ABSENT_TEXT
+    return proof if is_gap else None
 
 
-def _unsendable(proof: Proof) -> Problem:
+def unsendable(proof: Proof) -> Problem:
+    """What is given may not be sent."""
     return problem(
         proof.pointer,
         "unsendable",
@@ -40,15 +42,16 @@ def _unsendable(proof: Proof) -> Problem:
     )
 
 
-def _unanswerable(proof: Proof, visit: Visit) -> Problem:
+def unanswerable(proof: Proof, visit: Visit) -> Problem:
+    """What arrives may not be passed on."""
     is_list = not isinstance(visit.value, Read)
     return problem(
         proof.pointer,
         "gap-without-ongap",
-        f"the upstream may send what the result may not hold{_example(proof)}",
-        "set limit, or adapt the bounds of the output schema"
+        f"{visit.side} may not hold all that may arrive here{_example(proof)}",
+        "set limit, or adapt the bounds of one of the two schemas"
         if is_list
-        else "say onGap (or else, for a map), or widen the output schema",
+        else "say onGap (or else, for a map), widen its schema, or narrow what may arrive",
     )
 
 

@@ -74,8 +74,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """The keys of the kinds of rows that may be referred to, by kind."""
     settings: Mapping[str, Schema] = {}
     """What the operator may set the upstream's settings to, by name."""
-    are_settings_certain: bool = True
-    """Whether each setting has a value: those of a webhook may be left empty."""
+    empty_settings: frozenset[str] = frozenset()
+    """Those that the operator may leave without a text."""
     body: Schema | None = None
     is_reply: bool = False
     reply: str = "the reply"
@@ -140,16 +140,15 @@ class Scope(Struct, frozen=True, kw_only=True):
     def _setting(self, source: Source) -> Place:
         name = source.steps[0]
         if name not in self.settings:
-            is_event = self.payload is not None
-            owner, place = ("webhook", "x-webhook") if is_event else ("upstream", "x-upstream")
+            owner = "upstream" if self.payload is None else "webhook"
             raise NoPlace(
                 f"the {owner} declares no setting {name}",
                 did_you_mean(name, self.settings)
-                or f"declare it under {place}.settings, or correct the name",
+                or f"declare it under x-{owner}.settings, or correct the name",
             )
         return Place(
             source=source,
-            steps=(Step(name, is_certain=self.are_settings_certain or source in self.known),),
+            steps=(Step(name, is_certain=name not in self.empty_settings or source in self.known),),
             schema=self.settings[name],
             is_null_absent=False,
             pointer=f"/settings/{name}",

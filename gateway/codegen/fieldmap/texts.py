@@ -3,7 +3,8 @@
 from gateway.codegen.fieldmap.algebra import kinds
 from gateway.codegen.fieldmap.emit import emit
 from gateway.codegen.fieldmap.nodes import Constant, Each, Items, Members, Read, Value
-from gateway.codegen.fieldmap.presence import may_be_absent
+from gateway.codegen.fieldmap.places import Scope
+from gateway.codegen.fieldmap.presence import inner_scope, may_be_absent
 from gateway.codegen.fieldmap.pycode import literal, tuple_text
 from gateway.codegen.fieldmap.site import Site
 from gateway.codegen.fieldmap.targets import Parameter, parameter_key, template_parts
@@ -17,7 +18,7 @@ def emit_path(group: Members, operation: UpstreamOperation, site: Site) -> str:
     """The segments of the operation's path template, filled in."""
     segments = [
         " + ".join(
-            _scalar(group.values[part], site.at(part)) if is_name else literal(part)
+            emit_scalar(group.values[part], site.at(part)) if is_name else literal(part)
             for is_name, part in parts
         )
         for parts in template_parts(operation.path)
@@ -45,11 +46,11 @@ class _Pairs:
     def __init__(self, name: str, value: Value, parameter: Parameter, site: Site) -> None:
         self._name, self._value, self._site = name, value, site
         self.may_be_absent = may_be_absent(value, site.scope)
-        self._is_list = is_list(value, site)
+        self._is_list = is_list(value, site.scope)
         self.is_repeated = self._is_list and parameter.style == "form" and parameter.is_exploded
 
     def single(self) -> str:
-        text = self._joined() if self._is_list else _scalar(self._value, self._site)
+        text = self._joined() if self._is_list else emit_scalar(self._value, self._site)
         return f"({literal(self._name)}, {text})"
 
     def starred(self) -> str:
@@ -66,7 +67,7 @@ class _Pairs:
         return f"{word}({emit(self._value, self._site)}, {literal(pointer)})"
 
 
-def is_list(value: Value, site: Site) -> bool:
+def is_list(value: Value, scope: Scope) -> bool:
     """Whether `value` becomes an array."""
     match value:
         case Each() | Items():
@@ -74,12 +75,13 @@ def is_list(value: Value, site: Site) -> bool:
         case Constant(value=constant):
             return isinstance(constant, list)
         case Read(source=source, conversion=None, table=None):
-            return kinds(site.inside(value).scope.find(source).schema) == {"array"}
+            return kinds(inner_scope(value, scope).find(source).schema) == {"array"}
         case _:
             return False
 
 
-def _scalar(value: Value, site: Site) -> str:
+def emit_scalar(value: Value, site: Site) -> str:
+    """The text of a value that is no list."""
     text = emit(value, site)
     match value:
         case Constant(value=constant, presence=presence) if presence.when is None:

@@ -191,7 +191,7 @@ def _each(reader: Reader, value: dict[str, Any], pointer: str) -> Each:
         source=reader.expression(value["each"], f"{pointer}/each"),
         item=_item(reader, value.get("item"), f"{pointer}/item"),
         limit=limit,
-        keep=_filter(reader, value, pointer),
+        keep=read_filter(reader, value, pointer),
         presence=_list_presence(reader, value, pointer),
     )
 
@@ -209,7 +209,7 @@ def _count(reader: Reader, value: dict[str, Any], pointer: str) -> Count:
     return Count(
         pointer=pointer,
         source=reader.expression(value["count"], f"{pointer}/count"),
-        keep=_filter(reader, value, pointer),
+        keep=read_filter(reader, value, pointer),
         presence=_list_presence(reader, value, pointer),
     )
 
@@ -220,7 +220,8 @@ def _list_presence(reader: Reader, value: dict[str, Any], pointer: str) -> Prese
     return _presence(reader, rest, pointer)
 
 
-def _filter(reader: Reader, value: dict[str, Any], pointer: str) -> Filter:
+def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> Filter:
+    """What `where` and `when` of a list keep."""
     allowed: dict[Source, tuple[Any, ...]] = {}
     where = reader.mapping(value.get("where", {}), f"{pointer}/where")
     for text, values in where.items():

@@ -9,6 +9,8 @@ from gateway.codegen.lint import (
     access,
     bindings,
     constraints,
+    entities,
+    events,
     examples,
     handlers,
     index,
@@ -23,11 +25,14 @@ from gateway.codegen.lint import (
     tables,
     tools,
     upstreams,
+    webhooks,
 )
 from gateway.codegen.lint.draft import Draft
-from gateway.codegen.lint.meaning import check_meaning, unsound_files
+from gateway.codegen.lint.event_meaning import check_events
+from gateway.codegen.lint.meaning import check_meaning
 from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.rules import RULES
+from gateway.codegen.lint.soundness import unsound_files
 from gateway.codegen.sources.tree import SourceTree
 
 __all__ = ["CHECKS", "RULES", "Rule", "lint"]
@@ -87,6 +92,19 @@ CHECKS: Final[tuple[Check, ...]] = (
     bindings.check_upstreams,
     handlers.check_handlers,
     handlers.check_signatures,
+    entities.check_columns,
+    entities.check_keys,
+    events.check_names,
+    events.check_envelopes,
+    events.check_examples,
+    webhooks.check_names,
+    webhooks.check_payload_files,
+    webhooks.check_request_bodies,
+    webhooks.check_openness,
+    webhooks.check_profiles,
+    webhooks.check_places,
+    webhooks.check_kept_headers,
+    webhooks.check_settings,
 )
 """Each yields the breaks of the rules that its docstring names."""
 
@@ -98,4 +116,6 @@ def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
     """
     draft = Draft(tree)
     found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
-    return ordered([*found, *check_meaning(draft, unsound_files(found), remember)])
+    unsound = unsound_files(found)
+    meant = [*check_meaning(draft, unsound, remember), *check_events(draft, unsound, remember)]
+    return ordered([*found, *meant])

@@ -22,8 +22,10 @@ from gateway.codegen.sources.tree import (
     TOOLS,
     UPSTREAMS,
     WEBHOOKS,
+    EventFile,
     SourceTree,
     ToolSource,
+    WebhookFile,
 )
 from gateway.contract.pointers import NoSuchPlace, child, follow
 from gateway.contract.schema import Gate
@@ -93,6 +95,25 @@ class Draft:
         return {
             name: document
             for name, document in self.tree.upstreams.items()
+            if document.path not in self.misshapen
+        }
+
+    @cached_property
+    def webhooks(self) -> tuple[WebhookFile, ...]:
+        """The webhooks whose files have the right shape."""
+        return tuple(each for each in self.tree.webhooks if each.path not in self.misshapen)
+
+    @cached_property
+    def events(self) -> tuple[EventFile, ...]:
+        """The events whose files have the right shape."""
+        return tuple(each for each in self.tree.events if each.path not in self.misshapen)
+
+    @cached_property
+    def entities(self) -> Mapping[str, Document]:
+        """The kinds of rows whose files have the right shape."""
+        return {
+            kind: document
+            for kind, document in self.tree.entities.items()
             if document.path not in self.misshapen
         }
 

@@ -5,18 +5,21 @@ Their files are read, never imported.
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from gateway.codegen.eventmap.functions import functions as event_functions
 from gateway.codegen.fieldmap.functions import functions
 from gateway.codegen.fieldmap.nodes import HandlerMap
 from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.nearest import did_you_mean
+from gateway.contract.pointers import child
 
-_BINDING = "/post/x-binding"
+_BINDING: Final = "/post/x-binding"
+_EVENTS: Final = "/post/x-webhook/events"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,7 +35,16 @@ class Handlers:
     def lost(self, x_binding: dict[str, Any]) -> Iterator[tuple[str, str, str | None]]:
         """Pointer inside `x-binding`, message and fix of every function that is not there."""
         written, _ = parse(x_binding)
-        for pointer, module, function in functions(written) if written else ():
+        yield from self.missing(functions(written) if written else ())
+
+    def missing(
+        self, named: Iterable[tuple[str, str, str]]
+    ) -> Iterator[tuple[str, str, str | None]]:
+        """Pointer, message and fix of every function that is not there.
+
+        `named` holds pointers with modules and functions.
+        """
+        for pointer, module, function in named:
             names = self._names_of(module)
             if names is None:
                 yield pointer, f"there is no module {module}", None
@@ -84,6 +96,13 @@ def check_handlers(draft: Draft) -> Iterator[Finding]:
         for pointer, message, fix in handlers.lost(tool.operation["x-binding"]):
             where = _BINDING + pointer
             yield draft.finding("binding/unknown-handler", tool.document, where, message, fix)
+    for webhook in draft.webhooks:
+        for name, rules in webhook.rules["events"].items():
+            for pointer, message, fix in handlers.missing(event_functions(rules)):
+                where = child(_EVENTS, name) + pointer
+                yield draft.finding(
+                    "binding/unknown-handler", webhook.document, where, message, fix
+                )
 
 
 def check_signatures(draft: Draft) -> Iterator[Finding]:

@@ -130,8 +130,9 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
         return
     used = _used(draft, index)
     is_known = not draft.tree.findings and not draft.misshapen and not any(_lost(draft))
+    listed = {each.path for each in _documents(draft, index, _listed_in(index))}
     for path, document in draft.tree.documents.items():
-        if path in used:
+        if path in (listed if path.parts[0] == ENTITIES else used):
             continue
         if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
             message, fix = "openapi.yaml does not name this file", _listing(path)

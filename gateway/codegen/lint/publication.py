@@ -8,6 +8,7 @@ from typing import Any, Final
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.sources import keywords
+from gateway.codegen.sources.tree import ENTITIES, EVENTS
 from gateway.contract.pointers import child
 
 _PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -85,9 +86,11 @@ def _properties(place: Place) -> Iterator[tuple[str, str, Any]]:
 def check_closed(draft: Draft) -> Iterator[Finding]:
     """publish/open-object"""
     seen: set[tuple[PurePosixPath, str]] = set()
-    for tool, media in draft.published():
-        target = draft.file_of(tool, f"{media}/schema")
-        start = Place(target.document, target.pointer, target.value)
+    tools = (draft.file_of(tool, f"{media}/schema") for tool, media in draft.published())
+    starts = [Place(target.document, target.pointer, target.value) for target in tools]
+    ours = {EVENTS, ENTITIES}
+    starts += [root for root in draft.roots if root.document.path.parts[0] in ours]
+    for start in starts:
         for place in _values(draft, start, seen):
             if _is_open(place.schema):
                 message = "an object that admits members nobody described"

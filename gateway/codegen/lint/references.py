@@ -33,6 +33,8 @@ def check_expansions(draft: Draft) -> Iterator[Finding]:
         yield from draft.refusals(entry.document.path, entry.pointer)
     for tool, media in draft.published():
         yield from draft.refusals(tool.path, f"{media}/schema")
+    for path in (*(each.path for each in draft.webhooks), *(each.path for each in draft.events)):
+        yield from draft.refusals(path, "/post")
     for document in draft.upstreams.values():
         for operation in operations(document):
             around = parent(operation.pointer)

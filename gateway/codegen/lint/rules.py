@@ -3,6 +3,7 @@
 from typing import Final
 
 from gateway.codegen.finding import Severity
+from gateway.codegen.lint.event_rules import ENTITIES, EVENTS, WEBHOOKS
 from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.run_rules import BINDINGS, POLICIES, UPSTREAMS
 
@@ -209,14 +210,6 @@ TOOLS: Final = (
     Rule("tool/result-refused", "Examples of results are admitted.", "Correct the example."),
 )
 
-ENTITIES: Final = (
-    Rule(
-        "entity/retyped",
-        "A column keeps its type, and a kind its key: rows that are there could not follow.",
-        "Add a new property, or a new kind, and leave the old one.",
-    ),
-)
-
 RULES: Final = (
     *FILES,
     *REFERENCES,
@@ -225,9 +218,11 @@ RULES: Final = (
     *INDEX,
     *SHAPES,
     *TOOLS,
-    *ENTITIES,
     *POLICIES,
     *UPSTREAMS,
     *BINDINGS,
+    *WEBHOOKS,
+    *EVENTS,
+    *ENTITIES,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.tree import ToolSource
 from gateway.contract.pointers import child
 
@@ -80,17 +81,23 @@ def check_tags(draft: Draft) -> Iterator[Finding]:
     index = draft.index
     if index is None:
         return
-    known = {tag["name"] for tag in index.value.get("tags", ())}
     for tool in draft.tools:
-        tags = tool.operation["tags"]
-        if tool.connector not in tags:
+        if tool.connector not in tool.operation["tags"]:
             message = f"the tags do not include {tool.connector}"
             yield draft.finding("tool/tag", tool.document, "/post/tags", message)
-        for position, tag in enumerate(tags):
+    known = {tag["name"] for tag in index.value.get("tags", ())}
+    for document in _tagged(draft):
+        for position, tag in enumerate(document.value["post"]["tags"]):
             if tag not in known:
                 pointer = f"/post/tags/{position}"
                 message = f"openapi.yaml does not describe the tag {tag}"
-                yield draft.finding("tool/unknown-tag", tool.document, pointer, message)
+                yield draft.finding("tool/unknown-tag", document, pointer, message)
+
+
+def _tagged(draft: Draft) -> Iterator[Document]:
+    yield from (tool.document for tool in draft.tools)
+    yield from (webhook.document for webhook in draft.webhooks)
+    yield from (event.document for event in draft.events)
 
 
 def check_words(draft: Draft) -> Iterator[Finding]:

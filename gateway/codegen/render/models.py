@@ -8,7 +8,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.codegen.cache import Remember
-from gateway.codegen.ir import CommonContract, Model, Source, ToolContract
+from gateway.codegen.ir import (
+    CommonContract,
+    EntityContract,
+    EventContract,
+    Model,
+    PayloadContract,
+    Source,
+    ToolContract,
+    WebhookContract,
+)
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import Artifact, docstring, python
 from gateway.codegen.render.typed import Schema, TypedFile
@@ -55,6 +64,36 @@ def tool_models(tool: ToolContract) -> ModelFile:
         title=f"{tool.title}.\n\n{tool.description}",
         source=tool.source,
         models=(tool.input_model, tool.output_model),
+    )
+
+
+def payload_models(webhook: WebhookContract, payload: PayloadContract) -> ModelFile:
+    """`models/webhooks/<provider>/<event>.py`: the payload of one event."""
+    return ModelFile(
+        path=f"models/webhooks/{webhook.provider}/{payload.module}.py",
+        title=f"The payload of {payload.type} from {webhook.provider}.",
+        source=webhook.source,
+        models=(payload.model,),
+    )
+
+
+def event_models(event: EventContract) -> ModelFile:
+    """`models/events/<entity>_<verb>_v<n>.py`: an event as subscribers receive it."""
+    return ModelFile(
+        path=f"models/events/{event.name.replace('.', '_')}.py",
+        title=f"{event.event.title}: {event.event.type}.",
+        source=event.source,
+        models=(event.model,),
+    )
+
+
+def entity_models(entity: EntityContract) -> ModelFile:
+    """`models/rows/<kind>.py`: a row as queries answer it."""
+    return ModelFile(
+        path=f"models/rows/{identifier(entity.entity.kind)}.py",
+        title=f"A row of {entity.entity.kind}.",
+        source=entity.source,
+        models=(entity.model,),
     )
 
 

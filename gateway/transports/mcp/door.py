@@ -23,6 +23,7 @@ from gateway.transports.asgi import (
     respond,
 )
 from gateway.transports.edge import EdgeRules
+from gateway.transports.following import Followers
 from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.recognise import is_of_handshake_era, recognise
@@ -39,10 +40,12 @@ _CALLER: Final = "gateway.caller"
 class McpDoor:
     """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request."""
 
-    def __init__(self, tools: Tools, rules: EdgeRules, version: str) -> None:
+    def __init__(
+        self, tools: Tools, rules: EdgeRules, version: str, followers: Followers | None = None
+    ) -> None:
         _let_streams_end_by_themselves()
         self._tools = tools
-        server = build_server(tools, _caller_of, version)
+        server = build_server(tools, _caller_of, version, followers)
         self._fast = FastPath(tools, ResultBytes(server.server_info_stamp))
         self._manager = StreamableHTTPSessionManager(
             server,

@@ -1,21 +1,30 @@
 """The MCP SDK's server over our tools: every part of the protocol that is not hot."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 from mcp.server import Server
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
 )
 
 from gateway.calls.call import Result
 from gateway.contract import jsontext
+from gateway.transports.following import Followers
+from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.results import (
     LIST_CACHE,
     failure,
@@ -28,6 +37,13 @@ from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
 
 SERVER_NAME = "contract-gateway"
 Context: TypeAlias = ServerRequestContext[Any, Any]
+_CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
+    "tools/list": LIST_CACHE,
+    "server/discover": LIST_CACHE,
+    "resources/list": LIST_CACHE,
+    "resources/templates/list": LIST_CACHE,
+    "resources/read": CacheHint(ttl_ms=0, scope="private"),
+}
 CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
 """How a transport knows who sent a message."""
 
@@ -43,12 +59,13 @@ def _no_header_parameters(_: str) -> None:
     """No input schema declares any; without this answer the SDK lists all tools before a call."""
 
 
-def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]:
-    """A low-level server that lists and calls `tools`, and has neither resources nor prompts."""
+def build_server(
+    tools: Tools, caller_of: CallerOf, version: str, followers: Followers | None = None
+) -> Server[Any]:
+    """A low-level server that lists and calls `tools`, and shows the events to `followers`."""
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        if params is not None and params.cursor is not None:
-            raise MCPError(INVALID_PARAMS, "Unknown cursor: all tools are on one page")
+        _refuse_cursor(params, "tools")
         caller = await caller_of(ctx)
         return listing(tools.visible(caller), caller.connector)
 
@@ -60,12 +77,49 @@ def build_server(tools: Tools, caller_of: CallerOf, version: str) -> Server[Any]
             raise MCPError.from_error_data(unknown_tool(params.name, outcome))
         return failure(outcome)
 
-    return Server(
+    server = Server[Any](
         SERVER_NAME,
         version=version,
         title="Contract gateway",
-        cache_hints={"tools/list": LIST_CACHE, "server/discover": LIST_CACHE},
+        cache_hints=_CACHE,
         get_tool_input_schema=_no_header_parameters,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    if followers is not None:
+        add_events(server, caller_of, EventResource(followers))
+    return server
+
+
+def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) -> None:
+    """Let `server` show the resource of the events, and tell of new ones."""
+
+    async def list_resources(
+        ctx: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        _refuse_cursor(params, "resources")
+        return events.list(await caller_of(ctx))
+
+    async def list_templates(
+        _: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        _refuse_cursor(params, "templates")
+        return ListResourceTemplatesResult(resource_templates=[])
+
+    async def read_resource(ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        return await events.read(await caller_of(ctx), params.uri)
+
+    async def listen(
+        ctx: Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        return await events.listen(ctx, await caller_of(ctx), params.notifications)
+
+    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, read_resource)
+    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
+
+
+def _refuse_cursor(params: PaginatedRequestParams | None, listed: str) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, f"Unknown cursor: all {listed} are on one page")

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eacfc6f25a8d6fd3c0aed1f26c7c978e; generator 1
+# Source closure sha256: f00228a631cbce2003de3b3a06cc8bd6; generator 1
 
 """The binding of avinode.create_rfp.
 

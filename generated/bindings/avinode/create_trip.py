@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 168f8eb45e0c778fe2155ae8ad965270; generator 1
+# Source closure sha256: 76616847906d1d8be0100824e6bc22b6; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5d131714a2744653e24b7d4280d79d8; generator 1
+# Source closure sha256: bcf061fe8e4726170f35e4c20263bfdf; generator 1
 
 """The binding of avinode.create_watch.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f17c2465fabd1a36a76dc281d3b77cd5; generator 1
+# Source closure sha256: e44b9c05569bfce161e7668eb641db29; generator 1
 
 """The binding of avinode.get_rfp_status.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 605b6c71ccdc015f181a435f95fb3f7c; generator 1
+# Source closure sha256: 930a432ea13b06318b15252c31711571; generator 1
 
 """The binding of avinode.search_airports.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 38ef66d8e1011f826285e2542b5147c6; generator 1
+# Source closure sha256: 884a6394740c04d161f47c08a2d6089d; generator 1
 
 """The binding of avinode.search_empty_legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 97e89a3656a159963dc43a07c36a4729; generator 1
+# Source closure sha256: 89a8dea2dd9c3082aad3580c4a5d6d30; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1bebb70cc03a941d49d06e59c714676f; generator 1
+# Source closure sha256: df11f8e569de217651c5a908d6e28cd9; generator 1
 
 """The binding of avinode.send_message.
 

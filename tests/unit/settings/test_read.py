@@ -69,7 +69,7 @@ def test_sources_win_in_rising_order(toml, environ, text, flags, port, origin) -
         ("LOG_FORMAT", "json", "json"),
         ("DATA", "/var/lib/gateway", Path("/var/lib/gateway")),
         ("PACKAGE", "acme.generated", "acme.generated"),
-        ("DATABASE_URL", "memory:", "memory:"),
+        ("DATABASE_URL", "memory:", Secret("memory:")),
     ],
 )
 def test_a_variable_is_read_by_its_type(variable, text, expected) -> None:
@@ -94,7 +94,7 @@ def test_a_variable_is_read_by_its_type(variable, text, expected) -> None:
         ("LOG_LEVEL", "loud"),
         ("PACKAGE", "acme/generated"),
         ("HOST", "http://here"),
-        ("DATABASE_URL", "postgresql://me:word@db/x"),
+        ("DATABASE_URL", "mysql://me:word@db/x"),
     ],
 )
 def test_a_value_out_of_range_is_refused_with_its_origin_and_rule(variable, text) -> None:
@@ -156,7 +156,7 @@ def test_the_allowed_hosts_are_by_default_the_loopback_names_and_the_own_one() -
 def test_the_database_lies_in_the_data_folder_unless_said_otherwise() -> None:
     settings = read_settings({}, None, {"data": Path("/srv/g")})
 
-    assert settings.database_url == "sqlite:////srv/g/gateway.db"
+    assert settings.database == "sqlite:////srv/g/gateway.db"
 
 
 def test_a_secret_is_read_from_a_file(tmp_path) -> None:

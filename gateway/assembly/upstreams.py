@@ -1,99 +1,25 @@
-"""The composition root: every object behind the doors is built here, once, in reading order."""
+"""The line to each upstream: live, a mock, or a workspace that stands in for it."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
-from msgspec import Struct
-
-from gateway.audit.log import AuditLog
-from gateway.audit.writebehind import Pace
-from gateway.auth.authenticate import Authenticator
-from gateway.auth.authorize import Policy
-from gateway.auth.keys import Keys, NewKey
-from gateway.auth.principal import Identification
 from gateway.backends.base import Backend
 from gateway.backends.live import LiveBackend
 from gateway.backends.mock import MockBackend
 from gateway.backends.upstream_app import UpstreamApplication
-from gateway.calls.admission import Admission
-from gateway.calls.cache import ReadCache
-from gateway.calls.dispatch import Dispatcher
-from gateway.calls.pipeline import Pipeline
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.catalogue import Catalogue
 from gateway.clock import Clock, FastClock
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
-from gateway.settings import Secret, Settings, UpstreamSettings
-from gateway.store.base import Store
-from gateway.store.engine import open_store
+from gateway.settings import Settings, UpstreamSettings
 from gateway.store.engines import MEMORY_URL
 from gateway.store.workspace import Workspace, seeded_keys
-from gateway.transports.problems import classify
 
 
-class Parts(Struct, frozen=True, kw_only=True):
-    """What a running gateway is made of."""
-
-    catalogue: Catalogue
-    lines: Mapping[str, Line]
-    """By upstream."""
-    workspaces: Mapping[str, Workspace]
-    """By the upstream in whose place they stand."""
-    store: Store
-    keys: Keys
-    identification: Identification
-    policy: Policy
-    audit: AuditLog
-    pipeline: Pipeline
-    new_key: NewKey | None
-    """The administrator's key, when this start made one: to be shown once."""
-
-
-async def assemble(
-    settings: Settings,
-    clock: Clock,
-    stack: AsyncExitStack,
-    grants: Mapping[str, frozenset[str]] | None = None,
-) -> Parts:
-    """Build everything; `stack` closes it in reverse order. `grants` replace the policies'.
-
-    Raises an `OperatorError` when a setting, a contract or the store is unfit.
-    """
-    catalogue = open_catalogue(settings.package)
-    lines, workspaces = _lines(catalogue, settings, clock, stack)
-    store = await open_store(settings.database_url, settings.package, clock)
-    stack.push_async_callback(store.close)
-    audit = AuditLog(store.audit, clock, classify, _pace(settings))
-    stack.push_async_callback(audit.close)
-    authenticator = Authenticator(store.keys, clock)
-    keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    policy = Policy(catalogue.grants if grants is None else grants)
-    return Parts(
-        catalogue=catalogue,
-        lines=lines,
-        workspaces=workspaces,
-        store=store,
-        keys=keys,
-        identification=authenticator,
-        policy=policy,
-        audit=audit,
-        pipeline=Pipeline(
-            identification=authenticator,
-            catalogue=catalogue,
-            policy=policy,
-            admission=Admission(settings.max_concurrent_calls),
-            cache=ReadCache(clock),
-            dispatcher=Dispatcher(lines, clock, store.entities),
-            audit=audit,
-        ),
-        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
-    )
-
-
-def _lines(
+def open_lines(
     catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
 ) -> tuple[dict[str, Line], dict[str, Workspace]]:
     """The line to each upstream, and the workspaces that stand in for some of them."""
@@ -108,10 +34,6 @@ def _lines(
     for line in lines.values():
         stack.push_async_callback(line.backend.close)
     return lines, workspaces
-
-
-def _revealed(secret: Secret | None) -> str | None:
-    return None if secret is None else secret.reveal()
 
 
 def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:
@@ -198,9 +120,11 @@ def _backend(
     )
 
 
-def _pace(settings: Settings) -> Pace:
-    return Pace(
-        flush_seconds=settings.audit_flush_seconds,
-        batch_records=settings.audit_batch_records,
-        queue_records=settings.audit_queue_records,
-    )
+def base_urls(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
+    """Where each upstream is, or would be if it were not a mock, as far as anybody says it."""
+    found = settings.for_upstreams(catalogue.upstreams.values())
+    told = {
+        name: found[name].base_url or upstream.base_url
+        for name, upstream in catalogue.upstreams.items()
+    }
+    return {name: url for name, url in told.items() if url is not None}

@@ -1,0 +1,142 @@
+"""What goes on behind the doors: messages become changes, and events go out."""
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+from msgspec import Struct
+
+from gateway.assembly.calling import OwnCalls
+from gateway.backends.outbound import Outbound
+from gateway.calls.fetching import Fetcher
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import Line
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.contract.operation import Effect
+from gateway.contract.rows import shape_of
+from gateway.events.address import AddressRules, allowed_networks
+from gateway.events.courier import Courier
+from gateway.events.deliver import Deliver
+from gateway.events.endpoints import EndpointBook
+from gateway.events.feed import Feed
+from gateway.events.secrets import Keyring, open_keyring
+from gateway.events.sequencer import Sequencer
+from gateway.jobs.calling import CallRun
+from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.outcome import Run
+from gateway.jobs.pace import Pace
+from gateway.jobs.settling import OnSettled
+from gateway.jobs.worker import Worker
+from gateway.settings import Settings
+from gateway.store.base import Store
+from gateway.store.records import Changes, JobKind
+from gateway.webhooks.effects import Effects
+from gateway.webhooks.pointer import Pointers
+from gateway.webhooks.quarantine import Quarantine
+from gateway.webhooks.retention import Forgetting, Retention
+from gateway.webhooks.run import WebhookRun
+from gateway.webhooks.working import SourceWork
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What goes on in the background, and what asks for it."""
+
+    worker: Worker
+    sequencer: Sequencer
+    feed: Feed
+    forgetting: Forgetting
+    quarantine: Quarantine
+    book: EndpointBook
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self.worker.wake()
+
+
+class Grounds(Struct, frozen=True, kw_only=True):
+    """What the work stands on."""
+
+    settings: Settings
+    clock: Clock
+    catalogue: Catalogue
+    store: Store
+    lines: Mapping[str, Line]
+    base_urls: Mapping[str, str]
+    """Of the upstreams, as they are configured."""
+    pipeline: Pipeline
+
+
+def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
+    """Build everything; nothing runs yet. Raises an `OperatorError` for unfit settings."""
+    settings, store, clock = grounds.settings, grounds.store, grounds.clock
+    keyring = open_keyring(_revealed(settings), settings.data)
+    outbound = Outbound(AddressRules(allowed_networks(settings.endpoints_allow)).refusal)
+    stack.push_async_callback(outbound.close)
+    feed = Feed(store.events)
+    sequencer = Sequencer(store.events, feed.wake)
+    sources = _sources(grounds)
+    worker = Worker(
+        store.queue,
+        _runs(grounds, sources, outbound, keyring),
+        name=f"{socket.gethostname()}:{os.getpid()}",
+        on_dead=DeadLetters(clock.now),
+        on_settled=_waking(sequencer),
+        pace=Pace(size=max(settings.workers, 1)),
+    )
+    return Work(
+        worker=worker,
+        sequencer=sequencer,
+        feed=feed,
+        forgetting=Forgetting(store.inbox, store.queue, store.events, _retention(settings)),
+        quarantine=Quarantine(store.inbox, sources),
+        book=EndpointBook(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
+    )
+
+
+def _runs(
+    grounds: Grounds, sources: Mapping[str, SourceWork], outbound: Outbound, keyring: Keyring
+) -> dict[JobKind, Run]:
+    catalogue, store, clock = grounds.catalogue, grounds.store, grounds.clock
+    shapes = {kind: shape_of(kind, each.schema) for kind, each in catalogue.entities.items()}
+    gates = {name: contract.gate for name, contract in catalogue.events.items()}
+    fetcher = Fetcher(grounds.lines, clock, store.entities)
+    effects = Effects(shapes, gates, clock.now)
+    pointers = Pointers(fetcher, grounds.base_urls)
+    reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
+    return {
+        "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now),
+        "delivery": Deliver(store.endpoints, Courier(outbound, keyring, clock)),
+        "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__),
+    }
+
+
+def _sources(grounds: Grounds) -> dict[str, SourceWork]:
+    return {
+        name: SourceWork(
+            contract.source, contract.gates, grounds.settings.for_webhook(contract.source).settings
+        )
+        for name, contract in grounds.catalogue.webhooks.items()
+    }
+
+
+def _waking(sequencer: Sequencer) -> OnSettled:
+    def wake(changes: Changes) -> None:
+        if changes.events:
+            sequencer.wake()
+
+    return wake
+
+
+def _retention(settings: Settings) -> Retention:
+    return Retention(
+        body_days=settings.webhook_days,
+        key_days=settings.webhook_id_days,
+        event_days=settings.event_days,
+        job_days=settings.job_days,
+    )
+
+
+def _revealed(settings: Settings) -> str | None:
+    return None if settings.secrets_key is None else settings.secrets_key.reveal()

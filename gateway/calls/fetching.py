@@ -1,0 +1,66 @@
+"""One read of an upstream that no caller asked for: what a webhook points to, say."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import uuid4
+
+from msgspec import Struct
+
+from gateway.calls.sending import Line, Sending, Sleep
+from gateway.calls.upstreams import CallUpstreams, SharedState
+from gateway.clock import Clock
+from gateway.contract.context import CallFacts, UpstreamCall
+from gateway.contract.conversion import rfc3339
+from gateway.contract.entity import EntityPages
+from gateway.contract.operation import Attempts, Effect
+from gateway.errors import UpstreamTimeout
+
+
+class Allowance(Struct, frozen=True, kw_only=True):
+    """How often and how long is tried."""
+
+    attempts: Attempts
+    timeout_seconds: float
+
+
+USUAL: Final = Allowance(
+    attempts=Attempts(max=2, backoff_seconds=(0.5,), timeout_seconds=10.0), timeout_seconds=20.0
+)
+"""Whoever fetches for a job has the job's attempts besides."""
+
+
+class Fetcher:
+    """Reads from upstreams over the same lines as calls do: same tokens, same contract."""
+
+    def __init__(
+        self,
+        lines: Mapping[str, Line],
+        clock: Clock,
+        entities: EntityPages,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._lines = lines
+        self._entities = entities
+        self._clock = clock
+        self._sleep = sleep
+        self._shared = SharedState(clock)
+
+    async def __call__(
+        self,
+        upstream: str,
+        operation: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str | Sequence[str]],
+    ) -> Any:
+        """The body, which the upstream's contract has admitted. Raises `UpstreamError`."""
+        facts = CallFacts(id=uuid4().hex, now=rfc3339(self._clock.now()))
+        sending = Sending(self._clock, USUAL, Effect.READ, self._sleep)
+        lines = {upstream: self._lines[upstream]}
+        context = CallUpstreams(facts, lines, sending, self._shared, self._entities)
+        try:
+            async with asyncio.timeout(USUAL.timeout_seconds):
+                asked = UpstreamCall(upstream, operation, path=path, query=query)
+                return (await context.send(asked)).body
+        except TimeoutError:
+            raise UpstreamTimeout(f"No answer in {USUAL.timeout_seconds:g} seconds.") from None

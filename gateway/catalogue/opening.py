@@ -1,0 +1,111 @@
+"""The opener of the generated package: operations, upstreams, grants and documents."""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gateway.catalogue.events import open_entities, open_events, open_webhooks
+from gateway.catalogue.index import Catalogue, Entry, Happenings, ToolListing
+from gateway.catalogue.reading import folder_of, reading, table
+from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
+from gateway.contract.schema import Gate
+from gateway.contract.upstream import Upstream
+
+
+def open_catalogue(package: str) -> Catalogue:
+    """Read the generated package `package`, all but its routes.
+
+    Raises `ContractError`, which names the file that is missing or damaged, when it cannot be used.
+    """
+    folder = folder_of(package)
+    operations = table(package, "operations", "OPERATIONS", Operation)
+    tools = table(package, "tools", "TOOLS", Tool)
+    upstreams = {each.name: each for each in map(_upstream, _upstream_files(folder))}
+    for operation in operations:
+        _check_binding(operation, operation.binding, upstreams, folder)
+    return Catalogue(
+        _entries(operations, tools, folder / "tools.json"),
+        upstreams=upstreams,
+        grants=_grants(package, folder),
+        openapi=_openapi(folder / "openapi.json"),
+        happenings=Happenings(
+            webhooks=open_webhooks(package, folder),
+            events=open_events(folder / "events.json"),
+            entities=open_entities(folder / "entities.json"),
+        ),
+    )
+
+
+def open_routes(package: str) -> tuple[Any, ...]:
+    """The REST routes of `package`: Litestar handlers, which only a server needs to load.
+
+    Raises `ContractError` like `open_catalogue`.
+    """
+    return table(package, "routes", "ROUTES", object)
+
+
+def _grants(package: str, folder: Path) -> Mapping[str, frozenset[str]]:
+    with reading(folder / "policies.py", folder):
+        found = importlib.import_module(f"{package}.policies").GRANTS
+        if not isinstance(found, Mapping) or not all(
+            isinstance(granted, frozenset) for granted in found.values()
+        ):
+            raise TypeError("GRANTS does not map agents to sets of operations")
+        return found
+
+
+def _upstream_files(folder: Path) -> list[Path]:
+    return sorted((folder / "upstreams").glob("*.json"))
+
+
+def _upstream(path: Path) -> Upstream:
+    with reading(path):
+        upstream = msgspec.json.decode(path.read_bytes(), type=Upstream)
+        for operation in upstream.operations:
+            for schema in operation.replies.values():
+                # Whoever reads the replies compiles it again, and could not name the file.
+                Gate(True if schema is None else schema)
+        return upstream
+
+
+def _check_binding(
+    operation: Operation, binding: Binding | None, upstreams: Mapping[str, Upstream], folder: Path
+) -> None:
+    if not isinstance(binding, HttpBinding):
+        return
+    with reading(folder / "upstreams" / f"{binding.upstream}.json"):
+        if binding.upstream not in upstreams:
+            raise LookupError(f"it is missing, and {operation.id} is bound to it")
+        declared = {each.id for each in upstreams[binding.upstream].operations}
+        if binding.upstream_operation not in declared:
+            raise LookupError(f"it lacks {binding.upstream_operation}, as {operation.id} needs it")
+    _check_binding(operation, binding.fallback, upstreams, folder)
+
+
+def _entries(
+    operations: Iterable[Operation], tools: Iterable[Tool], path: Path
+) -> tuple[Entry, ...]:
+    by_operation = {tool.operation: tool for tool in tools}
+    with reading(path):
+        listed = msgspec.json.decode(path.read_bytes(), type=dict[str, list[ToolListing]])
+        listings = {listing.name: listing for listing in listed.get("tools", ())}
+        return tuple(
+            _entry(operation, by_operation.get(operation.id), listings) for operation in operations
+        )
+
+
+def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolListing]) -> Entry:
+    listing = listings.get(tool.name) if tool else None
+    if tool is None or listing is None:
+        raise LookupError(f"there is no tool for {operation.id}")
+    return Entry(operation, tool, listing, Gate(listing.input_schema), Gate(listing.output_schema))
+
+
+def _openapi(path: Path) -> bytes:
+    with reading(path):
+        text = path.read_bytes()
+        msgspec.json.decode(text, type=dict[str, Any])
+        return text

@@ -1,0 +1,142 @@
+"""How commands reach a gateway as its operator: over REST, in this process or elsewhere."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+import click
+import httpx
+
+from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.cli.exits import FINDINGS
+from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
+from gateway.contract import jsontext
+from gateway.errors import ConfigurationError
+from gateway.transports.problem_kinds import PROBLEMS
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
+_HERE: Final = "http://localhost"
+_TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
+_ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
+
+
+class Refused(click.ClickException):
+    """The gateway did not do it, and says why."""
+
+    exit_code = FINDINGS
+
+    def __init__(self, problem: Mapping[str, Any]) -> None:
+        super().__init__(str(problem.get("detail", "The gateway refused.")))
+        self.problem = problem
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
+        """The gist, each broken rule, and the fix, on standard error."""
+        click.echo(f"error: {self.problem.get('code')}: {self.message}", err=True)
+        for violation in self.problem.get("errors", ()):
+            click.echo(f"  {violation.get('pointer')}: {violation.get('detail')}", err=True)
+        if advice := _ADVICE.get(str(self.problem.get("type"))):
+            click.echo(f"fix: {advice}", err=True)
+
+
+class Operator:
+    """One gateway, asked as its operator."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def ask(
+        self, method: str, path: str, *, query: Mapping[str, Any] = {}, body: Any = None
+    ) -> Any:
+        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers."""
+        given = {name: str(value) for name, value in query.items() if value is not None}
+        content = None if body is None else jsontext.encode(body)
+        try:
+            reply = await self._client.request(method, path, params=given, content=content)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ConfigurationError(
+                f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
+                "gateway there, or correct --url"
+            ) from None
+        try:
+            value = jsontext.decode(reply.content) if reply.content else None
+        except jsontext.NotJson:
+            raise ConfigurationError(
+                f"{self._client.base_url} answered what no gateway answers; correct --url"
+            ) from None
+        if not reply.is_success:
+            raise Refused(value if isinstance(value, dict) else {})
+        return value
+
+    async def pages(
+        self, path: str, query: Mapping[str, Any], limit: int | None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """The items of every page, up to `limit` of them."""
+        after: str | None = None
+        left = limit
+        while left is None or left > 0:
+            size = 200 if left is None else min(left, 200)
+            page = await self.ask("GET", path, query={**query, "limit": size, "after": after})
+            for item in page["items"]:
+                yield item
+            after = page["next"]
+            if after is None:
+                return
+            left = None if left is None else left - len(page["items"])
+
+
+def segment(text: str) -> str:
+    """`text` as one segment of a path."""
+    return quote(text, safe="", errors="surrogateescape")
+
+
+def operator_options(command: _Command) -> _Command:
+    """`--url`, `--key-file`, `--json` and the settings of a gateway in this process."""
+    return remote_options(settings_options(*OPENING)(json_option(command)))
+
+
+def run_operator(
+    flags: Mapping[str, Any], ask: Callable[[Operator], Coroutine[Any, Any, _Result]]
+) -> _Result:
+    """Run `ask` at the gateway that the options mean; without --url, on its database here."""
+    given = dict(flags)
+    url, key_file = given.pop("url"), given.pop("key_file")
+    refuse_mixed(url, key_file, {})
+    return asyncio.run(_run(given, url, key_file, ask))
+
+
+async def _run(
+    flags: dict[str, Any],
+    url: str | None,
+    key_file: Path | None,
+    ask: Callable[[Operator], Coroutine[Any, Any, _Result]],
+) -> _Result:
+    settings = settings_of(flags)
+    if url is None:
+        start_logs(settings, is_quiet=True)
+        async with Gateway.open(settings) as gateway:
+            tell_of_new_key(gateway, settings)
+            app: Any = gateway.operator_site(ADMINISTRATOR)
+            async with _client(_HERE, None, httpx.ASGITransport(app)) as client:
+                return await ask(Operator(client))
+    async with _client(checked_url(url), remote_key(settings, key_file), None) as client:
+        return await ask(Operator(client))
+
+
+@asynccontextmanager
+async def _client(
+    base: str, key: str | None, transport: httpx.AsyncBaseTransport | None
+) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"content-type": "application/json", "accept": "application/json"}
+    if key is not None:
+        headers["authorization"] = f"Bearer {key}"
+    async with httpx.AsyncClient(
+        base_url=base, headers=headers, timeout=_TIMEOUT, transport=transport, trust_env=False
+    ) as client:
+        yield client

@@ -1,0 +1,98 @@
+"""The run of a job of the kind `delivery`: one attempt to bring an event to an endpoint.
+
+Its time is bounded, and an endpoint that has only failed for days is disabled, so that a partner
+who is slow or gone costs the others little. How many go to one endpoint at once is the worker's to
+say (`gateway.jobs.pace`).
+"""
+
+from datetime import timedelta
+from typing import Final
+from uuid import NAMESPACE_URL, uuid5
+
+from gateway.contract.conversion import rfc3339
+from gateway.contract.event import ENDPOINT_DISABLED
+from gateway.events.courier import Courier
+from gateway.events.verdict import Verdict
+from gateway.failpoints import hit
+from gateway.jobs.backoff import wait_seconds
+from gateway.jobs.outcome import Failed, Finished, Outcome
+from gateway.store.base import Endpoints
+from gateway.store.records import (
+    Changes,
+    Claim,
+    DeliveryOutcome,
+    Endpoint,
+    Failure,
+    NewEvent,
+)
+
+SOURCE: Final = "/endpoints"
+"""CloudEvents `source` of what is said of endpoints."""
+FAILING: Final = timedelta(days=5)
+"""After so long without a success an endpoint gets nothing any more."""
+
+
+class Deliver:
+    """Runs deliveries. See `gateway.jobs.outcome.Run`."""
+
+    def __init__(self, endpoints: Endpoints, courier: Courier) -> None:
+        self._endpoints = endpoints
+        self._courier = courier
+
+    async def __call__(self, claim: Claim) -> Outcome:
+        """See `Run`. Raises `StoreError`."""
+        delivery = await self._endpoints.delivery(claim.job.subject)
+        endpoint = await self._endpoints.find(delivery.endpoint_id) if delivery else None
+        if delivery is None or endpoint is None:
+            return _given_up("endpoint_removed", "the endpoint was removed")
+        if endpoint.state != "active":
+            return _given_up("endpoint_disabled", "enable the endpoint, then redrive")
+        hit("events.before_send")
+        verdict = await self._courier.carry(delivery.event, endpoint)
+        hit("events.after_send")
+        return _outcome(claim, endpoint, verdict)
+
+
+def _outcome(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> Outcome:
+    if verdict.error is None:
+        success = DeliveryOutcome(endpoint_id=endpoint.id, is_success=True)
+        return Finished(changes=Changes(delivery=success))
+    failure = Failure(error=verdict.error, detail=verdict.detail)
+    wait = wait_seconds(claim.job, verdict.asked_seconds) if verdict.is_retryable else None
+    if not verdict.is_endpoints_fault:
+        return Failed(failure=failure, retry_seconds=wait)
+    because = _why_disabled(claim, endpoint, verdict)
+    note = DeliveryOutcome(endpoint_id=endpoint.id, is_success=False, disable_because=because)
+    if because is None:
+        return Failed(failure=failure, retry_seconds=wait, changes=Changes(delivery=note))
+    events = (_disabled(claim, endpoint, because),)
+    return Failed(
+        failure=failure, retry_seconds=None, changes=Changes(delivery=note, events=events)
+    )
+
+
+def _why_disabled(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> str | None:
+    if verdict.is_gone:
+        return "gone"
+    since = endpoint.failing_since
+    # Both times are the store's: the job was last changed when it was claimed.
+    if since is not None and claim.job.updated_at - since >= FAILING:
+        return "failing"
+    return None
+
+
+def _disabled(claim: Claim, endpoint: Endpoint, because: str) -> NewEvent:
+    since = rfc3339(endpoint.failing_since) if endpoint.failing_since else None
+    # Deliveries that fail at the same moment report one end of one failure.
+    cause = since or claim.job.id
+    return NewEvent(
+        id=str(uuid5(NAMESPACE_URL, f"{ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
+        type=ENDPOINT_DISABLED,
+        subject=endpoint.id,
+        source=SOURCE,
+        data={"endpoint_id": endpoint.id, "reason": because, "failing_since": since},
+    )
+
+
+def _given_up(error: str, detail: str) -> Failed:
+    return Failed(failure=Failure(error=error, detail=detail), retry_seconds=None)

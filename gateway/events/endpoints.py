@@ -1,0 +1,189 @@
+"""Subscribers' endpoints: added, tested, rotated, disabled."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway.clock import Clock
+from gateway.contract.event import ENDPOINT_TESTED, is_type_meant
+from gateway.errors import InvalidArguments
+from gateway.events.address import read_url
+from gateway.events.courier import Courier, Sender
+from gateway.events.deliver import SOURCE
+from gateway.events.filters import TypeFilter
+from gateway.events.secrets import Keyring
+from gateway.signatures import standard
+from gateway.store.base import Endpoints
+from gateway.store.records import Endpoint, StoredEvent
+
+GRACE_SECONDS: Final = 24 * 3600.0
+"""How long the previous secret goes on signing after a rotation."""
+MAX_GRACE_SECONDS: Final = 7 * GRACE_SECONDS
+MAX_DESCRIPTION: Final = 200
+
+
+class NewSecret(Struct, frozen=True, kw_only=True):
+    """An endpoint's signing secret at the only moment at which it is shown."""
+
+    secret: str
+    endpoint: Endpoint
+
+    def __repr__(self) -> str:
+        return f"NewSecret({self.endpoint.id})"
+
+
+class EndpointBook:
+    """All endpoints. What it stores of a secret is sealed."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        keyring: Keyring,
+        sender: Sender,
+        clock: Clock,
+        event_types: Collection[str],
+    ) -> None:
+        """`event_types` are those that the gateway publishes."""
+        self._endpoints = endpoints
+        self._keyring = keyring
+        self._sender = sender
+        self._courier = Courier(sender, keyring, clock)
+        self._clock = clock
+        self._event_types = event_types
+
+    async def add(
+        self, url: str, description: str = "", event_types: Sequence[str] = ()
+    ) -> NewSecret:
+        """Deliver events of these types, or with these prefixes, to `url` from now on.
+
+        Raises `InvalidArguments` for a URL that may not be reached or cannot be at present, and for
+        a type that is never published; `MalformedRequest` for what is no type.
+        """
+        plain = read_url(url)
+        _refuse_unreadable(description)
+        wanted = self._wanted(event_types)
+        refusal = await self._sender.refusal(plain)
+        if refusal is not None:
+            raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
+        now = self._clock.now()
+        endpoint_id = str(uuid4())
+        secret = standard.new_secret()
+        endpoint = Endpoint(
+            id=endpoint_id,
+            url=plain,
+            description=description,
+            event_types=wanted,
+            secret=self._keyring.seal(secret, endpoint_id),
+            previous_secret=None,
+            previous_until=None,
+            state="active",
+            disabled_because=None,
+            failing_since=None,
+            created_at=now,
+            updated_at=now,
+        )
+        await self._endpoints.add(endpoint)
+        return NewSecret(secret=secret, endpoint=endpoint)
+
+    async def find(self, endpoint_id: str) -> Endpoint | None:
+        """The endpoint with this id."""
+        return await self._endpoints.find(endpoint_id)
+
+    async def list(self) -> list[Endpoint]:
+        """All endpoints."""
+        return await self._endpoints.all()
+
+    async def rotate(
+        self, endpoint_id: str, grace_seconds: float = GRACE_SECONDS
+    ) -> NewSecret | None:
+        """A new secret; for `grace_seconds`, deliveries are signed with the previous one too.
+
+        None where there is no such endpoint. Raises `InvalidArguments` for more than seven days.
+        """
+        if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
+            detail = f"grace_seconds must be from 0 to {MAX_GRACE_SECONDS:g}"
+            raise InvalidArguments.at("/grace_seconds", "maximum", detail)
+        endpoint = await self._endpoints.find(endpoint_id)
+        if endpoint is None:
+            return None
+        secret = standard.new_secret()
+        kept = endpoint.secret if grace_seconds else None
+        until = self._clock.now() + timedelta(seconds=grace_seconds) if grace_seconds else None
+        values: dict[str, Any] = {
+            "secret": self._keyring.seal(secret, endpoint_id),
+            "previous_secret": kept,
+            "previous_until": until,
+        }
+        if not await self._endpoints.change(endpoint_id, values):
+            return None
+        return NewSecret(secret=secret, endpoint=replace(endpoint, **values))
+
+    async def disable(self, endpoint_id: str) -> bool:
+        """Deliver nothing more to it; False when there is no such endpoint."""
+        values = {"state": "disabled", "disabled_because": "operator"}
+        return await self._endpoints.change(endpoint_id, values)
+
+    async def enable(self, endpoint_id: str) -> bool:
+        """Deliver to it again, with a clean record; False when there is no such endpoint."""
+        values = {"state": "active", "disabled_because": None, "failing_since": None}
+        return await self._endpoints.change(endpoint_id, values)
+
+    async def remove(self, endpoint_id: str) -> bool:
+        """Forget it and what was to be delivered to it; False when there is no such endpoint."""
+        return await self._endpoints.remove(endpoint_id)
+
+    async def test(self, endpoint_id: str) -> str | None:
+        """Send one signed event to it now, and say what came back: `2xx` to `5xx`, or why nothing.
+
+        More is not told: neither body nor status, lest the test be a window into other networks.
+        None where there is no such endpoint. A test leaves the endpoint's record as it is.
+        """
+        endpoint = await self._endpoints.find(endpoint_id)
+        if endpoint is None:
+            return None
+        event = StoredEvent(
+            position=0,
+            id=str(uuid4()),
+            type=ENDPOINT_TESTED,
+            subject=endpoint_id,
+            source=SOURCE,
+            time=self._clock.now(),
+            data={"endpoint_id": endpoint_id},
+            webhook_id=None,
+        )
+        return (await self._courier.carry(event, endpoint)).answer
+
+    async def reseal(self) -> int:
+        """Seal with the newest key what an older one has sealed, which then may go; how many."""
+        count = 0
+        for endpoint in await self._endpoints.all():
+            values = self._resealed(endpoint)
+            if values:
+                count += await self._endpoints.change(endpoint.id, values)
+        return count
+
+    def _resealed(self, endpoint: Endpoint) -> dict[str, bytes]:
+        sealed = {"secret": endpoint.secret, "previous_secret": endpoint.previous_secret}
+        return {
+            name: self._keyring.seal(self._keyring.open(text, endpoint.id), endpoint.id)
+            for name, text in sealed.items()
+            if text is not None and not self._keyring.is_newest(text)
+        }
+
+    def _wanted(self, event_types: Sequence[str]) -> tuple[str, ...]:
+        wanted = TypeFilter.of(event_types).types
+        for each in wanted:
+            if not any(is_type_meant(each, known) for known in self._event_types):
+                detail = f"{each} is no event that this gateway publishes"
+                raise InvalidArguments.at("/event_types", "enum", detail)
+        return wanted
+
+
+def _refuse_unreadable(description: str) -> None:
+    if len(description) > MAX_DESCRIPTION or not description.isprintable():
+        detail = f"description must be one line of at most {MAX_DESCRIPTION} characters"
+        raise InvalidArguments.at("/description", "maxLength", detail)

@@ -1,0 +1,114 @@
+"""What one follower is sent: the log as Server-Sent Events (HTML Standard §9.2)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import suppress
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from gateway.contract import jsontext
+from gateway.events.feed import Feed, Page, Reset
+from gateway.events.filters import Place, TypeFilter
+from gateway.events.recent import Published
+
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""Below what proxies wait for on a silent connection."""
+RETRY_MILLISECONDS: Final = 2000
+_CHUNK_BYTES: Final = 64 * 1024
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What somebody wants to follow."""
+
+    wanted: TypeFilter = TypeFilter()
+    cursor: str | None = None
+    """Where it was; goes before `start`."""
+    start: Literal["latest", "earliest"] = "latest"
+    """Where to begin without a cursor."""
+
+
+async def stream_events(
+    feed: Feed, wish: Wish, keep_alive_seconds: float = KEEP_ALIVE_SECONDS
+) -> AsyncGenerator[bytes, None]:
+    """Pieces of the stream, from the first on; the last when the gateway stops.
+
+    At least one comes in `keep_alive_seconds`. Whoever takes them slowly only falls behind: nothing
+    is kept for it but its place. Raises `StoreError`, before the first piece or later.
+    """
+    opening = await _open(feed, wish)
+    retry = b"retry: %d\n\n" % RETRY_MILLISECONDS
+    yield retry + _reset_frame(opening.reset, wish.wanted)
+    place = told = opening.place
+    loop = asyncio.get_running_loop()
+    due = loop.time() + keep_alive_seconds
+    while not feed.is_closing:
+        news = feed.news()
+        page = await feed.since(place, wish.wanted)
+        for piece in _pieces(page, wish.wanted):
+            yield piece
+            told, due = page.place, loop.time() + keep_alive_seconds
+        is_news = page.place != place
+        place = page.place
+        if not is_news:
+            await _wait(news, due)
+        if loop.time() >= due:
+            yield _keep_alive(place if place != told else None, wish.wanted)
+            told, due = place, loop.time() + keep_alive_seconds
+    yield retry
+
+
+async def _open(feed: Feed, wish: Wish) -> Page:
+    if wish.cursor is not None:
+        return await feed.resume(wish.cursor, wish.wanted)
+    place = await (feed.newest() if wish.start == "latest" else feed.earliest())
+    return Page((), place)
+
+
+async def _wait(news: asyncio.Event, due: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(due):
+            await news.wait()
+
+
+def _pieces(page: Page, wanted: TypeFilter) -> Iterator[bytes]:
+    if page.reset is not None:
+        yield _reset_frame(page.reset, wanted)
+    yield from _joined(_frame(event, wanted) for event in page.events)
+
+
+def _joined(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Several frames at once, but never many large ones."""
+    piece: list[bytes] = []
+    size = 0
+    for frame in frames:
+        piece.append(frame)
+        size += len(frame)
+        if size >= _CHUNK_BYTES:
+            yield b"".join(piece)
+            piece, size = [], 0
+    if piece:
+        yield b"".join(piece)
+
+
+def _frame(event: Published, wanted: TypeFilter) -> bytes:
+    cursor = event.place.cursor(wanted).encode()
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (cursor, event.type.encode(), event.text)
+
+
+def _reset_frame(reset: Reset | None, wanted: TypeFilter) -> bytes:
+    """Says that there is a gap: where the follower was is not known, or not kept any more."""
+    if reset is None:
+        return b""
+    text = jsontext.encode({"reason": reset.reason, "oldest": reset.place.position + 1})
+    cursor = reset.place.cursor(wanted).encode()
+    return b"id: %b\nevent: reset\ndata: %b\n\n" % (cursor, text)
+
+
+def _keep_alive(place: Place | None, wanted: TypeFilter) -> bytes:
+    """A sign of life; with a cursor when events passed by that the filter left out.
+
+    Without it a follower of rare events would come back with a place that is long removed.
+    """
+    cursor = b"" if place is None else b"id: %b\n" % place.cursor(wanted).encode()
+    return b": keep-alive\n%b\n" % cursor

@@ -1,0 +1,77 @@
+"""What an answer, or its absence, means for a delivery."""
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.backends.posting import Answer, NoAnswer
+
+PASSING: Final = frozenset({408, 409, 425, 429})
+"""Client errors that time mends. All other ones are about the message, or the endpoint."""
+GONE: Final = 410
+_SECONDS: Final = re.compile(r"[0-9]{1,10}")
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """How an attempt to deliver ended."""
+
+    answer: str
+    """`2xx` to `5xx`, or why there was none: all that a test of an endpoint tells."""
+    error: str | None = None
+    """A class such as `endpoint_unavailable`; None for what was delivered."""
+    detail: str | None = None
+    """What an operator may know of it."""
+    is_retryable: bool = False
+    is_gone: bool = False
+    """Whether the endpoint wants nothing any more."""
+    is_endpoints_fault: bool = True
+    asked_seconds: float | None = None
+    """How long the endpoint wants to be left alone."""
+
+
+def verdict_of(outcome: Answer | NoAnswer, now: datetime) -> Verdict:
+    """What `outcome` means, by Standard Webhooks 1.0.0: nothing but 2xx is a delivery."""
+    if isinstance(outcome, NoAnswer):
+        return _unanswered(outcome)
+    answer, status = f"{outcome.status // 100}xx", f"HTTP {outcome.status}"
+    if answer == "2xx":
+        return Verdict(answer=answer)
+    if outcome.status == GONE:
+        return Verdict(answer=answer, error="endpoint_gone", detail=status, is_gone=True)
+    if answer == "5xx" or outcome.status in PASSING:
+        return Verdict(
+            answer=answer,
+            error="endpoint_unavailable",
+            detail=status,
+            is_retryable=True,
+            asked_seconds=_seconds(outcome.retry_after, now),
+        )
+    error = "endpoint_redirects" if answer == "3xx" else "endpoint_refuses"
+    return Verdict(answer=answer, error=error, detail=status)
+
+
+def _unanswered(outcome: NoAnswer) -> Verdict:
+    is_refused = outcome.reason == "address_refused"
+    return Verdict(
+        answer=outcome.reason,
+        error=outcome.reason if is_refused else f"endpoint_{outcome.reason}",
+        detail=outcome.detail,
+        is_retryable=not is_refused,
+    )
+
+
+def _seconds(retry_after: str | None, now: datetime) -> float | None:
+    """Both forms of RFC 9110 §10.2.3; None for anything else."""
+    if retry_after is None:
+        return None
+    if _SECONDS.fullmatch(retry_after):
+        return float(retry_after)
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((moment - now).total_seconds(), 0.0)

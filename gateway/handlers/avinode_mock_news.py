@@ -1,0 +1,81 @@
+"""What the Avinode mock tells of itself: each change as a signed message, and some as a pointer.
+
+Which of the two is sent is the sender's choice, for nobody listens to both.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from gateway.contract.conversion import as_date_time, rfc3339
+from gateway.contract.mock import MockMessage, MockState
+from gateway.handlers.avinode_mock_fleet import OPERATORS
+
+_API: Final = "https://sandbox.avinode.com/api"
+
+
+def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
+    """A signed message of what happens at `moment`."""
+    message_id = state.new_id("evt")
+    payload = {
+        "event_type": event,
+        "event_id": message_id,
+        "timestamp": rfc3339(moment),
+        **facts,
+    }
+    state.later(moment, MockMessage(id=message_id, event=event, payload=payload))
+
+
+def point(state: MockState, moment: datetime, kind: str, thing_id: str) -> None:
+    """A pointer to a thing that is new or has changed at `moment`."""
+    payload = {"id": thing_id, "href": f"{_API}/{kind}/{thing_id}", "type": kind}
+    message_id = state.new_id("apointer")
+    state.later(moment, MockMessage(id=message_id, event=kind, payload=payload))
+
+
+def operator_facts(company: str) -> dict[str, Any]:
+    """An operator as signed messages show it."""
+    operator = OPERATORS[company]
+    return {
+        "id": operator.id,
+        "name": operator.name,
+        "rating": operator.rating,
+        "safety_rating": operator.safety_rating,
+    }
+
+
+def flight_facts(segment: Mapping[str, Any]) -> dict[str, Any]:
+    """A flight as signed messages show it; its departure where that is a moment."""
+    facts = {
+        "departure_airport": segment["startAirport"]["icao"],
+        "arrival_airport": segment["endAirport"]["icao"],
+        "passengers": int(segment["paxCount"]),
+    }
+    leaves = segment["dateTime"]
+    try:
+        moment = as_date_time(f"{leaves['date']}T{leaves.get('time', '00:00')}:00Z")
+    except ValueError:
+        return facts
+    return {**facts, "departure_at": moment}
+
+
+def quote_facts(
+    rfq_id: str, lift_id: str, company: str, quote: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A quote as signed messages show it."""
+    lift, price, parts = quote["lift"], quote["sellerPrice"], quote["breakdown"]
+    return {
+        "rfp_id": rfq_id,
+        "quote_id": quote["id"],
+        "thread_id": lift_id,
+        "operator": operator_facts(company),
+        "aircraft": {"type": lift["aircraftType"]["name"], "id": lift["id"]},
+        "price": {
+            "total": price["price"],
+            "currency": price["currency"],
+            "base": parts["basePrice"],
+            "taxes_fees": parts["taxesAndFees"],
+        },
+        "valid_until": quote["validUntil"],
+        "notes": quote["sellerMessage"],
+    }

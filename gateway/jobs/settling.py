@@ -1,0 +1,75 @@
+"""From the outcome of a run to the store, under the claim that it was run with."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from gateway.errors import StoreError
+from gateway.failpoints import hit
+from gateway.jobs.outcome import Failed, Finished, Outcome, Released
+from gateway.jobs.together import Together
+from gateway.store.base import Queue
+from gateway.store.records import Changes, Claim, Failure, Job
+
+_log: Final = logging.getLogger(__name__)
+_RETRY_SECONDS: Final = 0.5
+
+OnDead = Callable[[Job, Failure], Changes]
+"""What else becomes true when a job ends in the dead letter."""
+OnSettled = Callable[[Changes], None]
+"""Told what has become true."""
+
+
+class Settlement:
+    """Writes outcomes, each in one transaction that holds only while its claim does."""
+
+    def __init__(self, queue: Queue, on_dead: OnDead, on_settled: OnSettled) -> None:
+        self._queue = queue
+        self._finishing: Together[tuple[Claim, Changes], bool] = Together(queue.finish_all)
+        self._on_dead = on_dead
+        self._on_settled = on_settled
+        self.fenced = 0
+        """Outcomes that the store refused, since their claims were lost."""
+
+    async def settle(self, claim: Claim, outcome: Outcome) -> None:
+        """Write `outcome`; tried again until it is known what became of it, or cancelled."""
+        changes = self._changes(claim, outcome)
+        if await self._written(claim, outcome, changes):
+            self._on_settled(changes)
+        else:
+            self.fenced += 1
+            _log.warning("outcome of job %s refused: its claim was lost", claim.job.id)
+
+    async def _written(self, claim: Claim, outcome: Outcome, changes: Changes) -> bool:
+        while True:
+            try:
+                return await self._write(claim, outcome, changes)
+            except StoreError as error:
+                # Also after a commit whose answer was lost: the claim has ended with it, so the
+                # next try changes nothing.
+                _log.error("outcome of job %s not stored yet (%s)", claim.job.id, error.detail)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    def _changes(self, claim: Claim, outcome: Outcome) -> Changes:
+        match outcome:
+            case Failed(failure=failure, retry_seconds=None, changes=changes):
+                last = self._on_dead(claim.job, failure)
+                events = (*changes.events, *last.events)
+                return replace(changes, events=events, audit=changes.audit or last.audit)
+            case Finished(changes=changes) | Failed(changes=changes):
+                return changes
+            case Released():
+                return Changes()
+
+    async def _write(self, claim: Claim, outcome: Outcome, changes: Changes) -> bool:
+        match outcome:
+            case Finished():
+                return await self._finishing.ask((claim, changes))
+            case Failed(failure=failure, retry_seconds=seconds):
+                hit("jobs.in_dead_letter" if seconds is None else "jobs.in_retry")
+                return await self._queue.fail(claim, failure, seconds, changes)
+            case Released(delay_seconds=seconds):
+                return await self._queue.release([claim], seconds) == 1

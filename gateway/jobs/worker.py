@@ -1,0 +1,109 @@
+"""Background work: claims jobs, runs them, keeps its claims alive, takes back those of the dead."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.errors import StoreError
+from gateway.failpoints import hit
+from gateway.jobs.attempting import Attempting
+from gateway.jobs.crew import Crew
+from gateway.jobs.holds import Holds
+from gateway.jobs.outcome import Run
+from gateway.jobs.pace import SLOTS, USUAL, Pace
+from gateway.jobs.settling import OnDead, OnSettled, Settlement
+from gateway.store.base import Queue
+from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job, JobKind
+
+_log: Final = logging.getLogger(__name__)
+_SWEEP_LIMIT: Final = 500
+_CRASH_SECONDS: Final = 0.2
+"""Until the next attempt of a job whose worker has died."""
+
+
+class Worker:
+    """Works until it is stopped. A store that fails makes it wait, and nothing else.
+
+    `on_settled` is told of all that becomes true, by which others know that there is work for them.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        runs: Mapping[JobKind, Run],
+        *,
+        name: str,
+        on_dead: OnDead,
+        on_settled: OnSettled,
+        pace: Pace = USUAL,
+    ) -> None:
+        self._queue = queue
+        self._on_dead = on_dead
+        self._on_settled = on_settled
+        self._pace = pace
+        self._holds = Holds(queue, pace)
+        self._settlement = Settlement(queue, on_dead, self._settled)
+        self._crews = {
+            kind: (
+                Crew(kind, SLOTS[kind] * pace.size, name, queue, self._holds, pace),
+                Attempting(run, pace.run_seconds, self._holds, self._settlement),
+            )
+            for kind, run in runs.items()
+        }
+
+    @property
+    def fenced(self) -> int:
+        """Outcomes that were refused because their claims were lost."""
+        return self._settlement.fenced
+
+    @property
+    def lost(self) -> int:
+        """Claims that ended before their work did."""
+        return self._holds.lost
+
+    def wake(self) -> None:
+        """Look for work now: some may have come."""
+        for crew, _ in self._crews.values():
+            crew.wake()
+
+    def stop(self) -> None:
+        """Claim no more; `work` ends when what runs has ended, or its grace has."""
+        for crew, _ in self._crews.values():
+            crew.stop()
+
+    async def work(self) -> None:
+        """Work until `stop` is called."""
+        async with asyncio.TaskGroup() as watch:
+            watches = [
+                watch.create_task(self._holds.beat(), name="heartbeat"),
+                watch.create_task(self._sweep(), name="sweep"),
+            ]
+            async with asyncio.TaskGroup() as crews:
+                for crew, attempting in self._crews.values():
+                    crews.create_task(crew.work(attempting))
+            grace = self._pace.grace_seconds
+            await asyncio.gather(*(crew.finish(grace) for crew, _ in self._crews.values()))
+            for task in watches:
+                task.cancel()
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(self._pace.sweep_seconds)
+            hit("jobs.in_sweep")
+            try:
+                again, dead = await self._queue.sweep(_SWEEP_LIMIT, _CRASH_SECONDS, self._died)
+            except StoreError as error:
+                _log.error("ended claims cannot be taken back (%s)", error.detail)
+                continue
+            if again or dead:
+                _log.warning("claims of dead workers: %d tried again, %d dead letters", again, dead)
+                self._settled(Changes())
+
+    def _died(self, job: Job) -> Changes:
+        return self._on_dead(job, Failure(error=LEASE_EXPIRED))
+
+    def _settled(self, changes: Changes) -> None:
+        if changes.webhooks or changes.calls:
+            self.wake()
+        self._on_settled(changes)

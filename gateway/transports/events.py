@@ -1,0 +1,146 @@
+"""The door of `GET /events`: the gateway's events as a stream that can be resumed."""
+
+from contextlib import aclosing
+from typing import Final
+from urllib.parse import parse_qsl
+
+from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed
+from gateway.events.filters import TypeFilter
+from gateway.events.stream import Wish, stream_events
+from gateway.transports.asgi import (
+    ClientGone,
+    Receive,
+    Scope,
+    Send,
+    header_values,
+    read_body,
+    request_id_of,
+    respond,
+)
+from gateway.transports.following import Asked, Followers
+from gateway.transports.mcp.fast import while_connected
+from gateway.transports.negotiation import require_accept
+from gateway.transports.problems import log_failure, send_problem
+from gateway.transports.rest import shown_credentials
+
+EVENT_STREAM: Final = "text/event-stream"
+_ALLOW: Final = ("GET", "HEAD", "OPTIONS")
+_PARAMETERS: Final = frozenset({"types", "last_event_id", "from"})
+_HEAD: Final = [
+    (b"content-type", EVENT_STREAM.encode()),
+    (b"cache-control", b"no-store, no-transform"),
+    # Proxies that collect answers before they pass them on would hold events back.
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class EventDoor:
+    """Serves `/events`: Server-Sent Events, each a CloudEvent with a cursor as its id."""
+
+    def __init__(self, followers: Followers) -> None:
+        self._followers = followers
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, for as long as its client stays."""
+        answer = _Answer(send)
+        try:
+            if scope["method"] == "OPTIONS":
+                await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
+                return
+            await read_body(receive)
+            await while_connected(self._follow(scope, answer), receive)
+        except ClientGone:
+            return
+        except Exception as error:  # noqa: BLE001 - this door's single edge
+            await answer.fail(error, request_id_of(scope))
+
+    async def _follow(self, scope: Scope, answer: "_Answer") -> None:
+        if scope["method"] not in _ALLOW:
+            raise MethodNotAllowed(allow=_ALLOW)
+        credentials = shown_credentials(scope)
+        asked = Asked(credentials=credentials, transport="rest", request_id=request_id_of(scope))
+        wish, refusal = _read(scope)
+        async with self._followers.admit(asked, refusal):
+            if scope["method"] == "HEAD":
+                await answer.begin()
+                await answer.end()
+                return
+            watch = self._followers.watch(credentials)
+            async with aclosing(stream_events(self._followers.feed, wish)) as pieces:
+                async for piece in pieces:
+                    await watch.look()
+                    await answer.say(piece)
+            await answer.end()
+
+
+class _Answer:
+    """A stream that is begun with its first piece: until then the answer may be a problem."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._is_begun = False
+
+    async def begin(self) -> None:
+        self._is_begun = True
+        await self._send({"type": "http.response.start", "status": 200, "headers": _HEAD})
+
+    async def say(self, piece: bytes) -> None:
+        if not self._is_begun:
+            await self.begin()
+        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def end(self) -> None:
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def fail(self, error: Exception, request_id: str) -> None:
+        """Tell the problem, or end a stream that is begun: its client resumes, and is told then."""
+        if not self._is_begun:
+            await send_problem(self._send, error, request_id)
+            return
+        log_failure(error, request_id)
+        await self.end()
+
+
+def _read(scope: Scope) -> tuple[Wish, CallerError | None]:
+    """What the request wishes, or why that cannot be read."""
+    try:
+        require_accept(scope, EVENT_STREAM)
+        return _wish(scope), None
+    except CallerError as error:
+        return Wish(), error
+
+
+def _wish(scope: Scope) -> Wish:
+    parameters = _parameters(scope)
+    start = parameters.get("from", "latest")
+    if start not in {"latest", "earliest"}:
+        raise MalformedRequest("`from` is `latest` or `earliest`.")
+    types = parameters.get("types")
+    return Wish(
+        wanted=TypeFilter.of([] if types is None else types.split(",")),
+        cursor=_cursor(scope, parameters),
+        start="latest" if start == "latest" else "earliest",
+    )
+
+
+def _cursor(scope: Scope, parameters: dict[str, str]) -> str | None:
+    """The header before the parameter: who reconnects sends the one, and keeps the other."""
+    headers = header_values(scope, b"last-event-id")
+    if len(headers) > 1:
+        raise MalformedRequest("The header Last-Event-ID occurs twice.")
+    # An empty id is what a client without any sends (HTML Standard §9.2.3).
+    shown = headers[0].decode("latin-1") if headers else parameters.get("last_event_id")
+    return shown or None
+
+
+def _parameters(scope: Scope) -> dict[str, str]:
+    """The query. Raises `MalformedRequest` for a name that is not known, or occurs twice."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=10)
+    except ValueError:
+        raise MalformedRequest("The query cannot be read.") from None
+    parameters = dict(pairs)
+    if len(parameters) != len(pairs) or not parameters.keys() <= _PARAMETERS:
+        raise MalformedRequest("The query may hold types, last_event_id and from, each once.")
+    return parameters

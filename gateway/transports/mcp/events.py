@@ -1,0 +1,190 @@
+"""The events over MCP: a resource to read, and to be told of when there is more.
+
+The revision 2026-07-28 has one stream from server to client, `subscriptions/listen`. It carries
+that something changed, never what: whoever is told reads the resource again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from typing import Any, Final
+
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
+    ResourceUpdated,
+    event_to_notification,
+)
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    ListResourcesResult,
+    ReadResourceResult,
+    Resource,
+    SubscriptionFilter,
+    SubscriptionsAcknowledgedNotification,
+    SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenResult,
+    TextResourceContents,
+)
+
+from gateway.errors import GatewayError, UnknownOperation
+from gateway.events.cloudevents import CLOUD_EVENTS
+from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
+from gateway.transports.mcp.tools import Caller
+from gateway.transports.problems import log_failure, problem_of
+
+EVENTS_URI: Final = "gateway://events"
+NEWEST: Final = 50
+"""Events that the resource shows."""
+_PAUSE_SECONDS: Final = 1.0
+"""Between two notices of one stream: each asks for the same reading."""
+
+
+class EventResource:
+    """The resource of the newest events, for callers who may follow them."""
+
+    def __init__(self, followers: Followers, pause_seconds: float = _PAUSE_SECONDS) -> None:
+        self._followers = followers
+        self._pause_seconds = pause_seconds
+
+    def list(self, caller: Caller) -> ListResourcesResult:
+        """The resource, or nothing for a caller for whom it does not exist."""
+        resource = Resource(
+            uri=EVENTS_URI,
+            name="events",
+            title="Events",
+            description=(
+                f"The newest {NEWEST} events that the gateway published, oldest first, as "
+                "CloudEvents 1.0. Subscribe to be told of new ones."
+            ),
+            mime_type=CLOUD_EVENTS,
+        )
+        return ListResourcesResult(resources=[resource] if self._exists_for(caller) else [])
+
+    async def read(self, caller: Caller, uri: str) -> ReadResourceResult:
+        """The newest events as a JSON array. Raises `MCPError`."""
+        if uri != EVENTS_URI or caller.connector is not None:
+            raise _not_found(uri)
+        async with _told_as_protocol_errors(caller, uri), self._followers.prove(_asked(caller)):
+            newest = await self._followers.feed.latest(NEWEST)
+        text = b"[%b]" % b",".join(event.text for event in newest)
+        contents = TextResourceContents(uri=uri, mime_type=CLOUD_EVENTS, text=text.decode())
+        return ReadResourceResult(contents=[contents])
+
+    async def listen(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        caller: Caller,
+        requested: SubscriptionFilter,
+    ) -> SubscriptionsListenResult:
+        """Tell of changes until the client leaves or the gateway stops. Raises `MCPError`.
+
+        What is acknowledged is what the caller can be told of: of a resource that does not exist
+        for it, nothing. Tools do not change while the gateway runs.
+        """
+        if ctx.request_id is None:
+            raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
+        stream = _Stream(ctx, ctx.request_id)
+        uris = requested.resource_subscriptions or []
+        is_told = EVENTS_URI in uris and self._exists_for(caller)
+        async with _told_as_protocol_errors(caller, EVENTS_URI):
+            if is_told:
+                async with self._followers.admit(_asked(caller)):
+                    await self._tell(stream, caller, _honoured(requested, [EVENTS_URI]))
+            else:
+                with self._seat(caller):
+                    await self._hold(stream, caller, _honoured(requested, None))
+        return SubscriptionsListenResult(_meta=stream.meta)
+
+    def _exists_for(self, caller: Caller) -> bool:
+        return caller.connector is None and self._followers.may_see(caller.principal)
+
+    def _seat(self, caller: Caller) -> AbstractContextManager[None]:
+        return self._followers.feed.seat(caller.principal.agent)
+
+    async def _tell(self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter) -> None:
+        feed, watch = self._followers.feed, self._followers.watch(caller.credentials)
+        told = await feed.newest()
+        await stream.acknowledge(honoured)
+        while not feed.is_closing:
+            news = feed.news()
+            end = feed.end
+            if end is not None and end.position > told.position:
+                told = end
+                await stream.say_updated()
+                await asyncio.sleep(self._pause_seconds)
+            else:
+                await _wait(news)
+            await watch.look()
+
+    async def _hold(self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter) -> None:
+        feed, watch = self._followers.feed, self._followers.watch(caller.credentials)
+        await stream.acknowledge(honoured)
+        while not feed.is_closing:
+            await _wait(feed.news())
+            await watch.look()
+
+
+async def _wait(news: asyncio.Event) -> None:
+    """Until there is news, or it is time to look whether the key is still good."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(RECHECK_SECONDS):
+            await news.wait()
+
+
+class _Stream:
+    """The answer of one `subscriptions/listen`, each of whose messages bears the request's id."""
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any], request_id: int | str) -> None:
+        self._session = ctx.session
+        self._request_id = request_id
+        self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
+
+    async def acknowledge(self, honoured: SubscriptionFilter) -> None:
+        """The first message: what will be told of."""
+        params = SubscriptionsAcknowledgedNotificationParams(
+            notifications=honoured, _meta=self.meta
+        )
+        await self._session.send_notification(
+            SubscriptionsAcknowledgedNotification(params=params),
+            related_request_id=self._request_id,
+        )
+
+    async def say_updated(self) -> None:
+        """Tell that there are events that the resource did not show before."""
+        updated = event_to_notification(ResourceUpdated(EVENTS_URI), self.meta)
+        await self._session.send_notification(updated, related_request_id=self._request_id)
+
+
+def _honoured(requested: SubscriptionFilter, uris: list[str] | None) -> SubscriptionFilter:
+    return SubscriptionFilter(
+        tools_list_changed=True if requested.tools_list_changed else None,
+        resource_subscriptions=uris,
+    )
+
+
+def _asked(caller: Caller) -> Asked:
+    return Asked(
+        credentials=caller.credentials, transport=caller.transport, request_id=caller.request_id
+    )
+
+
+def _not_found(uri: str) -> MCPError:
+    """The one answer for a resource that is not there and for one that must not be seen."""
+    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
+
+
+@asynccontextmanager
+async def _told_as_protocol_errors(caller: Caller, uri: str) -> AsyncIterator[None]:
+    try:
+        yield
+    except UnknownOperation:
+        raise _not_found(uri) from None
+    except GatewayError as error:
+        log_failure(error, caller.request_id)
+        problem = problem_of(error, caller.request_id)
+        raise MCPError(INTERNAL_ERROR, problem.detail, msgspec.to_builtins(problem)) from None

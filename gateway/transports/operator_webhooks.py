@@ -1,0 +1,221 @@
+"""What an operator sees and does of webhooks and of the work they make: `/operator/…`."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from msgspec import Meta, Struct
+
+from gateway.contract import jsontext
+from gateway.errors import UnknownPath, Unsuitable
+from gateway.store.base import Inbox, Queue
+from gateway.store.records import Job, JobKind, JobState, Page, Refusal, StoredWebhook
+from gateway.transports.operator_requests import (
+    MAX_PAGE,
+    AnyRequest,
+    OperatorDesk,
+    answer,
+    body_of,
+    listed,
+    query_of,
+)
+
+_Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
+_Id = Annotated[str, Meta(min_length=1, max_length=64)]
+_Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+Revalidate = Callable[[str], Awaitable[Sequence[Refusal] | None]]
+"""Judge one quarantined webhook by today's contract: what it still breaks; None when it is not in
+quarantine."""
+
+
+class WorkParts(Struct, frozen=True):
+    """What these routes work on."""
+
+    inbox: Inbox
+    queue: Queue
+    revalidate: Revalidate
+    wake: Callable[[], None]
+    """Tells the workers of this process that there is something to do."""
+
+
+class WebhookQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which webhooks to list."""
+
+    provider: _Name | None = None
+    event_type: _Name | None = None
+    state: JobState | None = None
+    limit: _Limit = 50
+    after: _Id | None = None
+
+
+class JobQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which jobs to list."""
+
+    kind: JobKind | None = None
+    lane: _Name | None = None
+    state: JobState | None = None
+    limit: _Limit = 50
+    after: _Id | None = None
+
+
+class Redrive(Struct, frozen=True, forbid_unknown_fields=True):
+    """How to repeat work."""
+
+    force: bool = False
+    """Also when it was completed."""
+
+
+def work_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """All of `/operator/webhooks` and `/operator/jobs`."""
+    return [
+        *_webhook_routes(desk, work),
+        *_repetition_routes(desk, work),
+        *_job_routes(desk, work),
+    ]
+
+
+def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """`/operator/webhooks`: what was received, and its payload."""
+
+    @get("/operator/webhooks", name="operator_webhooks")
+    async def list_webhooks(request: AnyRequest) -> Response[bytes]:
+        """The newest first, without payloads."""
+        await desk.admit(request)
+        asked = query_of(request, WebhookQuery)
+        found = await work.inbox.list(
+            Page(asked.limit, asked.after),
+            provider=asked.provider,
+            event_type=asked.event_type,
+            state=asked.state,
+        )
+        return listed([_summary(each) for each in found], asked.limit)
+
+    @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
+    async def show_webhook(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+        """One webhook, with its payload and every attempt at it."""
+        await desk.admit(request)
+        return answer(await _whole(work, await _webhook(work, webhook_id)))
+
+    return [list_webhooks, show_webhook]
+
+
+def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
+
+    @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
+    async def replay(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+        """A new attempt set for a webhook whose work has ended."""
+        caller = await desk.admit(request)
+        asked = await body_of(request, Redrive)
+        webhook = await _webhook(work, webhook_id)
+        told = {"webhook_id": webhook.id, "job_id": webhook.job.id, "force": asked.force}
+        await desk.record(request, caller, "operator.webhooks.replay", told)
+        return answer(await _redriven(work, webhook.job, caller.agent, force=asked.force), 202)
+
+    @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
+    async def revalidate(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+        """Judge a quarantined webhook by today's contract; it goes on when it keeps it."""
+        caller = await desk.admit(request)
+        webhook = await _webhook(work, webhook_id)
+        told = {"webhook_id": webhook.id}
+        await desk.record(request, caller, "operator.webhooks.revalidate", told)
+        refusals = await work.revalidate(webhook.id)
+        if refusals is None:
+            raise Unsuitable(_state(webhook.job, "Only what is quarantined can be judged again."))
+        work.wake()
+        return answer({"id": webhook.id, "accepted": not refusals, "refusals": refusals}, 200)
+
+    return [replay, revalidate]
+
+
+def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """`/operator/jobs`: all work, dead letters among it."""
+
+    @get("/operator/jobs", name="operator_jobs")
+    async def list_jobs(request: AnyRequest) -> Response[bytes]:
+        """The newest first."""
+        await desk.admit(request)
+        asked = query_of(request, JobQuery)
+        found = await work.queue.jobs(
+            Page(asked.limit, asked.after), kind=asked.kind, lane=asked.lane, state=asked.state
+        )
+        return listed([msgspec.to_builtins(job) for job in found], asked.limit)
+
+    @get("/operator/jobs/{job_id:str}", name="operator_job")
+    async def show_job(request: AnyRequest, job_id: str) -> Response[bytes]:
+        """One job with its attempts."""
+        await desk.admit(request)
+        job = await _job(work, job_id)
+        attempts = await work.queue.attempts(job.id)
+        return answer({**msgspec.to_builtins(job), "history": attempts})
+
+    @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
+    async def redrive(request: AnyRequest, job_id: str) -> Response[bytes]:
+        """A new attempt set for a job that has ended."""
+        caller = await desk.admit(request)
+        asked = await body_of(request, Redrive)
+        job = await _job(work, job_id)
+        told = {"job_id": job.id, "force": asked.force}
+        await desk.record(request, caller, "operator.jobs.redrive", told)
+        return answer(await _redriven(work, job, caller.agent, force=asked.force), 202)
+
+    @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
+    async def cancel(request: AnyRequest, job_id: str) -> Response[bytes]:
+        """End a job that is not under way."""
+        caller = await desk.admit(request)
+        job = await _job(work, job_id)
+        await desk.record(request, caller, "operator.jobs.cancel", {"job_id": job.id})
+        if not await work.queue.cancel(job.id, caller.agent):
+            raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
+        return answer(await _job(work, job.id), 200)
+
+    return [list_jobs, show_job, redrive, cancel]
+
+
+_NO_WEBHOOK: Final = "There is no webhook with this id."
+_NO_JOB: Final = "There is no job with this id."
+
+
+async def _webhook(work: WorkParts, webhook_id: str) -> StoredWebhook:
+    found = await work.inbox.find(webhook_id)
+    if found is None:
+        raise UnknownPath(_NO_WEBHOOK)
+    return found
+
+
+async def _job(work: WorkParts, job_id: str) -> Job:
+    found = await work.queue.find(job_id)
+    if found is None:
+        raise UnknownPath(_NO_JOB)
+    return found
+
+
+async def _redriven(work: WorkParts, job: Job, actor: str, *, force: bool) -> Mapping[str, Any]:
+    new = await work.queue.redrive(job.id, actor, force=force)
+    if new is None:
+        raise Unsuitable(_state(job, "Ended work can be repeated; completed work with `force`."))
+    work.wake()
+    return {"job": new}
+
+
+def _state(job: Job, rule: str) -> str:
+    return f"The job {job.id} is {job.state}. {rule}"
+
+
+async def _whole(work: WorkParts, webhook: StoredWebhook) -> dict[str, Any]:
+    attempts = await work.queue.attempts(webhook.job.id)
+    return {**_summary(webhook), "payload": _payload(webhook.body), "history": attempts}
+
+
+def _summary(webhook: StoredWebhook) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(webhook, builtin_types=(bytes,))
+    del shown["body"]
+    return {**shown, "state": webhook.job.state}
+
+
+def _payload(body: bytes | None) -> Any:
+    """As JSON where it is that; it was, or it would not have been stored."""
+    return None if body is None else jsontext.decode(body)

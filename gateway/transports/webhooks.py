@@ -1,0 +1,117 @@
+"""The webhook door, `POST /webhooks/<provider>`: senders are known by what they send."""
+
+from typing import Any, Final
+
+import msgspec
+from litestar import asgi
+from litestar.handlers import ASGIRouteHandler
+from msgspec import Struct
+
+from gateway.errors import GatewayError, MethodNotAllowed, PayloadTooLarge
+from gateway.failpoints import hit
+from gateway.store.records import Receipt
+from gateway.transports.asgi import (
+    ClientGone,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    header_values,
+    read_body,
+    request_id_of,
+    respond,
+)
+from gateway.transports.negotiation import require_json_body
+from gateway.transports.problems import PROBLEM_JSON, problem_headers, problem_of, send_problem
+from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.peers import Networks, peer_of
+
+_ALLOW: Final = ("POST", "OPTIONS")
+_encode = msgspec.json.Encoder().encode
+
+
+class _Answer(Struct, frozen=True):
+    """What a sender is told of a message that was taken."""
+
+    id: str
+    """The webhook's id in the gateway."""
+    outcome: str
+    """`stored`, `quarantined` or `duplicate`."""
+
+
+class WebhookDoor:
+    """Reads requests, hands them to ingest, and answers; errors are problem+json."""
+
+    def __init__(self, ingest: Ingest, proxies: Networks) -> None:
+        """`proxies` are those whose `X-Forwarded-For` is believed."""
+        self._ingest = ingest
+        self._proxies = proxies
+
+    async def serve(self, provider: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. Never raises, but for cancellation."""
+        try:
+            if scope["method"] == "OPTIONS":
+                await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
+                return
+            receipt = await self._take(provider, scope, receive)
+        except ClientGone:
+            return
+        except GatewayError as error:
+            await _send_refusal(send, error, request_id_of(scope))
+            return
+        except Exception as error:  # noqa: BLE001 - this door's single edge
+            await send_problem(send, error, request_id_of(scope))
+            return
+        status = 200 if receipt.outcome == "duplicate" else 202
+        await respond(send, status, _encode(_Answer(receipt.webhook_id, receipt.outcome)))
+
+    async def _take(self, provider: str, scope: Scope, receive: Receive) -> Receipt:
+        client = scope.get("client")
+        forwarded = header_values(scope, b"x-forwarded-for")
+        peer = peer_of(client[0] if client else None, forwarded, self._proxies)
+        source = self._ingest.admit(provider, peer)
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(allow=_ALLOW)
+        require_json_body(scope)
+        body = await read_body(_capped(receive, source.contract.max_body_bytes))
+        hit("ingest.after_body")
+        return await self._ingest.receive(source, scope["headers"], body)
+
+
+def webhook_route(door: WebhookDoor) -> ASGIRouteHandler:
+    """The route of every source; which of them are open the door knows."""
+
+    @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)
+    async def serve_webhook(scope: Any, receive: Any, send: Any) -> None:
+        """One message of one source."""
+        provider = scope["path"].removeprefix("/").removesuffix("/")
+        await door.serve(provider, scope, receive, send)
+
+    return serve_webhook
+
+
+def _capped(receive: Receive, max_bytes: int) -> Receive:
+    """A `receive` that raises `PayloadTooLarge` once more than the source may send has come."""
+    size = 0
+
+    async def receive_within() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > max_bytes:
+            raise PayloadTooLarge(f"The request body is larger than {max_bytes} bytes.")
+        return message
+
+    return receive_within
+
+
+async def _send_refusal(send: Send, error: GatewayError, request_id: str) -> None:
+    """Answer without a line in the log: ingest has told of it, for anybody can ask for one more."""
+    problem = problem_of(error, request_id)
+    await respond(
+        send,
+        problem.status,
+        _encode(problem),
+        content_type=PROBLEM_JSON,
+        headers=problem_headers(error),
+    )

@@ -1,0 +1,146 @@
+"""What a message changes: rows, an event, calls and an audit record, all or nothing."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from gateway.contract.context import CallFacts
+from gateway.contract.conversion import as_date_time, rfc3339, text
+from gateway.contract.event import SPEC_VERSION
+from gateway.contract.marker import ABSENT, Unmappable
+from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.contract.rows import Shape, Unfit
+from gateway.contract.schema import Gate
+from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
+from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, StoredWebhook
+from gateway.webhooks.working import Hopeless, told
+
+BROKEN_PROMISE: Final = "broken_promise"
+_JSON: Final = "application/json"
+
+
+class Effects:
+    """Turns messages into changes. It knows no provider by name."""
+
+    def __init__(
+        self,
+        shapes: Mapping[str, Shape],
+        events: Mapping[str, Gate],
+        now: Callable[[], datetime],
+    ) -> None:
+        """`shapes` are those of the entities by kind, `events` judge whole events by type."""
+        self._shapes = shapes
+        self._events = events
+        self._now = now
+
+    def changes(
+        self, event: WebhookEvent, webhook: StoredWebhook, payload: Any, facts: CallFacts
+    ) -> Changes:
+        """All that `webhook` changes; `payload` is what its field maps read.
+
+        The same for the same message, but for times: repeated work repeats nothing.
+
+        Raises `Unmappable` for a value that has no place where it belongs, and `Hopeless` for an
+        event that would break the gateway's own contract, which is a defect.
+        """
+        occurred_at = _occurred_at(event, payload, webhook.received_at)
+        return Changes(
+            entities=tuple(self._rows(event, webhook, payload, facts, occurred_at)),
+            events=tuple(self._news(event.emission, webhook, payload, facts)),
+            calls=tuple(_calls(event.notifications, webhook, payload, facts)),
+        )
+
+    def _rows(
+        self,
+        event: WebhookEvent,
+        webhook: StoredWebhook,
+        payload: Any,
+        facts: CallFacts,
+        occurred_at: datetime,
+    ) -> Iterator[EntityChange]:
+        for effect in event.effects:
+            row = effect.row(payload, facts)
+            if row is not None:
+                yield EntityChange(
+                    kind=effect.entity,
+                    values=self._canonical(effect, row),
+                    mode=effect.mode,
+                    webhook_id=webhook.id,
+                    occurred_at=occurred_at,
+                )
+
+    def _canonical(self, effect: EntityEffect, row: Mapping[str, Any]) -> dict[str, Any]:
+        shape = self._shapes[effect.entity]
+        if not shape.admits_change.admits(row):
+            first = shape.admits_change.violations(row)[0]
+            raise Unmappable(f"/{effect.entity}{first.pointer}", first.detail)
+        try:
+            return shape.canonical(row)
+        except Unfit as unfit:
+            first = unfit.violation
+            raise Unmappable(f"/{effect.entity}{first.pointer}", first.detail) from None
+
+    def _news(
+        self, emission: Emission | None, webhook: StoredWebhook, payload: Any, facts: CallFacts
+    ) -> Iterator[NewEvent]:
+        data = None if emission is None else emission.data(payload, facts)
+        if emission is None or data is None:
+            return
+        subject = emission.subject(payload, facts)
+        if subject is ABSENT or subject is None:
+            raise Unmappable("", f"{emission.event} has no subject")
+        news = NewEvent(
+            id=str(uuid5(UUID(webhook.id), emission.event)),
+            type=emission.event,
+            subject=text(subject),
+            source=f"/webhooks/{webhook.provider}",
+            data=data,
+            webhook_id=webhook.id,
+        )
+        self._check(news)
+        yield news
+
+    def _check(self, news: NewEvent) -> None:
+        gate = self._events[news.type]
+        envelope = {
+            "specversion": SPEC_VERSION,
+            "id": news.id,
+            "source": news.source,
+            "type": news.type,
+            "subject": news.subject,
+            "time": rfc3339(self._now()),
+            "datacontenttype": _JSON,
+            "data": dict(news.data),
+        }
+        if not gate.admits(envelope):
+            places = told(gate.violations(envelope))
+            raise Hopeless(BROKEN_PROMISE, f"{news.type}: {places}")
+
+
+def _calls(
+    notifications: tuple[Notification, ...], webhook: StoredWebhook, payload: Any, facts: CallFacts
+) -> Iterator[NewCall]:
+    for number, each in enumerate(notifications):
+        arguments = each.arguments(payload, facts)
+        if arguments is not None:
+            yield NewCall(
+                id=str(uuid5(UUID(webhook.id), f"{number} {each.operation}")),
+                operation=each.operation,
+                arguments=arguments,
+                # A tool whose upstream is slow leaves the others room.
+                lane=each.operation,
+            )
+
+
+def _occurred_at(event: WebhookEvent, payload: Any, received_at: datetime) -> datetime:
+    if event.occurred_at is None:
+        return received_at
+    try:
+        said = follow(payload, event.occurred_at)
+    except NoSuchPlace:
+        return received_at
+    try:
+        return datetime.fromisoformat(as_date_time(said))
+    except ValueError as error:
+        raise Unmappable(event.occurred_at, str(error)) from None

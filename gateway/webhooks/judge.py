@@ -1,0 +1,44 @@
+"""Whether a message that is genuine is one that its contract knows, and if not, where it breaks."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.schema import Gate
+from gateway.contract.webhook import Place, WebhookSource
+from gateway.store.records import Refusal
+
+MAX_REFUSALS: Final = 20
+
+
+class Judge:
+    """Judges messages of one source, at the door and again when the contract has changed."""
+
+    def __init__(self, source: WebhookSource, gates: Mapping[str, Gate]) -> None:
+        """`gates` are those of the payloads, by event type."""
+        self._gates = gates
+        self._types = {profile.name: profile.event_type for profile in source.profiles}
+        self._events = {event.type: event for event in source.events}
+
+    def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Refusal, ...]:
+        """Where the message breaks the contract: nowhere, or at most `MAX_REFUSALS` places."""
+        event = self._events.get(event_type)
+        if event is None:
+            return (self._at_type(profile, "is no event type of this contract"),)
+        if profile not in event.profiles:
+            return (self._at_type(profile, f"is not sent in the profile {profile}"),)
+        gate = self._gates[event_type]
+        if gate.admits(payload):
+            return ()
+        found = gate.violations(payload)[:MAX_REFUSALS]
+        return tuple(Refusal(pointer=each.pointer, detail=each.detail) for each in found)
+
+    def _at_type(self, profile: str, detail: str) -> Refusal:
+        return refusal_at(self._types.get(profile), detail)
+
+
+def refusal_at(place: Place | None, detail: str) -> Refusal:
+    """A refusal of what stands at `place`; headers have no pointer, so they are named."""
+    if place is None or place.pointer is None:
+        subject = "the profile" if place is None else f"the header {place.header}"
+        return Refusal(pointer="", detail=f"{subject} {detail}")
+    return Refusal(pointer=place.pointer, detail=detail)

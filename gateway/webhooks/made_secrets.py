@@ -1,0 +1,46 @@
+"""Secrets for sources that are only played: made once, so that a first start works by itself."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from gateway.contract.webhook import Profile
+from gateway.errors import StoreError
+from gateway.signatures.proof import new_secret
+
+FOLDER: Final = "webhook-secrets"
+_MAX_BYTES: Final = 1024
+
+
+def made_secret(data: Path, provider: str, profile: Profile) -> str:
+    """The secret of this profile that was made in `data`, or makes it, with mode 600.
+
+    It is for a mock of the provider; one that sends by itself needs a secret that it knows. Raises
+    `StoreError` when the file can be neither read nor written.
+    """
+    path = data / FOLDER / f"{provider}-{profile.name}"
+    try:
+        if not path.exists():
+            _write_once(path, new_secret(profile.proof))
+        return path.read_text("utf-8")[:_MAX_BYTES].strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise StoreError(
+            f"{path} cannot be used ({reason}); make its folder writable, or remove the file"
+        ) from None
+
+
+def _write_once(path: Path, secret: str) -> None:
+    """Of two that start together, one writes the file and both read it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{secret}\n")
+        with suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink()

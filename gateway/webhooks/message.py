@@ -1,0 +1,109 @@
+"""What a genuine message says of itself: its id, its type, its payload."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, Final
+from uuid import uuid4
+
+from msgspec import Struct
+
+from gateway.contract import jsontext
+from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.contract.webhook import Place, Profile, StandardSignature
+from gateway.errors import MalformedRequest
+from gateway.signatures.headers import Fields, only_value
+from gateway.store.records import Refusal
+from gateway.webhooks.judge import refusal_at
+
+MAX_ID: Final = 200
+MAX_EVENT_TYPE: Final = 200
+_NUL_ESCAPED: Final = b"\\u0000"
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """A genuine message, read."""
+
+    payload: Any
+    id: str
+    event_type: str
+    """Cut to `MAX_EVENT_TYPE`; empty where the message does not say."""
+    refusals: tuple[Refusal, ...]
+    """What it should say of itself and does not."""
+
+
+def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
+    """Read a message that was proven in `profile`.
+
+    Raises `MalformedRequest` for what is no strict JSON, holds a NUL character (which PostgreSQL
+    cannot store), or has an id that no id may be.
+    """
+    payload = _payload(body)
+    event_type = _text_at(profile.event_type, payload, fields)
+    message_id, refusals = _identify(profile, payload, fields, body)
+    return Message(
+        payload=payload,
+        id=message_id,
+        event_type=(event_type or "")[:MAX_EVENT_TYPE],
+        refusals=refusals,
+    )
+
+
+def _payload(body: bytes) -> Any:
+    try:
+        payload = jsontext.decode(body, jsontext.REQUEST)
+    except jsontext.NotJson as error:
+        raise MalformedRequest(f"The body is not valid JSON: {error}.") from None
+    if _NUL_ESCAPED in body and any("\0" in text for text in _texts(payload)):
+        raise MalformedRequest("The body holds a NUL character, which cannot be stored.")
+    return payload
+
+
+def _identify(
+    profile: Profile, payload: Any, fields: Fields, body: bytes
+) -> tuple[str, tuple[Refusal, ...]]:
+    place = profile.message_id
+    if place is None:
+        return uuid4().hex, ()
+    found = _text_at(place, payload, fields)
+    if found is not None:
+        _check_id(found, profile)
+        return found, ()
+    if place.header is not None:
+        raise MalformedRequest(f"There must be one header {place.header}.")
+    # A body without its id is drift of the contract, not a malformed request: it is kept, and the
+    # digest lets repetitions be known as such.
+    missing = refusal_at(place, "must be a text: the message's id")
+    return f"sha256:{sha256(body).hexdigest()}", (missing,)
+
+
+def _text_at(place: Place, payload: Any, fields: Fields) -> str | None:
+    if place.pointer is None:
+        value = only_value(fields, place.header or "")
+        return None if value is None else value.decode("latin-1")
+    try:
+        found = follow(payload, place.pointer)
+    except NoSuchPlace:
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _check_id(message_id: str, profile: Profile) -> None:
+    if not 0 < len(message_id) <= MAX_ID or not message_id.isprintable():
+        raise MalformedRequest(f"A message id is 1 to {MAX_ID} printable characters.")
+    if "." in message_id and isinstance(profile.proof, StandardSignature):
+        # `<id>.<timestamp>.<body>` is signed: with a dot, one signature fits two messages.
+        raise MalformedRequest("A message id holds no dot.")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every name and text in `value`, without recursion: it may be as deep as the limits allow."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if type(each) is str:
+            yield each
+        elif type(each) is dict:
+            yield from each
+            left.extend(each.values())
+        elif type(each) is list:
+            left.extend(each)

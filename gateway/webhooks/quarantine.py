@@ -1,0 +1,74 @@
+"""Messages that did not fit their contract, judged again by today's."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.store.base import Inbox
+from gateway.store.records import Page, Refusal, StoredWebhook
+from gateway.webhooks.working import Hopeless, SourceWork, payload_of
+
+_PAGE: Final = 50
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What has become of a quarantined message."""
+
+    webhook_id: str
+    is_admitted: bool
+    """Whether it is pending now; else it stays where it is."""
+    refusals: tuple[Refusal, ...] = ()
+    """Where it does not fit today's contract."""
+    reason: str | None = None
+    """Why it could not be judged."""
+
+
+class Quarantine:
+    """Judges again what was quarantined. Nothing is lost by it, and nothing is done twice."""
+
+    def __init__(self, inbox: Inbox, sources: Mapping[str, SourceWork]) -> None:
+        """`sources` by provider."""
+        self._inbox = inbox
+        self._sources = sources
+
+    async def reconsider(self, webhook_id: str) -> Verdict | None:
+        """Judge one message; None where there is none with this id.
+
+        A conflict stays: its id belongs to another body, which only an operator can judge.
+        """
+        webhook = await self._inbox.find(webhook_id)
+        return None if webhook is None else await self._judge(webhook)
+
+    async def reconsider_all(self, provider: str | None = None) -> AsyncIterator[Verdict]:
+        """Judge each quarantined message, of one provider or of all, the newest first."""
+        after: str | None = None
+        while True:
+            page = Page(_PAGE, after)
+            found = await self._inbox.list(page, provider=provider, state="quarantined")
+            for listed in found:
+                if not listed.is_conflict and (verdict := await self.reconsider(listed.id)):
+                    yield verdict
+            if len(found) < _PAGE:
+                return
+            after = found[-1].id
+
+    async def _judge(self, webhook: StoredWebhook) -> Verdict:
+        if webhook.is_conflict:
+            return _stays(webhook, "Its id belongs to another message.")
+        if webhook.job.state != "quarantined":
+            return _stays(webhook, f"It is not quarantined: its state is {webhook.job.state}.")
+        work = self._sources.get(webhook.provider)
+        if work is None:
+            return _stays(webhook, "Its provider has no contract any more.")
+        try:
+            refusals = work.refusals(webhook, payload_of(webhook))
+        except Hopeless as error:
+            return _stays(webhook, error.detail)
+        if not await self._inbox.reconsider(webhook.id, refusals, work.source.contract):
+            return _stays(webhook, "It is not quarantined any more.")
+        return Verdict(webhook_id=webhook.id, is_admitted=not refusals, refusals=refusals)
+
+
+def _stays(webhook: StoredWebhook, reason: str) -> Verdict:
+    return Verdict(webhook_id=webhook.id, is_admitted=False, reason=reason)

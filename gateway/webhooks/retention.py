@@ -1,0 +1,72 @@
+"""What is forgotten, and when: bodies, keys, events and ended jobs."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.errors import StoreError
+from gateway.store.base import EventLog, Inbox, Queue
+
+_log: Final = logging.getLogger(__name__)
+_DAY: Final = 86_400.0
+_BATCH: Final = 500
+_BREATH_SECONDS: Final = 0.05
+"""Between two batches, so that the others' transactions pass."""
+
+Forget = Callable[[float, int], Awaitable[int]]
+"""Removes at most so many of what is older than so many seconds; how many."""
+
+
+class Retention(Struct, frozen=True, kw_only=True):
+    """For how many days things are kept. Messages are repeated for days, so keys outlive bodies."""
+
+    body_days: float = 30
+    """Bodies and headers of messages, after their work has ended."""
+    key_days: float = 90
+    """What is left of a message, and by which a repetition is known."""
+    event_days: float = 30
+    """Events, once they are delivered."""
+    job_days: float = 30
+    """Ended deliveries and calls, and the attempts at them."""
+
+
+class Forgetting:
+    """Forgets, in small batches, what is older than the retention says."""
+
+    def __init__(self, inbox: Inbox, queue: Queue, events: EventLog, retention: Retention) -> None:
+        self._steps: Mapping[str, tuple[Forget, float]] = {
+            # Jobs before events, which are kept for as long as they are to be delivered.
+            "bodies": (inbox.forget, retention.body_days),
+            "keys": (inbox.forget_keys, retention.key_days),
+            "jobs": (queue.prune, retention.job_days),
+            "events": (events.forget, retention.event_days),
+        }
+
+    async def work(self, every_seconds: float = 3600.0) -> None:
+        """Forget now and then, until cancelled."""
+        while True:
+            try:
+                forgotten = await self.forget()
+            except StoreError as error:
+                _log.error("nothing can be forgotten (%s)", error.detail)
+            else:
+                if any(forgotten.values()):
+                    _log.info("forgotten: %s", forgotten)
+            await asyncio.sleep(every_seconds)
+
+    async def forget(self) -> dict[str, int]:
+        """Forget all that is old enough; how much of each. Raises `StoreError`."""
+        return {
+            name: await _all_of(step, days * _DAY) for name, (step, days) in self._steps.items()
+        }
+
+
+async def _all_of(step: Forget, seconds: float) -> int:
+    total = 0
+    while count := await step(seconds, _BATCH):
+        total += count
+        await asyncio.sleep(_BREATH_SECONDS)
+    return total

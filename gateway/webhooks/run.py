@@ -1,0 +1,106 @@
+"""The run of a job that works off a message."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from gateway.contract.marker import Unmappable
+from gateway.errors import GatewayError, StoreError
+from gateway.ids import uuid7
+from gateway.jobs.dead_letters import WEBHOOK
+from gateway.jobs.outcome import Failed, Finished, Outcome
+from gateway.jobs.refusals import outcome_of
+from gateway.jobs.together import Together
+from gateway.store.audited import AuditRecord
+from gateway.store.base import Inbox
+from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
+from gateway.webhooks.effects import Effects
+from gateway.webhooks.pointer import Pointers, derived
+from gateway.webhooks.working import CONTRACT_CHANGED, Hopeless, SourceWork, payload_of, told
+
+_OK: Final = "ok"
+_FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
+
+
+class WebhookRun:
+    """From a stored message to its changes. What cannot get better is a dead letter at once."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        sources: Mapping[str, SourceWork],
+        effects: Effects,
+        pointers: Pointers,
+        now: Callable[[], datetime],
+    ) -> None:
+        """`sources` by provider."""
+        self._inbox = inbox
+        self._found: Together[str, StoredWebhook | None] = Together(self._find_all)
+        self._sources = sources
+        self._effects = effects
+        self._pointers = pointers
+        self._now = now
+
+    async def __call__(self, claim: Claim) -> Outcome:
+        """See `Run`."""
+        webhook = await self._found.ask(claim.job.subject)
+        if webhook is None:
+            return Failed(failure=_FORGOTTEN, retry_seconds=None)
+        try:
+            return Finished(changes=await self._changes(webhook))
+        except Hopeless as error:
+            failure = Failure(error=error.error, detail=error.detail)
+            return Failed(failure=failure, retry_seconds=None)
+        except Unmappable as error:
+            failure = Failure(error="unmappable", detail=str(error))
+            return Failed(failure=failure, retry_seconds=None)
+        except StoreError:
+            raise
+        except GatewayError as error:
+            return outcome_of(error, claim.job)
+
+    async def _changes(self, webhook: StoredWebhook) -> Changes:
+        work, payload = self._judged(webhook)
+        event = work.event(webhook.event_type)
+        facts = work.facts(webhook)
+        messages: tuple[NewWebhook, ...] = ()
+        if event.fetch is not None:
+            payload = await self._pointers.follow(event.fetch, payload, facts)
+            messages = derived(event, work, webhook, payload)
+        changes = self._effects.changes(event, webhook, payload, facts)
+        return replace(changes, webhooks=messages, audit=self._record(webhook))
+
+    def _judged(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
+        """The contract may have changed since the message came: today's decides."""
+        work = self._sources.get(webhook.provider)
+        if work is None:
+            raise Hopeless(CONTRACT_CHANGED, "The provider has no contract any more.")
+        payload = payload_of(webhook)
+        if refusals := work.refusals(webhook, payload):
+            raise Hopeless(CONTRACT_CHANGED, told(refusals))
+        return work, payload
+
+    async def _find_all(self, webhook_ids: Sequence[str]) -> list[StoredWebhook | None]:
+        found = {each.id: each for each in await self._inbox.find_all(webhook_ids)}
+        return [found.get(webhook_id) for webhook_id in webhook_ids]
+
+    def _record(self, webhook: StoredWebhook) -> AuditRecord:
+        """The account of the message: who sent what, and never a word of its payload."""
+        at = self._now()
+        return AuditRecord(
+            id=uuid7(at),
+            at=at,
+            request_id=webhook.id,
+            transport=WEBHOOK,
+            operation=f"{webhook.provider}.{webhook.event_type}",
+            subject=webhook.provider,
+            agent=None,
+            outcome=_OK,
+            stage=None,
+            status=200,
+            backend=None,
+            duration_ms=0.0,
+            arguments=None,
+        )

@@ -1,0 +1,95 @@
+"""A source of webhooks that is open: its contract, and what the operator says of it."""
+
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.clock import Clock
+from gateway.contract.schema import Gate
+from gateway.contract.webhook import (
+    BasicCredentials,
+    HmacSignature,
+    Profile,
+    WebhookSource,
+)
+from gateway.signatures import basic, standard
+from gateway.signatures.headers import Fields
+from gateway.signatures.proof import Verify, verifier_of
+from gateway.webhooks.judge import Judge
+from gateway.webhooks.peers import Networks
+from gateway.webhooks.rate import Bucket, PeerBuckets
+
+_NEVER_KEPT: Final = frozenset(
+    {basic.AUTHORIZATION, "proxy-authorization", "cookie", standard.SIGNATURE}
+)
+_MAX_HEADER: Final = 1_000
+
+
+class SourceAccess(Struct, frozen=True, kw_only=True):
+    """Who may send: what the operator says of a source."""
+
+    keys: Mapping[str, Sequence[bytes]] = {}
+    """By profile, those that `signatures.proof.key_of` makes of its live secrets. A profile without
+    keys is closed."""
+    networks: Sequence[IPv4Network | IPv6Network] | None = None
+    """Where messages may come from; None is everywhere, and an empty list nowhere."""
+
+
+class OpenProfile(Struct, frozen=True, eq=False):
+    """A profile, and what tells whether a message was sent by somebody with its secret."""
+
+    profile: Profile
+    verify: Verify
+
+
+class OpenSource:
+    """A source, its open profiles, and how much it may still send."""
+
+    def __init__(
+        self,
+        contract: WebhookSource,
+        gates: Mapping[str, Gate],
+        access: SourceAccess,
+        clock: Clock,
+    ) -> None:
+        """`gates` are those of the payloads, by event type."""
+        self.contract = contract
+        self.judge = Judge(contract, gates)
+        self.networks = None if access.networks is None else Networks(access.networks)
+        self.peers = PeerBuckets(contract.rate, clock)
+        self.budget = Bucket(contract.rate, clock.monotonic())
+        """Spent by genuine messages alone: who has no secret cannot use it up."""
+        self.profiles = tuple(
+            OpenProfile(profile, verifier_of(profile.proof, keys))
+            for profile in contract.profiles
+            if (keys := access.keys.get(profile.name))
+        )
+        proofs = [profile.proof for profile in contract.profiles]
+        is_basic = any(isinstance(proof, BasicCredentials) for proof in proofs)
+        self.challenge = "Basic" if is_basic else "Signature"
+        signed = {proof.header for proof in proofs if isinstance(proof, HmacSignature)}
+        self._kept = frozenset(contract.keep_headers) - signed - _NEVER_KEPT
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody at all can prove to be this source."""
+        return bool(self.profiles)
+
+    def prove(self, fields: Fields, body: bytes, now: float) -> Profile | None:
+        """The profile in which the message is genuine; None where it is in none."""
+        for each in self.profiles:
+            if each.verify(fields, body, now):
+                return each.profile
+        return None
+
+    def kept(self, fields: Fields) -> dict[str, str]:
+        """The headers that are stored with the body: never one that proves something."""
+        found: dict[str, str] = {}
+        for raw_name, value in fields:
+            name = raw_name.decode("latin-1")
+            if name in self._kept:
+                text = value.decode("latin-1")
+                found[name] = f"{found[name]}, {text}" if name in found else text
+        return {name: text[:_MAX_HEADER] for name, text in found.items()}

@@ -1,0 +1,72 @@
+# Generated from schemas/entities/requests.json. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 0847fe2d6b5453396b0242fa5a4ec010; generator 1
+
+"""A row of requests."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Requests(BaseModel):
+    """
+    A client's request for a flight, for which operators are asked for proposals.
+
+    Schema: schemas/entities/requests.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: str
+    """The row's id: a UUIDv5 of its kind and key."""
+
+    avinode_rfp_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    """Avinode's id of the request for proposal."""
+
+    avinode_trip_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """Avinode's id of the trip that it belongs to."""
+
+    status: Literal["open", "cancelled", "booked"] | None = None
+    """Where the request stands."""
+
+    buyer_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """Avinode's id of the company that asks."""
+
+    buyer_name: Annotated[str | None, Field(max_length=200)] = None
+    """The name of the company that asks."""
+
+    departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
+    """ICAO code of the airport of departure."""
+
+    arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
+    """ICAO code of the airport of arrival."""
+
+    departure_at: str | None = None
+    """When the flight is to depart."""
+
+    passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
+    """How many passengers fly."""
+
+    quote_deadline_at: str | None = None
+    """Until when operators may quote."""
+
+    special_requirements: Annotated[str | None, Field(max_length=4000)] = None
+    """Wishes in words."""
+
+    webhook_id: str
+    """The message that wrote the row last."""
+
+    occurred_at: str
+    """When what the row tells last had happened."""
+
+    created_at: str
+    """When the row was first written."""
+
+    updated_at: str
+    """When the row was written last."""

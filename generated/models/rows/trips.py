@@ -1,0 +1,62 @@
+# Generated from schemas/entities/trips.json. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: a5b0ecc6fef8dad7bb9671b8bb559145; generator 1
+
+"""A row of trips."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Trips(BaseModel):
+    """
+    A journey as Avinode keeps it: what a client searches aircraft for.
+
+    Schema: schemas/entities/trips.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: str
+    """The row's id: a UUIDv5 of its kind and key."""
+
+    avinode_trip_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    """Avinode's id of the trip."""
+
+    status: Literal["active", "cancelled"] | None = None
+    """Where the trip stands."""
+
+    departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
+    """ICAO code of the airport of departure."""
+
+    arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
+    """ICAO code of the airport of arrival."""
+
+    departure_at: str | None = None
+    """When the first flight is to depart."""
+
+    return_at: str | None = None
+    """When the flight back is to depart."""
+
+    passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
+    """How many passengers fly."""
+
+    deep_link: Annotated[str | None, Field(max_length=2048)] = None
+    """The page on which operators are searched."""
+
+    cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
+    """Why the trip was cancelled."""
+
+    webhook_id: str
+    """The message that wrote the row last."""
+
+    occurred_at: str
+    """When what the row tells last had happened."""
+
+    created_at: str
+    """When the row was first written."""
+
+    updated_at: str
+    """When the row was written last."""

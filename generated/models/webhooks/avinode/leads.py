@@ -1,0 +1,34 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
+
+"""The payload of leads from avinode."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.identifiers import Identifier
+
+
+class Leads(BaseModel):
+    """
+    A visitor of this account's website asks for a flight.
+
+    Schema: schemas/webhooks/avinode/leads.payload.json
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    id: Identifier
+    """Avinode's id of the lead."""
+
+    href: Annotated[str, Field(max_length=2048)]
+    """Where it is read."""
+
+    type: Literal["leads"]
+    """What it is."""
+
+    tripId: Annotated[str | None, Field(max_length=64)] = None
+    """The trip by the code that people use."""

@@ -1,0 +1,42 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
+
+"""The payload of rfq_cancelled from avinode."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.identifiers import Identifier
+
+
+class RfqCancelled(BaseModel):
+    """
+    A buyer has withdrawn a request for proposal.
+
+    Schema: schemas/webhooks/avinode/rfq_cancelled.payload.json
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    event_type: Literal["rfq_cancelled"]
+    """What happened."""
+
+    event_id: Annotated[
+        str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
+    ]
+    """Avinode's id of this message: the same when it is sent again."""
+
+    timestamp: str
+    """When it happened."""
+
+    rfp_id: Identifier
+    """Avinode's id of the request for proposal."""
+
+    trip_id: Identifier | None = None
+    """Avinode's id of the trip."""
+
+    reason: Annotated[str | None, Field(max_length=2000)] = None
+    """Why, in words."""

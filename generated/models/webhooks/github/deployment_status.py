@@ -1,0 +1,57 @@
+# Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
+
+"""The payload of deployment_status from github."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Deployment(BaseModel):
+    """The deployment."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    id: Annotated[int, Field(ge=1)]
+    """GitHub's id of it."""
+
+    environment: Annotated[str, Field(max_length=200)]
+    """Where it is deployed."""
+
+
+class DeploymentStatusDeploymentStatus(BaseModel):
+    """What has become of it."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    state: Annotated[str, Field(max_length=40)]
+    """The state, such as success or failure."""
+
+
+class Repository(BaseModel):
+    """The repository."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    full_name: Annotated[str, Field(max_length=200, min_length=1)]
+    """Owner and name."""
+
+
+class DeploymentStatus(BaseModel):
+    """
+    A deployment has reached another state.
+
+    Schema: schemas/webhooks/github/deployment_status.payload.json
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    deployment: Deployment
+    deployment_status: DeploymentStatusDeploymentStatus
+    repository: Repository

@@ -1,0 +1,49 @@
+# Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
+
+"""The payload of push from github."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Repository(BaseModel):
+    """The repository."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    full_name: Annotated[str, Field(max_length=200, min_length=1)]
+    """Owner and name."""
+
+
+class Pusher(BaseModel):
+    """Who pushed."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(max_length=100)]
+    """The name."""
+
+
+class Push(BaseModel):
+    """
+    Commits were pushed to a repository.
+
+    Schema: schemas/webhooks/github/push.payload.json
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    ref: Annotated[str, Field(max_length=300)]
+    """The branch or tag."""
+
+    after: Annotated[str, Field(max_length=64)]
+    """The commit that it now points to."""
+
+    repository: Repository
+    pusher: Pusher | None = None

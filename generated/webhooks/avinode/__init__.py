@@ -1,0 +1,111 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
+
+"""The webhook of avinode."""
+
+from typing import Final
+
+from gateway.contract.webhook import (
+    BasicCredentials,
+    HmacSignature,
+    Place,
+    Profile,
+    SourceRate,
+    WebhookSetting,
+    WebhookSource,
+)
+from generated.webhooks.avinode import (
+    booking_cancelled,
+    booking_confirmed,
+    booking_updated,
+    emptylegs,
+    leads,
+    message_received,
+    quote_accepted,
+    quote_expired,
+    quote_received,
+    quote_rejected,
+    quote_updated,
+    rfq_cancelled,
+    rfq_received,
+    rfq_updated,
+    rfqs,
+    trip_cancelled,
+    trip_created,
+    trip_updated,
+    tripmsgs,
+)
+
+SOURCE: Final = WebhookSource(
+    provider="avinode",
+    title="Receive what happens on Avinode",
+    profiles=(
+        Profile(
+            name="signed",
+            proof=HmacSignature(
+                header="x-avinode-signature",
+                algorithm="sha256",
+                encoding="hex",
+                prefix="sha256=",
+                timestamp_header="x-avinode-timestamp",
+                tolerance_seconds=300,
+            ),
+            message_id=Place(pointer="/event_id"),
+            event_type=Place(pointer="/event_type"),
+        ),
+        Profile(
+            name="pointer",
+            proof=BasicCredentials(),
+            message_id=None,
+            event_type=Place(pointer="/type"),
+        ),
+    ),
+    events=(
+        rfq_received.EVENT,
+        rfq_updated.EVENT,
+        rfq_cancelled.EVENT,
+        quote_received.EVENT,
+        quote_updated.EVENT,
+        quote_accepted.EVENT,
+        quote_rejected.EVENT,
+        quote_expired.EVENT,
+        message_received.EVENT,
+        booking_confirmed.EVENT,
+        booking_cancelled.EVENT,
+        booking_updated.EVENT,
+        trip_created.EVENT,
+        trip_updated.EVENT,
+        trip_cancelled.EVENT,
+        rfqs.EVENT,
+        tripmsgs.EVENT,
+        emptylegs.EVENT,
+        leads.EVENT,
+    ),
+    max_body_bytes=1048576,
+    rate=SourceRate(per_second=1000.0, burst=2000),
+    keep_headers=("user-agent",),
+    settings=(
+        WebhookSetting(
+            name="notification_email",
+            description=(
+                "Who is mailed when a request for proposal is received, a quote accepted or a "
+                "booking confirmed; nobody where it is empty."
+            ),
+            pattern="^[A-Za-z0-9!#$%&'*+/=^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$",
+        ),
+        WebhookSetting(
+            name="notification_name",
+            description="How those mails address the reader.",
+            default="Charter desk",
+            pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,100}$",
+        ),
+        WebhookSetting(
+            name="contact_phone",
+            description="The telephone number in those mails. The default is nobody's.",
+            default="+1 555 0100",
+            pattern="^[+]?[0-9 ()./-]{5,29}$",
+        ),
+    ),
+    contract="e43b648ee70695873d78e3e9daa0faf375096974d58c104a034e1c98417e38d6",
+)

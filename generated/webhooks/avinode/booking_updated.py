@@ -1,0 +1,110 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: b19768f5fe5d4603debdb6309fabf947; generator 1
+
+"""What booking_updated of avinode does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    dig,
+    not_null,
+    or_default,
+    or_none,
+    present,
+    reference,
+    whole,
+)
+from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+from gateway.handlers.avinode_news import in_dollars
+
+
+def _booking(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "avinode_booking_id": payload["booking_id"],
+            "avinode_rfp_id": payload.get("rfp_id", ABSENT),
+            "request_id": reference(
+                "requests", whole({"avinode_rfp_id": payload.get("rfp_id", ABSENT)})
+            ),
+            "quote_id": reference(
+                "quotes", whole({"avinode_quote_id": payload.get("quote_id", ABSENT)})
+            ),
+            "trip_id": reference(
+                "trips", whole({"avinode_trip_id": payload.get("trip_id", ABSENT)})
+            ),
+            "operator_profile_id": reference(
+                "operator_profiles", whole({"avinode_operator_id": dig(payload, "operator", "id")})
+            ),
+            "departure_airport": dig(payload, "flight", "departure_airport"),
+            "arrival_airport": dig(payload, "flight", "arrival_airport"),
+            "departure_at": converted(
+                dig(payload, "flight", "departure_at"), as_date_time, "/flight/departure_at"
+            ),
+            "passengers": dig(payload, "flight", "passengers"),
+            "aircraft_type": dig(payload, "aircraft", "type"),
+            "total_price": dig(payload, "price", "total"),
+            "currency": (
+                or_default(payload["price"].get("currency", ABSENT), "USD")
+                if "price" in payload
+                else ABSENT
+            ),
+            "total_price_usd": (
+                in_dollars(payload["price"]["total"], payload["price"].get("currency"))
+                if "price" in payload
+                else ABSENT
+            ),
+        }
+    )
+
+
+def _subject(payload: Any, call: CallFacts) -> Any:
+    return payload["booking_id"]
+
+
+def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "booking_id": payload["booking_id"],
+            "row_id": reference("bookings", {"avinode_booking_id": payload["booking_id"]}),
+            "rfp_id": payload.get("rfp_id", ABSENT),
+            "quote_id": payload.get("quote_id", ABSENT),
+            "trip_id": payload.get("trip_id", ABSENT),
+            "operator_name": dig(payload, "operator", "name"),
+            "aircraft_type": dig(payload, "aircraft", "type"),
+            "departure_airport": dig(payload, "flight", "departure_airport"),
+            "arrival_airport": dig(payload, "flight", "arrival_airport"),
+            "departure_at": converted(
+                dig(payload, "flight", "departure_at"), as_date_time, "/flight/departure_at"
+            ),
+            "passengers": dig(payload, "flight", "passengers"),
+            "total_price": dig(payload, "price", "total"),
+            "currency": (
+                or_default(payload["price"].get("currency", ABSENT), "USD")
+                if "price" in payload
+                else ABSENT
+            ),
+            "total_price_usd": not_null(
+                in_dollars(
+                    or_none(dig(payload, "price", "total")),
+                    or_none(dig(payload, "price", "currency")),
+                )
+            ),
+        }
+    )
+
+
+EVENT: Final = WebhookEvent(
+    type="booking_updated",
+    profiles=("signed",),
+    occurred_at="/timestamp",
+    effects=(EntityEffect(entity="bookings", row=_booking),),
+    emission=Emission(event="gateway.booking.updated.v1", subject=_subject, data=_data),
+)

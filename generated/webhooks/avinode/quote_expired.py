@@ -1,0 +1,51 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 751c180dcab539be287ce58bab391459; generator 1
+
+"""What quote_expired of avinode does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import ABSENT, present, reference, whole
+from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+
+
+def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "avinode_quote_id": payload["quote_id"],
+            "avinode_rfp_id": payload.get("rfp_id", ABSENT),
+            "request_id": reference(
+                "requests", whole({"avinode_rfp_id": payload.get("rfp_id", ABSENT)})
+            ),
+            "status": "expired",
+        }
+    )
+
+
+def _subject(payload: Any, call: CallFacts) -> Any:
+    return payload["quote_id"]
+
+
+def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "quote_id": payload["quote_id"],
+            "row_id": reference("quotes", {"avinode_quote_id": payload["quote_id"]}),
+            "rfp_id": payload.get("rfp_id", ABSENT),
+            "trip_id": payload.get("trip_id", ABSENT),
+        }
+    )
+
+
+EVENT: Final = WebhookEvent(
+    type="quote_expired",
+    profiles=("signed",),
+    occurred_at="/timestamp",
+    effects=(EntityEffect(entity="quotes", row=_quote),),
+    emission=Emission(event="gateway.quote.expired.v1", subject=_subject, data=_data),
+)

@@ -1,0 +1,60 @@
+# Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 8ec9951080a851fdd6afb2e3c9e272cb; generator 1
+
+"""What trip_updated of avinode does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import ABSENT, as_date_time, converted, dig, present, reference
+from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+
+
+def _trip(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "avinode_trip_id": payload["trip_id"],
+            "departure_airport": dig(payload, "flight", "departure_airport"),
+            "arrival_airport": dig(payload, "flight", "arrival_airport"),
+            "departure_at": converted(
+                dig(payload, "flight", "departure_at"), as_date_time, "/flight/departure_at"
+            ),
+            "passengers": dig(payload, "flight", "passengers"),
+            "return_at": converted(payload.get("return_at", ABSENT), as_date_time, "/return_at"),
+            "deep_link": payload.get("deep_link", ABSENT),
+        }
+    )
+
+
+def _subject(payload: Any, call: CallFacts) -> Any:
+    return payload["trip_id"]
+
+
+def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "trip_id": payload["trip_id"],
+            "row_id": reference("trips", {"avinode_trip_id": payload["trip_id"]}),
+            "departure_airport": dig(payload, "flight", "departure_airport"),
+            "arrival_airport": dig(payload, "flight", "arrival_airport"),
+            "departure_at": converted(
+                dig(payload, "flight", "departure_at"), as_date_time, "/flight/departure_at"
+            ),
+            "passengers": dig(payload, "flight", "passengers"),
+            "return_at": converted(payload.get("return_at", ABSENT), as_date_time, "/return_at"),
+            "deep_link": payload.get("deep_link", ABSENT),
+        }
+    )
+
+
+EVENT: Final = WebhookEvent(
+    type="trip_updated",
+    profiles=("signed",),
+    occurred_at="/timestamp",
+    effects=(EntityEffect(entity="trips", row=_trip),),
+    emission=Emission(event="gateway.trip.updated.v1", subject=_subject, data=_data),
+)

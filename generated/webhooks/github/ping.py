@@ -1,0 +1,14 @@
+# Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e5e73d6f60378ca90cf7c5720f751394; generator 1
+
+"""What ping of github does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Final
+
+from gateway.contract.webhook import WebhookEvent
+
+EVENT: Final = WebhookEvent(type="ping", profiles=("signed",))

@@ -1,0 +1,36 @@
+# Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 80f79b63101a454bc3a329edd9b936ec; generator 1
+
+"""What push of github does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import dig, present
+from gateway.contract.webhook import Emission, WebhookEvent
+
+
+def _subject(payload: Any, call: CallFacts) -> Any:
+    return payload["repository"]["full_name"]
+
+
+def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return present(
+        {
+            "repository": payload["repository"]["full_name"],
+            "ref": payload["ref"],
+            "after": payload["after"],
+            "pusher": dig(payload, "pusher", "name"),
+        }
+    )
+
+
+EVENT: Final = WebhookEvent(
+    type="push",
+    profiles=("signed",),
+    emission=Emission(event="gateway.code.pushed.v1", subject=_subject, data=_data),
+)

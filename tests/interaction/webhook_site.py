@@ -1,0 +1,167 @@
+"""The webhook door on a real socket: edge, route, door and ingest, over an inbox in memory."""
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from litestar import Litestar
+
+from gateway.clock import SystemClock
+from gateway.transports.connection import Connection, ConnectionLimits
+from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.hosts import HostRules
+from gateway.transports.webhooks import WebhookDoor, webhook_route
+from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.peers import Networks, networks_of
+from gateway.webhooks.source import OpenSource
+from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
+
+MAX_BODY = 64 * 1024
+Fields = Sequence[tuple[str, str | bytes]]
+PAYLOAD = {"event_type": "thing_made", "event_id": "e-1", "thing": "a lamp"}
+
+
+class MovableClock(SystemClock):
+    """The machine's clocks; the wall may be moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.seconds
+
+
+@dataclass
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class WebhookSite:
+    """The site under test, and what it stored."""
+
+    port: int
+    inbox: ListInbox
+    arrivals: Arrivals
+    sources: dict[str, OpenSource]
+    clock: MovableClock
+
+    async def send(self, *parts: bytes) -> Answer:
+        """The answer to `parts`, sent as they are; status 0 when there is none."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+            return await asyncio.wait_for(_answer(reader), 10)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return Answer(0, {}, b"")
+        finally:
+            writer.close()
+
+    async def post(
+        self,
+        body: bytes,
+        fields: dict[str, str] | Fields,
+        *,
+        path: str = "/webhooks/acme",
+        extra: Fields = (),
+    ) -> Answer:
+        """The answer to one well-framed message."""
+        return await self.send(request_bytes(body, fields, path=path, extra=extra))
+
+    async def post_acme(self, payload: Any = PAYLOAD, *, extra: Fields = ()) -> Answer:
+        """The answer to a genuine message of acme's."""
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return await self.post(body, proof_of(ACME, body, time.time()), extra=extra)
+
+
+def request_bytes(
+    body: bytes,
+    fields: dict[str, str] | Fields,
+    *,
+    path: str = "/webhooks/acme",
+    extra: Fields = (),
+) -> bytes:
+    """One POST as it goes over the wire."""
+    listed = list(fields.items()) if isinstance(fields, dict) else list(fields)
+    own: list[tuple[str, str | bytes]] = [
+        ("host", "gateway.test"),
+        ("content-type", "application/json"),
+        ("content-length", str(len(body))),
+    ]
+    given = {name for name, _ in extra}
+    kept = [field for field in own if field[0] not in given]
+    lines = [
+        name.encode() + b": " + (value if isinstance(value, bytes) else value.encode())
+        for name, value in (*kept, *listed, *extra)
+    ]
+    return b"\r\n".join([f"POST {path} HTTP/1.1".encode(), *lines, b"", body])
+
+
+async def _answer(reader: asyncio.StreamReader) -> Answer:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    status, *lines = head.strip().split("\r\n")
+    pairs = [line.partition(": ") for line in lines]
+    headers = {name.lower(): value for name, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Answer(int(status.split(" ")[1]), headers, body)
+
+
+@asynccontextmanager
+async def serving_webhooks(
+    *, proxies: Sequence[str] = (), networks: Sequence[Any] | None = None, **changes: Any
+) -> AsyncIterator[WebhookSite]:
+    """Serve the three sources of the tests; `changes` are the edge's rules."""
+    clock = MovableClock()
+    inbox = ListInbox()
+    arrivals = Arrivals(inbox)
+    sources = open_sources(clock, networks)
+    ingest = Ingest(sources, arrivals, clock)
+    door = WebhookDoor(ingest, networks_of(proxies) if proxies else Networks(()))
+    litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
+    rules = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
+    edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
+    async with _listening(edge) as port:
+        yield WebhookSite(port, inbox, arrivals, sources, clock)
+    await arrivals.close()
+
+
+class _HastyConnection(Connection):
+    limits = ConnectionLimits(head_deadline_seconds=1.0)
+
+
+@asynccontextmanager
+async def _listening(application: Any) -> AsyncIterator[int]:
+    config = uvicorn.Config(
+        application,
+        loop="none",
+        http=_HastyConnection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+    )
+    server = uvicorn.Server(config)
+    listener = socket.create_server(("127.0.0.1", 0))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving

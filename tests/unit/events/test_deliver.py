@@ -1,0 +1,236 @@
+"""One attempt to deliver: what reaches the subscriber, and what becomes of the job."""
+
+import json
+from datetime import timedelta
+from ipaddress import ip_network
+
+import pytest
+
+from gateway.backends.outbound import Outbound
+from gateway.clock import FastClock, SystemClock
+from gateway.errors import StoreError
+from gateway.events.address import AddressRules
+from gateway.events.courier import Courier
+from gateway.events.deliver import Deliver
+from gateway.events.secrets import Keyring
+from gateway.jobs.outcome import Finished
+from gateway.store.records import DeliveryOutcome
+from tests.clocks import NOW
+from tests.receivers import Received, answer, is_signed, receiver
+from tests.unit.events.shelf import KEYRING, Shelf, an_event
+
+HERE = AddressRules([ip_network("127.0.0.0/8")])
+
+
+@pytest.fixture
+async def sender():
+    outbound = Outbound(HERE.refusal, timeout_seconds=1.0)
+    yield outbound
+    await outbound.close()
+
+
+@pytest.fixture
+def shelf():
+    return Shelf()
+
+
+@pytest.fixture
+def deliver(shelf, sender):
+    return Deliver(shelf, Courier(sender, KEYRING, SystemClock()))
+
+
+async def test_a_delivery_is_signed_over_the_bytes_that_are_sent(deliver, shelf):
+    event = an_event()
+    async with receiver() as (port, got):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/hooks")
+        outcome = await deliver(shelf.claim(endpoint, event))
+    (request,) = got
+    assert is_signed(request, secret)
+    assert request.headers["content-type"] == "application/cloudevents+json"
+    assert request.headers["webhook-id"] == event.id
+    assert json.loads(request.body) == {
+        "specversion": "1.0",
+        "id": event.id,
+        "source": "/webhooks/avinode",
+        "type": "gateway.quote.received.v1",
+        "subject": "quote-1",
+        "time": "2026-11-20T14:30:00Z",
+        "datacontenttype": "application/json",
+        "data": {"quote_id": "quote-1", "price": "1234.50", "note": "Zürich ✈"},
+    }
+    note = DeliveryOutcome(endpoint_id=endpoint.id, is_success=True)
+    assert isinstance(outcome, Finished)
+    assert outcome.changes.delivery == note
+
+
+def test_the_verifier_of_these_tests_knows_the_published_vector_and_refuses_others():
+    """Else it would prove nothing."""
+    secret, then = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 1614265330
+    fields = {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": str(then),
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    }
+    genuine = Received("POST", "/", fields, b'{"test": 2432232314}')
+    assert is_signed(genuine, secret, then + 299)
+    assert not is_signed(genuine, secret, then + 301)
+    changed = Received("POST", "/", fields, b'{"test":2432232314}')
+    assert not is_signed(changed, secret, then)
+
+
+async def test_each_attempt_has_the_same_id_and_bytes_and_its_own_time(deliver, shelf, sender):
+    event, clock = an_event(), SystemClock()
+    an_hour_on = FastClock(clock, 1, clock.now() + timedelta(hours=1))
+    later = Deliver(shelf, Courier(sender, KEYRING, an_hour_on))
+    async with receiver(answer(503)) as (port, got):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/")
+        await deliver(shelf.claim(endpoint, event))
+        await later(shelf.claim(endpoint, event, attempts=2))
+    first, second = got
+    assert first.body == second.body
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    then = an_hour_on.now().timestamp()
+    assert [is_signed(each, secret, then) for each in got] == [False, True]
+
+
+async def test_during_a_rotation_both_secrets_sign_and_afterwards_one(deliver, shelf):
+    async with receiver() as (port, got):
+        endpoint, new = shelf.hold(f"http://127.0.0.1:{port}/")
+        old = "whsec_" + "b2xk" * 8
+        previous = {"previous_secret": KEYRING.seal(old, endpoint.id)}
+        now = SystemClock().now()
+        for until in (now + timedelta(hours=1), now - timedelta(seconds=1)):
+            await shelf.change(endpoint.id, previous | {"previous_until": until})
+            await deliver(shelf.claim(endpoint))
+    assert [(is_signed(each, old), is_signed(each, new)) for each in got] == [
+        (True, True),
+        (False, True),
+    ]
+    assert [len(each.headers["webhook-signature"].split()) for each in got] == [2, 1]
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 599])
+async def test_what_passes_is_tried_again_by_the_schedule(deliver, shelf, status):
+    async with receiver(answer(status)) as (port, _):
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
+        waits = [
+            (await deliver(shelf.claim(endpoint, attempts=attempt))).retry_seconds
+            for attempt in range(1, 11)
+        ]
+    schedule = (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400)
+    assert waits.pop() is None, "the tenth attempt is the last"
+    assert all(0.8 * base <= wait <= 1.2 * base for base, wait in zip(schedule, waits, strict=True))
+
+
+@pytest.mark.parametrize(("asked", "least", "most"), [("1", 4, 6), ("8", 8, 8), ("999999", 8, 12)])
+async def test_retry_after_lengthens_the_wait_up_to_twice(deliver, shelf, asked, least, most):
+    async with receiver(answer(429, f"Retry-After: {asked}\r\n")) as (port, _):
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
+        outcome = await deliver(shelf.claim(endpoint))
+    assert least <= outcome.retry_seconds <= most
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 403, 404, 405, 413, 415, 422])
+async def test_what_time_does_not_mend_is_a_dead_letter_at_once(deliver, shelf, status):
+    async with receiver(answer(status, "Location: http://127.0.0.1/\r\n")) as (port, got):
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
+        outcome = await deliver(shelf.claim(endpoint))
+    assert outcome.retry_seconds is None
+    assert outcome.failure.detail == f"HTTP {status}"
+    assert outcome.changes.delivery == DeliveryOutcome(endpoint_id=endpoint.id, is_success=False)
+    assert outcome.changes.events == ()
+    assert len(got) == 1
+
+
+async def test_an_endpoint_that_is_gone_is_disabled_and_that_is_an_event(deliver, shelf):
+    async with receiver(answer(410)) as (port, _):
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
+        outcome = await deliver(shelf.claim(endpoint))
+    assert (outcome.failure.error, outcome.retry_seconds) == ("endpoint_gone", None)
+    assert outcome.changes.delivery.disable_because == "gone"
+    (event,) = outcome.changes.events
+    assert (event.type, event.subject) == ("gateway.endpoint.disabled.v1", endpoint.id)
+    assert event.data == {"endpoint_id": endpoint.id, "reason": "gone", "failing_since": None}
+
+
+@pytest.mark.parametrize(("days", "because"), [(4.99, None), (5.0, "failing"), (9.0, "failing")])
+async def test_an_endpoint_that_has_only_failed_for_five_days_is_disabled(
+    deliver, shelf, days, because
+):
+    async with receiver(answer(500)) as (port, _):
+        since = NOW - timedelta(days=days)
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/", failing_since=since)
+        first, second = [await deliver(shelf.claim(endpoint, attempts=2)) for _ in range(2)]
+    assert first.changes.delivery.disable_because == because
+    assert (first.retry_seconds is None) == (because is not None)
+    assert [each.data["reason"] for each in first.changes.events] == ([because] if because else [])
+    assert [each.id for each in first.changes.events] == [each.id for each in second.changes.events]
+
+
+async def test_one_success_after_days_of_failure_is_a_success(deliver, shelf):
+    async with receiver() as (port, _):
+        since = NOW - timedelta(days=6)
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/", failing_since=since)
+        outcome = await deliver(shelf.claim(endpoint))
+    assert isinstance(outcome, Finished)
+    assert outcome.changes.delivery.is_success
+
+
+async def test_a_disabled_endpoint_gets_nothing(deliver, shelf):
+    async with receiver() as (port, got):
+        endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/", state="disabled")
+        outcome = await deliver(shelf.claim(endpoint))
+    assert (outcome.failure.error, outcome.retry_seconds) == ("endpoint_disabled", None)
+    assert outcome.changes.delivery is None
+    assert got == []
+
+
+async def test_a_removed_endpoint_gets_nothing(deliver, shelf):
+    endpoint, _ = shelf.hold("http://127.0.0.1:9/")
+    claim = shelf.claim(endpoint)
+    await shelf.remove(endpoint.id)
+    outcome = await deliver(claim)
+    assert (outcome.failure.error, outcome.retry_seconds) == ("endpoint_removed", None)
+
+
+async def test_an_address_that_may_not_be_reached_is_a_dead_letter_at_once(deliver, shelf):
+    endpoint, _ = shelf.hold("https://10.0.0.1/hooks?token=hunter2")
+    outcome = await deliver(shelf.claim(endpoint))
+    assert (outcome.failure.error, outcome.retry_seconds) == ("address_refused", None)
+    assert outcome.failure.detail == "the host's address is private"
+
+
+async def test_a_secret_whose_key_is_lost_waits_for_it_and_blames_nobody(shelf, sender):
+    endpoint, _ = shelf.hold("http://127.0.0.1:9/", failing_since=NOW - timedelta(days=9))
+    other = Deliver(shelf, Courier(sender, Keyring([b"x" * 32]), SystemClock()))
+    outcome = await other(shelf.claim(endpoint))
+    assert outcome.failure.error == "secret_unreadable"
+    assert "GATEWAY_SECRETS_KEY" in outcome.failure.detail
+    assert outcome.retry_seconds is not None
+    assert outcome.changes.delivery is None
+
+
+async def test_what_a_subscriber_says_is_shown_without_secrets_and_harmless(deliver, shelf):
+    async def _repeat(request, writer):
+        signature = request.headers["webhook-signature"]
+        echoed = f"\x1b[31mno\x00 {secret} {signature} tok-12345678 \u202e".encode()
+        await answer(422, body=echoed + b"\xff" + b"z" * 9000)(request, writer)
+
+    async with receiver(_repeat) as (port, _):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/?token=tok-12345678")
+        outcome = await deliver(shelf.claim(endpoint))
+    detail = outcome.failure.detail
+    assert detail.startswith("HTTP 422: [31mno *** *** ***")
+    assert secret.removeprefix("whsec_") not in detail
+    assert detail.isprintable()
+    assert len(detail) < 600
+
+
+async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch):
+    async def _fails(_id):
+        raise StoreError("the database is locked")
+
+    monkeypatch.setattr(shelf, "delivery", _fails)
+    endpoint, _ = shelf.hold("http://127.0.0.1:9/")
+    with pytest.raises(StoreError):
+        await deliver(shelf.claim(endpoint))

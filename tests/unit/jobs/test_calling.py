@@ -1,0 +1,98 @@
+"""The run of a call's job: repeated only where that is safe."""
+
+import pytest
+
+from gateway.errors import InvalidArguments, StoreError, UpstreamTimeout, UpstreamUnavailable
+from gateway.jobs.calling import CallRun
+from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.outcome import Failed, Finished
+from gateway.store.records import Claim, Failure, NewCall
+from tests.unit.webhooks import shop
+
+CALL = NewCall(id=shop.uuid_of("job"), operation="mail.send", arguments={}, lane="mail.send")
+
+
+class OneCall:
+    def __init__(self, call):
+        self.found = call
+
+    async def call(self, job_id):
+        return self.found
+
+
+async def outcome(raised=None, call=CALL, *, is_read=False, **values):
+    async def run_call(asked):
+        assert asked == CALL
+        if raised:
+            raise raised
+
+    run = CallRun(OneCall(call), run_call, lambda operation: is_read)
+    return await run(Claim(job=shop.job("call", "mail.send", **values), worker="w"))
+
+
+async def test_a_call_that_succeeds_says_so():
+    found = await outcome()
+    assert isinstance(found, Finished)
+    (event,) = found.changes.events
+    assert event.type == "gateway.job.completed.v1"
+    assert event.data == {"job_id": CALL.id, "operation": "mail.send", "attempts": 1}
+
+
+def doubtful():
+    error = UpstreamTimeout("The call may have happened.")
+    error.is_retryable = False
+    return error
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "is_tried_again"),
+    [
+        (UpstreamUnavailable(), "upstream_unavailable", True),
+        (doubtful(), "upstream_timeout", False),
+        (InvalidArguments.at("/to", "format", "is no address"), "invalid_arguments", False),
+    ],
+)
+async def test_the_error_says_whether_to_try_again(raised, error, is_tried_again):
+    found = await outcome(raised)
+    assert found.failure.error == error
+    assert (found.retry_seconds is not None) is is_tried_again
+
+
+async def test_a_write_whose_worker_died_is_not_repeated_unseen():
+    found = await outcome(error="lease_expired", attempts=2)
+    assert (found.failure.error, found.retry_seconds) == ("outcome_unknown", None)
+
+
+async def test_a_read_whose_worker_died_is():
+    assert isinstance(await outcome(error="lease_expired", attempts=2, is_read=True), Finished)
+
+
+async def test_a_call_whose_arguments_are_gone_is_a_dead_letter():
+    found = await outcome(call=None)
+    assert isinstance(found, Failed)
+    assert (found.failure.error, found.retry_seconds) == ("forgotten", None)
+
+
+async def test_a_store_that_fails_is_nobodys_failure():
+    with pytest.raises(StoreError):
+        await outcome(StoreError("gone"))
+
+
+def test_a_dead_call_is_announced():
+    job = shop.job("call", "mail.send", attempts=6)
+    (event,) = DeadLetters(lambda: shop.AT)(job, Failure(error="lease_expired")).events
+    assert event.type == "gateway.job.failed.v1"
+    assert event.data["error"] == "lease_expired"
+
+
+def test_a_dead_webhook_is_announced_and_recorded():
+    changes = DeadLetters(lambda: shop.AT)(shop.job(), Failure(error="unmappable", detail="/x"))
+    (event,) = changes.events
+    assert event.type == "gateway.webhook.dead_lettered.v1"
+    assert event.source == "/webhooks/shop"
+    assert changes.audit.outcome == "DEAD_LETTER"
+
+
+def test_a_dead_delivery_is_not_announced_to_those_who_cannot_be_reached():
+    changes = DeadLetters(lambda: shop.AT)(shop.job("delivery"), Failure(error="x"))
+    assert changes.events == ()

@@ -1,0 +1,176 @@
+"""Group commit: what is told is durable, and nobody waits for somebody else's trouble."""
+
+import asyncio
+import logging
+
+import pytest
+
+from gateway.errors import NotStored
+from gateway.store.records import NewWebhook
+from gateway.webhooks.arrivals import Arrivals, Grouping
+from tests.webhook_sources import ListInbox
+
+
+class SlowInbox(ListInbox):
+    """Stores when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def receive(self, arrivals):
+        self.entered.set()
+        await self.gate.wait()
+        return await super().receive(arrivals)
+
+
+def arrival(number: int, size: int = 2) -> NewWebhook:
+    return NewWebhook(
+        provider="acme",
+        profile="signed",
+        message_id=f"msg-{number}",
+        event_type="thing_made",
+        body=b"x" * size,
+        headers={},
+        contract="digest-1",
+    )
+
+
+async def test_a_receipt_is_the_stores_own() -> None:
+    inbox = ListInbox()
+    arrivals = Arrivals(inbox)
+    first, again = await arrivals.put(arrival(1)), await arrivals.put(arrival(1))
+    assert (first.outcome, again.outcome) == ("stored", "duplicate")
+    assert first.webhook_id == again.webhook_id
+
+
+async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox)
+    first = asyncio.create_task(arrivals.put(arrival(0)))
+    await inbox.entered.wait()
+    rest = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(1, 101)]
+    await asyncio.sleep(0)
+    inbox.gate.set()
+    await asyncio.gather(first, *rest)
+    assert inbox.batches == [1, 100]
+
+
+async def test_a_transaction_holds_no_more_than_its_limits() -> None:
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox, grouping=Grouping(batch=3, batch_bytes=100))
+    sizes = [1, 1, 1, 1, 90, 90, 500, 1]
+    puts = [asyncio.create_task(arrivals.put(arrival(n, size))) for n, size in enumerate(sizes)]
+    await asyncio.sleep(0)
+    inbox.gate.set()
+    await asyncio.gather(*puts)
+    assert inbox.batches == [3, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("grouping", [Grouping(backlog=2), Grouping(backlog_bytes=4)])
+async def test_more_than_the_backlog_is_refused_at_once_and_the_others_are_stored(grouping) -> None:
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox, grouping=grouping)
+    waiting = [asyncio.create_task(arrivals.put(arrival(0)))]
+    await inbox.entered.wait()
+    waiting += [asyncio.create_task(arrivals.put(arrival(n))) for n in (1, 2)]
+    await asyncio.sleep(0)
+    with pytest.raises(NotStored, match="Too many"):
+        await arrivals.put(arrival(3))
+    inbox.gate.set()
+    assert {receipt.outcome for receipt in await asyncio.gather(*waiting)} == {"stored"}
+    assert (await arrivals.put(arrival(3))).outcome == "stored"
+
+
+async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_of_its_own(
+    caplog,
+) -> None:
+    inbox = ListInbox()
+    inbox.fail()
+    arrivals = Arrivals(inbox)
+    with caplog.at_level(logging.ERROR):
+        for _ in range(3):
+            found = await asyncio.gather(
+                *(arrivals.put(arrival(n)) for n in range(5)), return_exceptions=True
+            )
+            assert [type(error) for error in found] == [NotStored] * 5
+            assert len({id(error) for error in found}) == 5
+    assert [record.message for record in caplog.records] == [
+        "webhooks are not being stored: the database is away"
+    ]
+    assert arrivals.problem == "the database is away"
+
+    inbox.failure = None
+    assert (await arrivals.put(arrival(1))).outcome == "stored"
+    assert arrivals.problem is None
+
+
+async def test_a_defect_of_the_store_leaves_nobody_waiting_and_the_next_ones_are_stored() -> None:
+    inbox = ListInbox()
+    inbox.failure = ZeroDivisionError("a defect")
+    arrivals = Arrivals(inbox)
+    with pytest.raises(NotStored):
+        await arrivals.put(arrival(1))
+    inbox.failure = None
+    assert (await arrivals.put(arrival(1))).outcome == "stored"
+
+
+async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed() -> None:
+    class Forgetful(ListInbox):
+        async def receive(self, arrivals):
+            return (await super().receive(arrivals))[1:]
+
+    with pytest.raises(NotStored):
+        await Arrivals(Forgetful()).put(arrival(1))
+
+
+async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox)
+    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    await inbox.entered.wait()
+    puts[1].cancel()
+    await asyncio.sleep(0)
+    inbox.gate.set()
+    found = await asyncio.gather(*puts, return_exceptions=True)
+    assert isinstance(found[1], asyncio.CancelledError)
+    assert [found[0].outcome, found[2].outcome] == ["stored", "stored"]
+    assert len(inbox.stored) == 3
+
+
+async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox)
+    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    await inbox.entered.wait()
+    closing = asyncio.create_task(arrivals.close())
+    await asyncio.sleep(0)
+    with pytest.raises(NotStored, match="stopping"):
+        await arrivals.put(arrival(9))
+    inbox.gate.set()
+    await closing
+    assert [receipt.outcome for receipt in await asyncio.gather(*puts)] == ["stored"] * 3
+
+
+async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
+    monkeypatch.setattr("gateway.webhooks.arrivals._CLOSE_SECONDS", 0.05)
+    inbox = SlowInbox()
+    arrivals = Arrivals(inbox, grouping=Grouping(batch=1))
+    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    await inbox.entered.wait()
+    await arrivals.close()
+    found = await asyncio.gather(*puts, return_exceptions=True)
+    assert [type(error) for error in found] == [NotStored] * 3
+
+
+async def test_the_worker_is_told_after_each_transaction() -> None:
+    told: list[int] = []
+    inbox = ListInbox()
+    arrivals = Arrivals(inbox, on_stored=lambda: told.append(len(inbox.stored)))
+    await asyncio.gather(*(arrivals.put(arrival(n)) for n in range(3)))
+    assert told == [3]
+    inbox.fail()
+    with pytest.raises(NotStored):
+        await arrivals.put(arrival(4))
+    assert told == [3]

@@ -1,0 +1,103 @@
+"""From a message to what it changes."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.contract.entity_keys import entity_id
+from gateway.contract.marker import Unmappable
+from gateway.contract.schema import Gate
+from gateway.webhooks.effects import Effects
+from gateway.webhooks.working import Hopeless
+from tests.unit.webhooks import shop
+
+EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT)
+PAYLOAD = {"id": "1", "number": "A1", "total": 20.0, "email": "ada@example.org"}
+
+
+def changes(payload, settings=None):
+    work = shop.work(settings)
+    webhook = shop.webhook(payload)
+    return EFFECTS.changes(work.event("order_paid"), webhook, payload, work.facts(webhook))
+
+
+def test_rows_are_canonical_and_in_the_order_of_the_contract():
+    customer, order = changes(PAYLOAD | {"due": "2026-11-21T10:00:00+02:00"}).entities
+    assert (customer.kind, customer.mode, customer.values) == (
+        "customers",
+        "create",
+        {"email": "ada@example.org"},
+    )
+    assert (order.kind, order.mode) == ("orders", "upsert")
+    assert order.values == {
+        "number": "A1",
+        "total": 20,
+        "due_at": "2026-11-21T08:00:00Z",
+        "customer_id": entity_id("customers", {"email": "ada@example.org"}),
+    }
+    assert order.webhook_id == shop.uuid_of("webhook")
+
+
+def test_an_effect_without_a_row_writes_nothing():
+    found = changes({"id": "1", "number": "A1"})
+    assert [change.kind for change in found.entities] == ["orders"]
+
+
+def test_it_happened_when_the_payload_says():
+    found = changes(PAYLOAD | {"at": "2026-11-19T01:02:03.5+01:00"})
+    moment = datetime(2026, 11, 19, 0, 2, 3, 500_000, tzinfo=UTC)
+    assert {change.occurred_at for change in found.entities} == {moment}
+
+
+def test_where_the_payload_does_not_say_it_happened_when_it_arrived():
+    assert {change.occurred_at for change in changes(PAYLOAD).entities} == {shop.AT}
+
+
+@pytest.mark.parametrize("at", ["yesterday", 5, "2026-11-19T01:02:03", None])
+def test_a_moment_that_is_none_is_refused(at):
+    with pytest.raises(Unmappable, match="/at"):
+        changes(PAYLOAD | {"at": at})
+
+
+def test_the_event_has_a_subject_a_source_and_an_id_that_stays():
+    first, second = (changes(PAYLOAD).events[0] for _ in range(2))
+    assert first == second
+    assert (first.type, first.subject, first.source) == (
+        "gateway.order.paid.v1",
+        "A1",
+        "/webhooks/shop",
+    )
+    assert first.data == {"number": "A1"}
+    assert first.webhook_id == shop.uuid_of("webhook")
+
+
+def test_an_event_that_would_break_its_contract_is_a_defect_without_the_value():
+    with pytest.raises(Hopeless) as refused:
+        changes(PAYLOAD | {"amount": "hunter2"})
+    assert refused.value.error == "broken_promise"
+    assert "/data/total" in refused.value.detail
+    assert "hunter2" not in refused.value.detail
+
+
+def test_a_value_that_its_column_cannot_hold_is_refused_at_its_column():
+    with pytest.raises(Unmappable, match=r"/orders/number") as refused:
+        changes(PAYLOAD | {"number": "secret" * 10})
+    assert "secret" not in str(refused.value)
+
+
+def test_a_nul_is_refused_at_its_column():
+    with pytest.raises(Unmappable, match=r"/orders/number"):
+        changes(PAYLOAD | {"number": "A\0"})
+
+
+def test_nobody_is_told_where_nobody_is_named():
+    assert changes(PAYLOAD).calls == ()
+    assert changes(PAYLOAD, {"notification_email": ""}).calls == ()
+
+
+def test_a_notification_is_a_call_with_an_id_that_stays():
+    settings = {"notification_email": "desk@example.org"}
+    (first,) = changes(PAYLOAD, settings).calls
+    assert (first,) == changes(PAYLOAD, settings).calls
+    assert (first.operation, first.lane) == ("mail.send", "mail.send")
+    assert first.arguments == {"to": "desk@example.org", "number": "A1"}

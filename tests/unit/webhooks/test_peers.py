@@ -1,0 +1,67 @@
+"""Who sent a request: the socket, unless it is one of our own proxies."""
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.webhooks.peers import Networks, networks_of, peer_of
+
+PROXIES = networks_of(["10.0.0.0/8", "fd00::/8"])
+NOBODY = Networks(())
+
+
+@pytest.mark.parametrize(
+    ("host", "forwarded", "peer"),
+    [
+        ("203.0.113.9", [], "203.0.113.9"),
+        ("203.0.113.9", [b"192.0.2.1"], "203.0.113.9"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", [b"192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", [b"192.0.2.66, 192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", [b"192.0.2.66", b"192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", [b"192.0.2.66, 192.0.2.1 , 10.9.9.9"], "192.0.2.1"),
+        ("10.0.0.1", [b"10.1.1.1, 10.2.2.2"], "10.1.1.1"),
+        ("10.0.0.1", [b"192.0.2.66, garbage"], None),
+        ("10.0.0.1", [b""], None),
+        ("10.0.0.1", [b"\xff\xfe"], None),
+        ("10.0.0.1", [b"," * 100_000], None),
+        ("::ffff:203.0.113.9", [], "203.0.113.9"),
+        ("::ffff:10.0.0.1", [b"::ffff:192.0.2.1"], "192.0.2.1"),
+        ("fd00::1", [b"2001:db8::7"], "2001:db8::7"),
+        ("fe80::1%eth0", [], "fe80::1"),
+        (None, [b"192.0.2.1"], None),
+        ("", [], None),
+        ("/run/socket", [], None),
+    ],
+)
+def test_the_peer_is_the_nearest_party_that_is_no_proxy_of_ours(host, forwarded, peer) -> None:
+    found = peer_of(host, forwarded, PROXIES)
+    assert found == (peer and ip_address(peer))
+
+
+@given(st.lists(st.binary(max_size=50)))
+def test_whoever_is_no_proxy_cannot_say_who_they_are(forwarded) -> None:
+    assert peer_of("203.0.113.9", forwarded, PROXIES) == ip_address("203.0.113.9")
+    assert peer_of("10.0.0.1", forwarded, NOBODY) == ip_address("10.0.0.1")
+
+
+@given(st.lists(st.binary(max_size=50)))
+def test_whatever_a_proxy_says_nothing_is_raised(forwarded) -> None:
+    peer_of("10.0.0.1", forwarded, PROXIES)
+
+
+@given(st.ip_addresses(), st.integers(0, 32))
+def test_an_address_is_in_its_network_however_it_is_written(address, prefix) -> None:
+    network = ip_network((address, prefix), strict=False)
+    assert address in Networks([network])
+    if address.version == 4:
+        mapped = ip_address(f"::ffff:{address}")
+        assert peer_of(str(mapped), [], NOBODY) in Networks([network])
+        assert address in Networks([ip_network((mapped, 96 + prefix), strict=False)])
+
+
+def test_nobody_is_in_no_network() -> None:
+    assert None not in networks_of(["0.0.0.0/0", "::/0"])
+    assert ip_address("192.0.2.1") not in NOBODY

@@ -1,0 +1,84 @@
+"""Quarantined messages, judged again by today's contract."""
+
+from msgspec.structs import replace
+
+from gateway.store.records import Refusal
+from gateway.webhooks.quarantine import Quarantine
+from tests.unit.webhooks import shop
+
+GOOD = {"id": "1", "number": "A1"}
+BAD = {"id": "1"}
+
+
+class Shelf:
+    """An inbox of quarantined messages."""
+
+    def __init__(self, *webhooks):
+        self.webhooks = {each.id: each for each in webhooks}
+        self.judged = {}
+        self.pages = []
+
+    async def find(self, webhook_id):
+        return self.webhooks.get(webhook_id)
+
+    async def list(self, page, *, provider=None, event_type=None, state=None):
+        self.pages.append((page.after, provider, state))
+        ids = sorted(self.webhooks, reverse=True)
+        later = [each for each in ids if page.after is None or each < page.after]
+        return [replace(self.webhooks[each], body=None) for each in later[: page.limit]]
+
+    async def reconsider(self, webhook_id, refusals, contract):
+        self.judged[webhook_id] = (tuple(refusals), contract)
+        return True
+
+
+def quarantined(payload, name="a", **values):
+    job = shop.job(state=values.pop("state", "quarantined"))
+    return shop.webhook(payload, id=name, job=job, **values)
+
+
+def quarantine(*webhooks, sources=None):
+    shelf = Shelf(*webhooks)
+    return Quarantine(shelf, {"shop": shop.work()} if sources is None else sources), shelf
+
+
+async def test_what_fits_todays_contract_is_admitted():
+    judge, shelf = quarantine(quarantined(GOOD))
+    assert (await judge.reconsider("a")).is_admitted
+    assert shelf.judged == {"a": ((), "digest-2")}
+
+
+async def test_what_still_does_not_fit_stays_with_todays_refusals():
+    judge, shelf = quarantine(quarantined(BAD))
+    verdict = await judge.reconsider("a")
+    assert not verdict.is_admitted
+    assert verdict.refusals == (Refusal(pointer="/number", detail="is required"),)
+    assert shelf.judged == {"a": (verdict.refusals, "digest-2")}
+
+
+async def test_there_is_no_verdict_on_what_is_not_there():
+    judge, _ = quarantine()
+    assert await judge.reconsider("a") is None
+
+
+async def test_what_cannot_be_judged_is_left_alone_and_says_why():
+    left = {
+        "conflict": quarantined(GOOD, "conflict", is_conflict=True),
+        "done": quarantined(GOOD, "done", state="completed"),
+        "foreign": quarantined(GOOD, "foreign", provider="other"),
+        "forgotten": quarantined(GOOD, "forgotten", body=None),
+    }
+    judge, shelf = quarantine(*left.values())
+    verdicts = [await judge.reconsider(name) for name in left]
+    assert not any(verdict.is_admitted for verdict in verdicts)
+    assert len({verdict.reason for verdict in verdicts}) == len(left)
+    assert shelf.judged == {}
+
+
+async def test_all_are_judged_page_by_page_but_for_conflicts():
+    many = [quarantined(GOOD, f"{n:03}") for n in range(120)]
+    conflict = quarantined(GOOD, "zzz", is_conflict=True)
+    judge, shelf = quarantine(*many, conflict)
+    admitted = [v.webhook_id async for v in judge.reconsider_all("shop") if v.is_admitted]
+    assert sorted(admitted) == [f"{n:03}" for n in range(120)]
+    assert {page[1:] for page in shelf.pages} == {("shop", "quarantined")}

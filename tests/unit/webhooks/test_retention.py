@@ -1,0 +1,68 @@
+"""What is forgotten, and in what order."""
+
+import asyncio
+from contextlib import suppress
+
+from gateway.errors import StoreError
+from gateway.webhooks import retention
+from gateway.webhooks.retention import Forgetting, Retention
+
+
+class Shelf:
+    def __init__(self, count):
+        self.left = count
+        self.asked = []
+        self.trouble = None
+
+    async def __call__(self, older_than_seconds, limit):
+        if self.trouble:
+            raise StoreError(self.trouble)
+        self.asked.append((older_than_seconds, limit))
+        taken = min(self.left, limit)
+        self.left -= taken
+        return taken
+
+
+class Shelves:
+    def __init__(self, **shelves):
+        self.__dict__ |= shelves
+
+
+def forgetting(rules=None, **counts):
+    shelves = {name: Shelf(counts.get(name, 0)) for name in ("bodies", "keys", "jobs", "events")}
+    inbox = Shelves(forget=shelves["bodies"], forget_keys=shelves["keys"])
+    queue, events = Shelves(prune=shelves["jobs"]), Shelves(forget=shelves["events"])
+    return Forgetting(inbox, queue, events, rules or Retention()), shelves
+
+
+async def test_all_that_is_old_goes_in_batches(monkeypatch):
+    monkeypatch.setattr(retention, "_BREATH_SECONDS", 0)
+    work, shelves = forgetting(bodies=1200, events=1)
+    assert await work.forget() == {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1}
+    assert [limit for _, limit in shelves["bodies"].asked] == [500, 500, 500, 500]
+
+
+async def test_the_days_of_the_rules_are_asked_for():
+    work, shelves = forgetting(Retention(body_days=1, key_days=40, event_days=2, job_days=3))
+    await work.forget()
+    days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
+    assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2}
+
+
+def test_keys_outlive_bodies_by_default():
+    assert Retention().key_days >= 30
+    assert Retention().key_days > Retention().body_days
+
+
+async def test_a_store_that_fails_is_asked_again():
+    work, shelves = forgetting(bodies=1)
+    shelves["bodies"].trouble = "gone"
+    task = asyncio.create_task(work.work(every_seconds=0.01))
+    await asyncio.sleep(0.05)
+    shelves["bodies"].trouble = None
+    async with asyncio.timeout(5):
+        while shelves["bodies"].left:  # noqa: ASYNC110 - a condition of somebody else's making
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
