@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
+from gateway.contract import event
 from gateway.contract.conversion import rfc3339
-from gateway.contract.event import ENDPOINT_DISABLED
 from gateway.events.courier import Courier
 from gateway.events.verdict import Verdict
 from gateway.failpoints import hit
@@ -18,6 +18,7 @@ from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.store.base import Endpoints
 from gateway.store.records import (
+    ENDPOINT_DISABLED,
     Changes,
     Claim,
     DeliveryOutcome,
@@ -46,7 +47,7 @@ class Deliver:
         if delivery is None or endpoint is None:
             return _given_up("endpoint_removed", "the endpoint was removed")
         if endpoint.state != "active":
-            return _given_up("endpoint_disabled", "enable the endpoint, then redrive")
+            return _given_up(ENDPOINT_DISABLED, "enable the endpoint, then redrive")
         hit("events.before_send")
         verdict = await self._courier.carry(delivery.event, endpoint)
         hit("events.after_send")
@@ -86,8 +87,8 @@ def _disabled(claim: Claim, endpoint: Endpoint, because: str) -> NewEvent:
     # Deliveries that fail at the same moment report one end of one failure.
     cause = since or claim.job.id
     return NewEvent(
-        id=str(uuid5(NAMESPACE_URL, f"{ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
-        type=ENDPOINT_DISABLED,
+        id=str(uuid5(NAMESPACE_URL, f"{event.ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
+        type=event.ENDPOINT_DISABLED,
         subject=endpoint.id,
         source=SOURCE,
         data={"endpoint_id": endpoint.id, "reason": because, "failing_since": since},

@@ -1,8 +1,10 @@
 """One attempt to deliver: what reaches the subscriber, and what becomes of the job."""
 
 import json
+import re
 from datetime import timedelta
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 
@@ -234,3 +236,19 @@ async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch)
     endpoint, _ = shelf.hold("http://127.0.0.1:9/")
     with pytest.raises(StoreError):
         await deliver(shelf.claim(endpoint))
+
+
+async def test_the_check_in_the_guide_tells_genuine_from_changed(deliver, shelf):
+    """What subscribers are told to write, run as it stands there."""
+    guide = Path(__file__).parents[3] / "docs" / "how-to" / "deliver-events.md"
+    (program,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    written: dict[str, object] = {}
+    exec(program, written)  # noqa: S102 - our own page
+    is_from_the_gateway = written["is_from_the_gateway"]
+    async with receiver() as (port, got):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/")
+        await deliver(shelf.claim(endpoint))
+    (request,) = got
+    assert is_from_the_gateway(secret, request.headers, request.body)
+    assert not is_from_the_gateway(secret, request.headers, request.body + b" ")
+    assert not is_from_the_gateway("whsec_" + "b2xk" * 8, request.headers, request.body)
