@@ -117,8 +117,10 @@ def _concerns_events(
     contracts: Contracts, changed: frozenset[PurePosixPath], touched: Iterable[ToolContract]
 ) -> bool:
     """Whether what happens with webhooks was judged by what has changed."""
-    parts = (*contracts.webhooks, *contracts.events, *contracts.entities)
-    is_shared = any(changed.intersection(part.source.closure) for part in parts)
+    sources = [each.source for each in contracts.webhooks]
+    sources += [each.source for each in contracts.events]
+    sources += [each.source for each in contracts.entities]
+    is_shared = any(changed.intersection(source.closure) for source in sources)
     return is_shared or not _notified(contracts).isdisjoint(tool.id for tool in touched)
 
 

@@ -82,6 +82,11 @@ EVENTS: Final = (
 
 ENTITIES: Final = (
     Rule(
+        "entity/retyped",
+        "A column keeps its type, and a kind its key: rows that are there could not follow.",
+        "Add a new property, or a new kind, and leave the old one.",
+    ),
+    Rule(
         "entity/standard-column",
         "Every kind has id and webhook_id (uuid), occurred_at, created_at and updated_at"
         " (date-time): read-only and required.",
@@ -101,6 +106,11 @@ ENTITIES: Final = (
         "entity/required-column",
         "Only the key and the standard columns are required: news comes in any order.",
         "Let the column be null, and take it out of `required`.",
+    ),
+    Rule(
+        "entity/retyped",
+        "A column keeps its type, and a kind its key: rows that are there could not follow.",
+        "Add a new property, or a new kind, and leave the old one.",
     ),
     Rule(
         "entity/column",

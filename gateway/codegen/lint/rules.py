@@ -210,14 +210,6 @@ TOOLS: Final = (
     Rule("tool/result-refused", "Examples of results are admitted.", "Correct the example."),
 )
 
-ENTITIES: Final = (
-    Rule(
-        "entity/retyped",
-        "A column keeps its type, and a kind its key: rows that are there could not follow.",
-        "Add a new property, or a new kind, and leave the old one.",
-    ),
-)
-
 RULES: Final = (
     *FILES,
     *REFERENCES,
@@ -226,7 +218,6 @@ RULES: Final = (
     *INDEX,
     *SHAPES,
     *TOOLS,
-    *ENTITIES,
     *POLICIES,
     *UPSTREAMS,
     *BINDINGS,
