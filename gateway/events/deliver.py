@@ -66,7 +66,7 @@ def _outcome(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> Outcome:
     note = DeliveryOutcome(endpoint_id=endpoint.id, is_success=False, disable_because=because)
     if because is None:
         return Failed(failure=failure, retry_seconds=wait, changes=Changes(delivery=note))
-    events = (_disabled(claim, endpoint, because),)
+    events = (_disabled(endpoint, because),)
     return Failed(
         failure=failure, retry_seconds=None, changes=Changes(delivery=note, events=events)
     )
@@ -82,10 +82,10 @@ def _why_disabled(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> str | N
     return None
 
 
-def _disabled(claim: Claim, endpoint: Endpoint, because: str) -> NewEvent:
+def _disabled(endpoint: Endpoint, because: str) -> NewEvent:
     since = rfc3339(endpoint.failing_since) if endpoint.failing_since else None
     # Deliveries that fail at the same moment report one end of one failure.
-    cause = since or claim.job.id
+    cause = (endpoint.failing_since or endpoint.updated_at).isoformat()
     return NewEvent(
         id=str(uuid5(NAMESPACE_URL, f"{event.ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
         type=event.ENDPOINT_DISABLED,

@@ -147,12 +147,16 @@ async def test_what_time_does_not_mend_is_a_dead_letter_at_once(deliver, shelf, 
 async def test_an_endpoint_that_is_gone_is_disabled_and_that_is_an_event(deliver, shelf):
     async with receiver(answer(410)) as (port, _):
         endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
-        outcome = await deliver(shelf.claim(endpoint))
+        outcome, another = [await deliver(shelf.claim(endpoint)) for _ in range(2)]
+        await shelf.change(endpoint.id, {"updated_at": NOW + timedelta(seconds=1)})
+        later = await deliver(shelf.claim(endpoint))
     assert (outcome.failure.error, outcome.retry_seconds) == ("endpoint_gone", None)
     assert outcome.changes.delivery.disable_because == "gone"
     (event,) = outcome.changes.events
     assert (event.type, event.subject) == ("gateway.endpoint.disabled.v1", endpoint.id)
     assert event.data == {"endpoint_id": endpoint.id, "reason": "gone", "failing_since": None}
+    assert another.changes.events[0].id == event.id, "under way at the same time: one event"
+    assert later.changes.events[0].id != event.id, "it was enabled meanwhile: another one"
 
 
 @pytest.mark.parametrize(("days", "because"), [(4.99, None), (5.0, "failing"), (9.0, "failing")])
