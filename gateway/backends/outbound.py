@@ -141,7 +141,7 @@ class Outbound:
         """Opened at the first message: a session belongs to the event loop that runs it."""
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0,  # who posts decides how much at once; to wait here would look like a timeout
+                limit=0,  # the worker decides how much at once; a wait here would seem a timeout
                 keepalive_timeout=_KEEP_SECONDS,
                 ssl=self._trust or True,
             ),
