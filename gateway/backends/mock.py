@@ -38,9 +38,9 @@ class MockBackend(UpstreamClient):
         needed = [each.name for each in upstream.credentials if each.is_required]
         needed += GRANT_CREDENTIALS[rule.grant] if rule else ()
         known = {name: f"mock_{name}" for name in needed} | given
-        wire = _InProcess(
-            upstream.name, application or UpstreamApplication(upstream, clock, seed=seed)
-        )
+        self.application = application or UpstreamApplication(upstream, clock, seed=seed)
+        """What plays the upstream."""
+        wire = _InProcess(upstream.name, self.application)
         tokens = None
         if rule is not None:
             forms = TokenForms(rule, known, made_up_key)

@@ -29,7 +29,8 @@ async def note_outcome(
 ) -> None:
     """Write what an attempt says of its endpoint, with the caller's transaction.
 
-    A success ends a row of failures, a failure begins one; the first reason to disable stays.
+    A success ends a row of failures, a failure begins one; the first reason to disable stays, and
+    cancels what waits.
     """
     this = ENDPOINTS.c.id == outcome.endpoint_id
     healthy = ENDPOINTS.c.failing_since.is_(None)
@@ -42,6 +43,7 @@ async def note_outcome(
         await connection.execute(
             active.values(state="disabled", disabled_because=because, updated_at=now)
         )
+        await _cancel_waiting(connection, now, outcome.endpoint_id)
 
 
 class SqlEndpoints:
@@ -68,7 +70,6 @@ class SqlEndpoints:
         return await self._database.write(lambda to, now: _change(to, now, endpoint_id, row))
 
     async def remove(self, endpoint_id: str) -> bool:
-        """Also cancels what was to be delivered; what a worker has begun finds no endpoint."""
         return await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
 
     async def delivery(self, delivery_id: str) -> Delivery | None:
@@ -95,6 +96,8 @@ async def _change(
 ) -> bool:
     change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
     changed = await connection.execute(change.values({**row, "updated_at": now}))
+    if row.get("state") == "disabled":
+        await _cancel_waiting(connection, now, endpoint_id)
     return bool(changed.rowcount == 1)
 
 
@@ -103,13 +106,18 @@ async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) 
     gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
     if gone.rowcount != 1:
         return False
+    await _cancel_waiting(connection, now, endpoint_id)
+    return True
+
+
+async def _cancel_waiting(connection: AsyncConnection, now: datetime, endpoint_id: str) -> None:
+    """What a worker has begun goes on, and finds out by itself."""
     waiting = update(JOBS).where(
         JOBS.c.kind == "delivery",
         JOBS.c.lane == endpoint_id,
         JOBS.c.state.in_(("pending", "failed")),
     )
     await connection.execute(waiting.values(state="cancelled", updated_at=now))
-    return True
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What an operator sees and does of webhooks and of the work they make: `/operator/…`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from gateway.contract import jsontext
 from gateway.errors import UnknownPath, Unsuitable
 from gateway.store.base import Inbox, Queue
-from gateway.store.records import Job, JobKind, JobState, Page, Refusal, StoredWebhook
+from gateway.store.records import Job, JobKind, JobState, Page, StoredWebhook
 from gateway.transports.operator_requests import (
     MAX_PAGE,
     AnyRequest,
@@ -21,14 +21,11 @@ from gateway.transports.operator_requests import (
     listed,
     query_of,
 )
+from gateway.webhooks.quarantine import Quarantine
 
 _Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
 _Id = Annotated[str, Meta(min_length=1, max_length=64)]
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
-
-Revalidate = Callable[[str], Awaitable[Sequence[Refusal] | None]]
-"""Judge one quarantined webhook by today's contract: what it still breaks; None when it is not in
-quarantine."""
 
 
 class WorkParts(Struct, frozen=True):
@@ -36,7 +33,7 @@ class WorkParts(Struct, frozen=True):
 
     inbox: Inbox
     queue: Queue
-    revalidate: Revalidate
+    quarantine: Quarantine
     wake: Callable[[], None]
     """Tells the workers of this process that there is something to do."""
 
@@ -122,11 +119,19 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
         webhook = await _webhook(work, webhook_id)
         told = {"webhook_id": webhook.id}
         await desk.record(request, caller, "operator.webhooks.revalidate", told)
-        refusals = await work.revalidate(webhook.id)
-        if refusals is None:
-            raise Unsuitable(_state(webhook.job, "Only what is quarantined can be judged again."))
+        verdict = await work.quarantine.reconsider(webhook.id)
+        if verdict is None:
+            raise UnknownPath(_NO_WEBHOOK)
+        if verdict.reason is not None:
+            raise Unsuitable(verdict.reason)
         work.wake()
-        return answer({"id": webhook.id, "accepted": not refusals, "refusals": refusals}, 200)
+        return answer(
+            {
+                "id": webhook.id,
+                "accepted": verdict.is_admitted,
+                "refusals": verdict.refusals,
+            }
+        )
 
     return [replay, revalidate]
 

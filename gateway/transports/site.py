@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import msgspec
 from litestar import Litestar, Request, Response, asgi
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
-from litestar.handlers import ASGIRouteHandler
+from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
-from gateway.transports.asgi import request_id_of
+from gateway.transports.asgi import App, request_id_of
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.events import EventDoor
 from gateway.transports.following import Followers
@@ -29,6 +29,7 @@ from gateway.transports.pages import page_routes
 from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
 from gateway.transports.queries import Readings, readings_of
 from gateway.transports.rest import RestDoor
+from gateway.transports.webhooks import WebhookDoor, webhook_route
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
@@ -48,6 +49,9 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     version: str
     followers: Followers | None = None
     """Who may follow the events; None where there are none to follow."""
+    webhooks: WebhookDoor | None = None
+    operator: Sequence[HTTPRouteHandler] = ()
+    """What operators see and do."""
 
 
 def build_site(parts: SiteParts) -> Edge:
@@ -67,6 +71,8 @@ def build_site(parts: SiteParts) -> Edge:
             _unknown_tools(rest),
             *_mcp_routes(mcp, parts.catalogue.connectors),
             *_event_routes(parts.followers),
+            *([webhook_route(parts.webhooks)] if parts.webhooks else []),
+            *parts.operator,
             *page_routes(parts.catalogue.openapi),
             *operations_routes(parts.check_readiness),
         ],
@@ -78,6 +84,17 @@ def build_site(parts: SiteParts) -> Edge:
         logging_config=None,
     )
     return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
+
+
+def build_operator_site(routes: Sequence[HTTPRouteHandler]) -> App:
+    """The operator's routes alone, for callers in the same process."""
+    litestar: Any = Litestar(
+        routes,
+        exception_handlers={HTTPException: _problem, Exception: _problem},
+        openapi_config=None,
+        logging_config=None,
+    )
+    return cast("App", litestar)
 
 
 def _queries(catalogue: Catalogue) -> dict[str, Readings]:

@@ -82,6 +82,11 @@ EVENTS: Final = (
 
 ENTITIES: Final = (
     Rule(
+        "entity/retyped",
+        "A column keeps its type, and a kind its key: rows that are there could not follow.",
+        "Add a new property, or a new kind, and leave the old one.",
+    ),
+    Rule(
         "entity/standard-column",
         "Every kind has id and webhook_id (uuid), occurred_at, created_at and updated_at"
         " (date-time): read-only and required.",

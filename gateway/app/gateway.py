@@ -1,42 +1,31 @@
-"""The gateway as an object, for programs that embed it, and as a server."""
+"""The gateway as an object: opened, called, closed."""
 
-import asyncio
-import gc
-import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
-from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any
 from uuid import uuid4
 
-import uvloop
-
+from gateway.app.faces import operator_routes, site_of
+from gateway.app.readiness import readiness_of
+from gateway.app.working import at_work
 from gateway.assembly import Parts, assemble
-from gateway.auth.keys import ADMINISTRATOR, NewKey
+from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
 from gateway.calls.pipeline import Pipeline
-from gateway.catalogue import Entry, open_routes
+from gateway.catalogue import Entry
 from gateway.clock import Clock, SystemClock
 from gateway.contract import jsontext
-from gateway.errors import MalformedRequest, NotRunning, StoreError
+from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
 from gateway.transports.asgi import App
-from gateway.transports.edge import EdgeRules
-from gateway.transports.hosts import HostRules
-from gateway.transports.listen import bind, serve_http, url_of
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.operations import Readiness, UpstreamState
-from gateway.transports.site import SiteParts, build_site
-
-_log: Final = logging.getLogger(__name__)
-VERSION: Final = version("contract-gateway")
-USUAL_THRESHOLDS: Final = (700, 10, 10)
-"""Of Python's garbage collector; the command line has raised them for the start."""
+from gateway.transports.operations import Readiness
+from gateway.transports.site import build_operator_site
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
 
@@ -181,74 +170,26 @@ class Gateway:
 
     def site(self) -> App:
         """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""
-        parts, settings = self.parts, self._settings
-        return build_site(
-            SiteParts(
-                invoke=parts.pipeline.invoke,
-                identification=parts.identification,
-                catalogue=parts.catalogue,
-                policy=parts.policy,
-                routes=open_routes(settings.package),
-                check_readiness=self.readiness,
-                rules=EdgeRules(
-                    hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
-                    max_body_bytes=settings.max_body_bytes,
-                    body_deadline_seconds=settings.body_deadline_seconds,
-                ),
-                version=VERSION,
-            )
-        )
+        return site_of(self.parts, self._settings)
+
+    def operator_site(self, agent: str) -> App:
+        """The operator's routes alone, for callers in this process, who act as `agent`."""
+        return build_operator_site(operator_routes(self.parts, LocalIdentification(agent)))
 
     async def readiness(self) -> Readiness:
         """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
-        parts = self.parts
-        problems = ["Audit records cannot be stored."] if parts.audit.problem else []
-        try:
-            await parts.store.audit.latest(1)
-        except StoreError as error:
-            _log.error("the store cannot be read: %s", error.detail)
-            problems.append("The store cannot be read.")
-        store: Literal["ok", "failed"] = "failed" if problems else "ok"
-        upstreams = {
-            name: UpstreamState(
-                backend=line.backend_name,
-                problem=await self._workspace_problem(name) or line.backend.problem,
-            )
-            for name, line in parts.lines.items()
-        }
-        problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
-        return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
+        return await readiness_of(self.parts)
 
-    async def _workspace_problem(self, upstream: str) -> str | None:
-        workspace = self.parts.workspaces.get(upstream)
-        try:
-            if workspace is not None:
-                await workspace.check()
-        except StoreError as error:
-            _log.error("the workspace cannot be used: %s", error.detail)
-            return "The workspace database cannot be used."
-        return None
+    @asynccontextmanager
+    async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
+        """Do the work that webhooks and events make, for the length of a block.
 
+        Mocks send their webhooks to the gateway at `url`, if there is one.
+        """
+        async with at_work(self.parts, self._settings, url):
+            yield
 
-OnReady = Callable[[str, NewKey | None], None]
-"""Told the address, and the administrator's key when this start made one."""
-
-
-def serve(settings: Settings, on_ready: OnReady, grants: Grants | None = None) -> None:
-    """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, on_ready, grants))
-
-
-async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -> None:
-    # The port before the store: a second start must not touch what the first one has open.
-    with bind(settings.host, settings.port) as listener:
-        async with Gateway.open(settings, grants=grants) as gateway:
-            new_key = gateway.parts.new_key
-            site = gateway.site()
-            # What the start has made lives as long as the process: a full collection that looks
-            # through it all again stops every call for 50 ms.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(*USUAL_THRESHOLDS)
-            await serve_http(site, listener, lambda: on_ready(url_of(listener), new_key))
+    def stop_streams(self) -> None:
+        """End what would outlast the grace of a stop: streams, and claims of new work."""
+        self.parts.work.feed.close()
+        self.parts.work.worker.stop()

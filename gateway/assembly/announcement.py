@@ -1,0 +1,41 @@
+"""What followers are told when the gateway begins to serve another contract."""
+
+from hashlib import sha256
+from typing import Final
+from uuid import NAMESPACE_URL, uuid5
+
+from gateway.contract.event import CONTRACT_CHANGED
+from gateway.store.base import EventLog
+from gateway.store.records import NewEvent
+
+_SOURCE: Final = "/contract"
+_SUBJECT: Final = "contract"
+_PAGE: Final = 500
+
+
+async def announce_contract(log: EventLog, document: bytes) -> None:
+    """Publish that the contract has changed, unless the last such event says the same.
+
+    `document` is the published OpenAPI document: it holds every tool, webhook and event. Raises
+    `StoreError`.
+    """
+    digest = sha256(document).hexdigest()
+    previous = await _last_told(log)
+    if previous == digest:
+        return
+    told = {"contract": digest} if previous is None else {"contract": digest, "previous": previous}
+    event = NewEvent(
+        id=str(uuid5(NAMESPACE_URL, f"{CONTRACT_CHANGED}/{previous}/{digest}")),
+        type=CONTRACT_CHANGED,
+        subject=_SUBJECT,
+        source=_SOURCE,
+        data=told,
+    )
+    await log.append([event])
+
+
+async def _last_told(log: EventLog) -> str | None:
+    position, digest = 0, None
+    while found := await log.after(position, _PAGE, [CONTRACT_CHANGED]):
+        position, digest = found[-1].position, str(found[-1].data["contract"])
+    return digest

@@ -1,0 +1,36 @@
+"""The tasks that run beside the doors, each kept going for as long as the gateway serves."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+_log: Final = logging.getLogger(__name__)
+_REST_SECONDS: Final = 1.0
+
+Task = Callable[[], Awaitable[None]]
+
+
+@asynccontextmanager
+async def kept_going(tasks: Mapping[str, Task]) -> AsyncIterator[None]:
+    """Run `tasks`, by name, for the length of a block, and cancel them at its end."""
+    running = [asyncio.create_task(keep(name, task), name=name) for name, task in tasks.items()]
+    try:
+        yield
+    finally:
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def keep(name: str, task: Task) -> None:
+    """Run `task` to its end. A defect ends one round of it; the next one begins after a rest."""
+    while True:
+        try:
+            await task()
+        except Exception:  # noqa: BLE001 - whatever it is, the other tasks and the doors go on
+            _log.exception("the task %s failed and begins again", name)
+            await asyncio.sleep(_REST_SECONDS)
+        else:
+            return
