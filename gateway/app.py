@@ -232,7 +232,8 @@ class Gateway:
     async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
         """Do the work that webhooks and events make, for the length of a block.
 
-        Mocks send their webhooks to the gateway at `url`, if there is one.
+        Mocks send their webhooks to the gateway at `url`, if there is one, and if time passes for
+        them: where it stands still, nothing happens of itself.
         """
         parts = self.parts
         work = parts.work
@@ -241,7 +242,8 @@ class Gateway:
             "feed": work.feed.run,
             "retention": work.forgetting.work,
         }
-        for number, sender in enumerate(parts.mock_senders(url) if url else ()):
+        senders = parts.mock_senders(url) if url and self._settings.mock_speed else ()
+        for number, sender in enumerate(senders):
             tasks[f"mock sender {number}"] = sender.run
         await announce_contract(parts.store.events, parts.catalogue.openapi)
         async with kept_going(tasks), self._worker_at_work():
