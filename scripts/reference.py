@@ -7,10 +7,10 @@ The pages of the tools come from `gateway generate`.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import click
 
@@ -18,9 +18,16 @@ from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
 from gateway.codegen.lint import RULES
 from gateway.contract.upstream import Upstream
+from gateway.contract.webhook import (
+    BasicCredentials,
+    HmacSignature,
+    StandardSignature,
+    WebhookSource,
+)
 from gateway.errors import GatewayError
 from gateway.settings.declared import SETTINGS, Setting
-from gateway.settings.sources import Name, backend_name, upstream_name
+from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
+from gateway.settings.webhooks import secrets_name
 from gateway.transports.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -104,9 +111,11 @@ Relative paths are relative to the working folder. Any secret can be given as a 
 | key | variable | must be | default | meaning |
 |---|---|---|---|---|
 """
+MAX_PATTERN: Final = 60
+"""Longer ones tell nobody anything."""
 BAR: Final = "\\|"
 """A bar that does not end the cell of a table."""
-SETTINGS_TAIL: Final = """
+UPSTREAMS_HEAD: Final = """
 ## Upstreams
 
 Without `backend`, an upstream is a mock when none of its credentials is set or when they start
@@ -115,6 +124,16 @@ Where there are several ways to get an access token, the credentials of one are 
 credentials without the others, a missing address or setting, or real credentials beside `mock_`
 ones are refused: `gateway doctor` says which, and `gateway serve` does not start. `http://` is
 accepted for this machine alone unless `allow_plain_http` is set.
+"""
+SOURCES_HEAD: Final = """
+## Webhooks
+
+A profile without secrets is closed, and a source without an open profile does not exist for
+senders. Where the sender's upstream is a mock and no secret of the source is set, one is made for
+each profile at the first start, in `webhook-secrets` in the data folder. A secret that is too short
+or of another form is refused: `gateway doctor` says which, and `gateway serve` does not start. An
+empty list of networks in `gateway.toml` admits nobody. Behind a proxy, `trusted_proxies` must name
+it, or every message comes from the proxy.
 """
 
 
@@ -215,23 +234,55 @@ def render_rules() -> str:
 
 
 def render_settings() -> str:
-    """Every setting of the gateway, and of each upstream."""
-    rows = [_setting_row(setting) for setting in SETTINGS.values()]
-    upstreams = open_catalogue("generated").upstreams.values()
-    sections = map(_upstream_section, sorted(upstreams, key=lambda each: each.name))
-    return SETTINGS_HEAD + "".join(rows) + SETTINGS_TAIL + "".join(sections)
+    """Every setting of the gateway, of each upstream, and of each source of webhooks."""
+    catalogue = open_catalogue("generated")
+    upstreams = sorted(catalogue.upstreams.values(), key=lambda each: each.name)
+    sources = sorted(catalogue.sources, key=lambda each: each.provider)
+    return "".join(
+        (
+            SETTINGS_HEAD,
+            *map(_setting_row, SETTINGS.values()),
+            UPSTREAMS_HEAD,
+            *(_section(upstream.title, _upstream_rows(upstream)) for upstream in upstreams),
+            SOURCES_HEAD,
+            *(_section(source.provider, _source_rows(source)) for source in sources),
+        )
+    )
 
 
-def _upstream_section(upstream: Upstream) -> str:
-    rows = "".join(
+Row: TypeAlias = tuple[Name, str, str, str]
+"""Name, what a value must be, default, meaning."""
+
+
+def _section(title: str, rows: Iterable[Row]) -> str:
+    table = "".join(
         f"| `{name}` | `{name.variable}` | {must_be} | {default and f'`{default}`'} | {meaning} |\n"
-        for name, must_be, default, meaning in _upstream_rows(upstream)
+        for name, must_be, default, meaning in rows
     )
     head = "| key | variable | must be | default | meaning |\n|---|---|---|---|---|\n"
-    return f"\n### {upstream.title}\n\n{head}{rows}"
+    return f"\n### {title}\n\n{head}{table}"
 
 
-def _upstream_rows(upstream: Upstream) -> Iterator[tuple[Name, str, str, str]]:
+def _source_rows(source: WebhookSource) -> Iterator[Row]:
+    forms = {
+        StandardSignature: "`whsec_` and base64 of at least 24 bytes",
+        HmacSignature: "at least 24 bytes",
+        BasicCredentials: "`<user>:<password>`, the password of at least 16 characters",
+    }
+    for profile in source.profiles:
+        meaning = f"Secret: opens the profile `{profile.name}`; two during a rotation, by a comma."
+        name = secrets_name(source.provider, profile.name)
+        yield name, forms[type(profile.proof)], "", meaning
+    allow = webhook_name(source.provider, "allow")
+    yield allow, "networks, separated by commas", "", "Where messages may come from."
+    for plain in source.settings:
+        is_readable = len(plain.pattern) <= MAX_PATTERN
+        pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"
+        name = webhook_name(source.provider, plain.name)
+        yield name, pattern, plain.default, plain.description
+
+
+def _upstream_rows(upstream: Upstream) -> Iterator[Row]:
     own = partial(upstream_name, upstream.name)
     choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
     yield backend_name(upstream.name), choices, "", "Backend to use."

@@ -16,7 +16,7 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
 from gateway.contract.rows import shape_of
-from gateway.events.address import AddressRules, allowed_networks
+from gateway.events.address import AddressRules
 from gateway.events.courier import Courier
 from gateway.events.deliver import Deliver
 from gateway.events.endpoints import EndpointBook
@@ -72,7 +72,7 @@ def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
     """Build everything; nothing runs yet. Raises an `OperatorError` for unfit settings."""
     settings, store, clock = grounds.settings, grounds.store, grounds.clock
     keyring = open_keyring(_revealed(settings), settings.data)
-    outbound = Outbound(AddressRules(allowed_networks(settings.endpoints_allow)).refusal)
+    outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
     feed = Feed(store.events)
     sequencer = Sequencer(store.events, feed.wake)

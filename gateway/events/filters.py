@@ -55,7 +55,8 @@ class Place(Struct, frozen=True):
         """
         digest = blake2b(digest_size=8)
         for part in (self.event_id, *wanted.types):
-            digest.update(part.encode() + b"\0")
+            encoded = part.encode()
+            digest.update(b"%d:%b" % (len(encoded), encoded))
         return f"{self.position}.{digest.hexdigest()}"
 
 

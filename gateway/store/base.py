@@ -250,7 +250,10 @@ class Endpoints(Protocol):
     async def all(self) -> list[Endpoint]: ...
 
     async def change(self, endpoint_id: str, values: Mapping[str, Any]) -> bool:
-        """Set members of the record; False when there is no such endpoint."""
+        """Set members of the record; False when there is no such endpoint.
+
+        The state `disabled` also cancels what was to be delivered to it.
+        """
         ...
 
     async def remove(self, endpoint_id: str) -> bool:

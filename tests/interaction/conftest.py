@@ -43,6 +43,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
+from tests.entity_rows import NoEntities
 from tests.remembered import MemoryStore
 
 ADMIN_KEY = "gw_administrator-0123456789"
@@ -190,13 +191,20 @@ class Running:
 
     @asynccontextmanager
     async def mcp(
-        self, key: str = ADMIN_KEY, *, path: str = "/mcp", mode: str = MODERN
+        self,
+        key: str = ADMIN_KEY,
+        *,
+        path: str = "/mcp",
+        mode: str = MODERN,
+        url: str | None = None,
     ) -> AsyncIterator[Client]:
-        """The SDK's own client, over HTTP in memory."""
+        """The SDK's own client, over HTTP in memory, or over the sockets at `url`."""
         async with httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(self.app), headers={"authorization": f"Bearer {key}"}
+            transport=None if url else httpx2.ASGITransport(self.app),
+            headers={"authorization": f"Bearer {key}"},
         ) as http:
-            transport = streamable_http_client(f"http://gateway.test{path}", http_client=http)
+            base = url or "http://gateway.test"
+            transport = streamable_http_client(f"{base}{path}", http_client=http)
             async with Client(transport, mode=mode, cache=None) as client:
                 yield client
 
@@ -231,7 +239,7 @@ def build_running(feed: Feed | None = None) -> Running:
         policy=policy,
         admission=Admission(max_calls=3),
         cache=ReadCache(clock),
-        dispatcher=Dispatcher({}, clock),
+        dispatcher=Dispatcher({}, clock, NoEntities()),
         audit=AuditLog(store.audit, clock, classify),
     )
     readiness: dict[str, Any] = {"store": "ok", "problems": ()}

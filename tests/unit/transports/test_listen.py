@@ -51,14 +51,14 @@ class Application:
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[Serving]:
+async def serving(on_stopping: Callable[[], None] = lambda: None) -> AsyncIterator[Serving]:
     """A server that is ready."""
     ready = asyncio.Event()
     application = Application()
     edge = Edge(application, EdgeRules(hosts=HostRules(["localhost"])))
     listener = bind("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    task = asyncio.create_task(serve_http(edge, listener, ready.set))
+    task = asyncio.create_task(serve_http(edge, listener, ready.set, on_stopping))
     await asyncio.wait_for(ready.wait(), 5)
     yield Serving(task, port, application)
     await asyncio.wait_for(task, 5)
@@ -142,3 +142,18 @@ async def test_a_second_interrupt_cuts_the_grace_short_and_closes_the_applicatio
     assert status == 503
     assert server.application.is_closed
     assert "Traceback" not in caplog.text
+
+
+async def test_streams_are_told_to_end_before_the_server_waits_for_them() -> None:
+    """Nobody else would: a stream would last as long as the grace."""
+    stopping = asyncio.Event()
+    async with serving(stopping.set) as server:
+
+        async def end_when_told() -> None:
+            await stopping.wait()
+            server.application.release.set()
+
+        ending = asyncio.create_task(end_when_told())
+        answer = await answer_to_a_call(server, lambda: stop_by(signal.SIGTERM))
+        await ending
+    assert answer == (200, {})

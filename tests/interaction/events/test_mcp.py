@@ -1,0 +1,167 @@
+"""The events over MCP, as the SDK's own client sees them."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from mcp.client.subscriptions import ResourceUpdated
+from mcp.shared.exceptions import MCPError
+
+from gateway.events.feed import Feed
+from gateway.store.sql_store import SqlStore
+from gateway.transports.mcp.events import EVENTS_URI
+from tests.interaction.events.published import event, publish, until
+
+MODERN = "2026-07-28"
+ERAS = pytest.mark.parametrize("mode", [MODERN, "legacy"])
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@ERAS
+async def test_who_may_follow_can_list_and_read_the_newest_events(
+    site: Any, store: SqlStore, mode: str
+) -> None:
+    await publish(store, *map(event, range(60)))
+    async with site.mcp(mode=mode) as client:
+        (resource,) = (await client.list_resources()).resources
+        assert (str(resource.uri), resource.name) == (EVENTS_URI, "events")
+        assert (await client.list_resource_templates()).resource_templates == []
+        (contents,) = (await client.read_resource(EVENTS_URI)).contents
+    assert contents.mime_type == resource.mime_type == "application/cloudevents-batch+json"
+    ids = [each["id"] for each in json.loads(contents.text)]
+    assert ids == [f"event-{number}" for number in range(10, 60)]
+
+
+@ERAS
+async def test_an_empty_log_is_an_empty_list(site: Any, mode: str) -> None:
+    async with site.mcp(mode=mode) as client:
+        (contents,) = (await client.read_resource(EVENTS_URI)).contents
+    assert contents.text == "[]"
+
+
+@ERAS
+async def test_for_others_the_resource_does_not_exist(
+    site: Any, mode: str, greeter_key: str
+) -> None:
+    async with site.mcp(greeter_key, mode=mode) as client:
+        assert (await client.list_resources()).resources == []
+        refusals = [await refusal(client, uri) for uri in (EVENTS_URI, "gateway://nothing")]
+    async with site.mcp(path="/mcp/example", mode=mode) as client:
+        assert (await client.list_resources()).resources == []
+        refusals.append(await refusal(client, EVENTS_URI))
+    assert [(each.code, each.message) for each in refusals] == [(-32602, "Resource not found")] * 3
+
+
+async def refusal(client: Any, uri: str) -> Any:
+    with pytest.raises(MCPError) as caught:
+        await client.read_resource(uri)
+    assert caught.value.data == {"uri": uri}
+    return caught.value.error
+
+
+async def test_a_reading_leaves_one_record(site: Any, greeter_key: str) -> None:
+    async with site.mcp() as client:
+        await client.read_resource(EVENTS_URI)
+    async with site.mcp(greeter_key) as client:
+        await refusal(client, EVENTS_URI)
+    seen = [(each.operation, each.transport, each.outcome) for each in await site.records()]
+    assert seen == [
+        ("gateway.events", "mcp", "ok"),
+        ("gateway.events", "mcp", "TOOL_NOT_FOUND"),
+    ]
+
+
+async def test_a_listener_is_told_that_there_is_more(
+    site: Any, socket_site: str, store: SqlStore, feed: Feed
+) -> None:
+    async with site.mcp(url=socket_site) as client:
+        async with client.listen(
+            tools_list_changed=True,
+            prompts_list_changed=True,
+            resources_list_changed=True,
+            resource_subscriptions=[EVENTS_URI, "gateway://nothing"],
+        ) as subscription:
+            honoured = subscription.honored
+            assert honoured.tools_list_changed is True
+            assert honoured.prompts_list_changed is None
+            assert honoured.resources_list_changed is None
+            assert honoured.resource_subscriptions == [EVENTS_URI]
+            for number in range(2):
+                await store.events.append([event(number)])
+                async with asyncio.timeout(5):
+                    assert await anext(aiter(subscription)) == ResourceUpdated(EVENTS_URI)
+                (contents,) = (await client.read_resource(EVENTS_URI)).contents
+                assert len(json.loads(contents.text)) == number + 1
+        await until(lambda: feed.followers == 0)
+
+
+async def test_what_the_caller_may_not_see_is_not_acknowledged(
+    site: Any, socket_site: str, greeter_key: str, store: SqlStore
+) -> None:
+    async with (
+        site.mcp(greeter_key, url=socket_site) as client,
+        client.listen(tools_list_changed=True, resource_subscriptions=[EVENTS_URI]) as subscription,
+    ):
+        assert not subscription.honored.resource_subscriptions
+        await publish(store, event(1))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await anext(aiter(subscription))
+
+
+async def test_a_stopping_gateway_ends_listening_gracefully(
+    site: Any, socket_site: str, feed: Feed
+) -> None:
+    async with site.mcp(url=socket_site) as client:
+        async with client.listen(resource_subscriptions=[EVENTS_URI]) as subscription:
+            feed.close()
+            async with asyncio.timeout(5):
+                assert [each async for each in subscription] == []
+        with pytest.raises(MCPError, match="stopping"):
+            async with client.listen(resource_subscriptions=[EVENTS_URI]):
+                pass
+
+
+async def test_each_frame_bears_the_id_of_the_request(
+    site: Any, socket_site: str, admin_key: str, store: SqlStore
+) -> None:
+    """As it stands on the wire: acknowledged first, then told, each under the request's id."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(socket_site.rpartition(":")[2]))
+    params = {"_meta": ENVELOPE, "notifications": {"resourceSubscriptions": [EVENTS_URI]}}
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": "sub-7", "method": "subscriptions/listen", "params": params}
+    ).encode()
+    head = (
+        "POST /mcp HTTP/1.1\r\nhost: gateway.test\r\ncontent-type: application/json\r\n"
+        "accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n"
+        f"mcp-method: subscriptions/listen\r\nauthorization: Bearer {admin_key}\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    frames = []
+    async with asyncio.timeout(5):
+        while len(frames) < 2:
+            line = await reader.readline()
+            if line.startswith(b"data: "):
+                frames.append(json.loads(line[6:]))
+                await store.events.append([event(1)])
+    writer.close()
+    assert [frame["method"] for frame in frames] == [
+        "notifications/subscriptions/acknowledged",
+        "notifications/resources/updated",
+    ]
+    for frame in frames:
+        assert frame["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "sub-7"
+
+
+async def test_the_server_says_what_it_serves_in_each_era(site: Any) -> None:
+    shown = {}
+    for mode in ("auto", "legacy"):
+        async with site.mcp(mode=mode) as client:
+            shown[mode] = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
+    assert shown["auto"]["resources"] == {"subscribe": True, "listChanged": True}
+    assert shown["legacy"]["resources"] == {"subscribe": False, "listChanged": False}
