@@ -87,7 +87,7 @@ async def assemble(
             catalogue=catalogue,
             store=store,
             lines=lines,
-            base_urls=base_urls(catalogue, settings),
+            base_urls=base_urls(lines, settings),
             pipeline=pipeline,
         ),
         stack,
