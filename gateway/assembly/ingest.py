@@ -28,11 +28,10 @@ def webhook_secrets(catalogue: Catalogue, settings: Settings, lines: Mapping[str
     Raises `ConfigurationError` for what is misconfigured, and `StoreError` when a secret that is to
     be made cannot be kept.
     """
-    sources = [contract.source for contract in catalogue.webhooks.values()]
-    found = settings.for_webhooks(sources)
+    found = settings.for_webhooks(catalogue.sources)
     return {
         source.provider: _secrets(source, found[source.provider], settings, lines)
-        for source in sources
+        for source in catalogue.sources
     }
 
 

@@ -107,6 +107,11 @@ class Catalogue:
     def connectors(self) -> tuple[str, ...]:
         return tuple(sorted({entry.operation.connector for entry in self.entries}))
 
+    @property
+    def sources(self) -> tuple[WebhookSource, ...]:
+        """The sources of webhooks, as their contracts declare them."""
+        return tuple(contract.source for contract in self.webhooks.values())
+
     def mixing(self, backends: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Operations that would answer live data and a mock's as one, with the mocked upstreams.
 

@@ -22,6 +22,9 @@ class CommandEntry(Struct, frozen=True):
 COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
         "serve": CommandEntry("gateway.cli.serve", "Serve the tools over MCP and REST."),
+        "worker": CommandEntry(
+            "gateway.cli.worker", "Do the work of webhooks and events beside servers."
+        ),
         "run": CommandEntry(
             "gateway.cli.run", "Serve over the transport that MCP_TRANSPORT names."
         ),

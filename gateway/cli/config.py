@@ -15,7 +15,8 @@ from gateway.cli.output import print_json, print_table
 def command(*, as_json: bool, **flags: Any) -> None:
     """Print every setting, its value and where the value comes from. Secrets are masked."""
     settings = settings_of(flags)
-    rows = settings.describe(open_catalogue(settings.package).upstreams.values())
+    catalogue = open_catalogue(settings.package)
+    rows = settings.describe(catalogue.upstreams.values(), catalogue.sources)
     if as_json:
         print_json(rows)
     else:

@@ -51,7 +51,9 @@ def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagn
     yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
     yield from _upstreams(settings, catalogue)
     yield from _mixtures(settings, catalogue)
-    for name, hint in unknown_variables(environ, catalogue.upstreams.values()).items():
+    yield from _sources(settings, catalogue)
+    unknown = unknown_variables(environ, catalogue.upstreams.values(), catalogue.sources)
+    for name, hint in unknown.items():
         fix = hint or "unset it, or see `gateway config` for the settings there are"
         yield note("environment", f"nothing reads {name}", fix)
 
@@ -72,6 +74,23 @@ def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
                 yield _workspace(settings, upstream)
+
+
+def _sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+    try:
+        settings.for_webhooks(catalogue.sources)
+        settings.proxies()
+    except OperatorError as error:
+        yield refused("webhooks", error)
+    for source in catalogue.sources:
+        found = settings.for_webhook(source)
+        part = f"webhooks of {source.provider}"
+        if found.problem is not None:
+            yield wrong(part, *parted(found.problem))
+        elif found.secrets:
+            yield sound(part, f"open: {', '.join(found.secrets)}")
+        else:
+            yield note(part, "no secret is set", "see `gateway config` for the setting of each")
 
 
 def _workspace(settings: Settings, upstream: Upstream) -> Diagnosis:

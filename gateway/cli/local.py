@@ -15,12 +15,12 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     `is_quiet` keeps to warnings unless a level was asked for: for commands that people wait for.
     Raises `ContractError` when there is no generated package to know the secrets' names from.
     """
-    upstreams = open_catalogue(settings.package).upstreams.values()
+    catalogue = open_catalogue(settings.package)
     is_asked_for = "log_level" in settings.origins
     configure_logs(
         level="warning" if is_quiet and not is_asked_for else settings.log_level,
         form=settings.log_format,
-        secrets=settings.secrets(upstreams),
+        secrets=settings.secrets(catalogue.upstreams.values(), catalogue.sources),
     )
 
 

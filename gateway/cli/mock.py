@@ -1,13 +1,16 @@
 """`gateway mock`."""
 
 import asyncio
+import socket
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 import uvloop
 
 from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
+from gateway.backends.mock_webhooks import Listener, MockSender
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import Catalogue, open_catalogue
@@ -17,7 +20,9 @@ from gateway.cli.output import announce
 from gateway.clock import FastClock, SystemClock
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
+from gateway.settings import Settings
 from gateway.settings.sources import backend_name
+from gateway.settings.webhooks import secrets_name
 from gateway.transports.listen import bind, serve_http, url_of
 
 
@@ -28,6 +33,19 @@ def _read_steps(
         return tuple(parse_step(text) for text in texts)
     except NotAFault as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | None) -> str | None:
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_web = False
+    if not is_web:
+        raise click.BadParameter("must be a URL such as http://127.0.0.1:8700/webhooks/avinode")
+    return url
 
 
 @click.command(epilog="Example: gateway mock avinode --port 9100 --fault 'createRfq 2 status=503'")
@@ -48,9 +66,23 @@ def _read_steps(
     help="Fail that many calls of an operation (`*`: of any), such as `* 3 status=503` or "
     "`readRfq 1 latency=2s`. May be repeated; see also the header Mock-Fault.",
 )
+@click.option(
+    "--webhooks-to",
+    "listener_url",
+    callback=_read_url,
+    metavar="URL",
+    help="Send what happens to this URL, proven by the secret of the upstream's webhook, such as "
+    "GATEWAY_WEBHOOKS_AVINODE_SIGNED_SECRETS, until it is taken.",
+)
 @settings_options("package", "seed", "mock_speed", "mock_time", "mock_latency_seconds")
 def command(
-    *, upstream: str, host: str, port: int, scenario: tuple[ScenarioStep, ...], **flags: Any
+    *,
+    upstream: str,
+    host: str,
+    port: int,
+    scenario: tuple[ScenarioStep, ...],
+    listener_url: str | None,
+    **flags: Any,
 ) -> None:
     """Serve the mock of UPSTREAM over HTTP, as the live backend would meet it.
 
@@ -58,17 +90,51 @@ def command(
     only the access tokens that it has issued.
     """
     settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package)
+    mocked = _mocked(catalogue, upstream)
+    listener = None
+    if listener_url is not None:
+        listener = _listener(catalogue, settings, upstream, listener_url)
+    bound = bind(host, port)
     application = UpstreamApplication(
-        _mocked(open_catalogue(settings.package), upstream),
+        mocked,
         FastClock(SystemClock(), settings.mock_speed, settings.mock_time),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
         scenario=scenario,
+        base_url=url_of(bound),
     )
-    listener = bind(host, port)
-    ready = partial(announce, url_of(listener))
+    sender = MockSender(application, listener, SystemClock()) if listener else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_http(asgi_app(application), listener, ready))
+        runner.run(_serve(application, bound, sender))
+
+
+async def _serve(
+    application: UpstreamApplication, bound: socket.socket, sender: MockSender | None
+) -> None:
+    ready = partial(announce, url_of(bound))
+    async with asyncio.TaskGroup() as tasks:
+        sending = None if sender is None else tasks.create_task(sender.run())
+        await serve_http(asgi_app(application), bound, ready)
+        if sending is not None:
+            sending.cancel()
+
+
+def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str) -> Listener:
+    """Who is told, by the first profile that has a secret. Raises `ConfigurationError`."""
+    contract = catalogue.webhooks.get(provider)
+    if contract is None:
+        raise ConfigurationError(f"{provider} sends no webhooks; leave out --webhooks-to")
+    source = contract.source
+    found = settings.for_webhook(source)
+    if found.problem is not None:
+        raise ConfigurationError(found.problem)
+    for profile in source.profiles:
+        if profile.name in found.secrets:
+            secret = found.secrets[profile.name][0].reveal()
+            return Listener(url=url, source=source, profile=profile, secret=secret)
+    name = secrets_name(provider, source.profiles[0].name).variable
+    raise ConfigurationError(f"{provider} cannot prove itself; set {name} to the listener's secret")
 
 
 def _mocked(catalogue: Catalogue, name: str) -> Upstream:

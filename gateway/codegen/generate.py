@@ -21,10 +21,12 @@ from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import (
     bindings,
     entity_tables,
+    event_pages,
     migrations,
     models,
     overview,
     published,
+    published_events,
     reference,
     routes,
     tables,
@@ -174,6 +176,8 @@ def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterat
     yield webhooks.webhooks_json(contracts)
     yield published.events_json(contracts)
     yield published.entities_json(contracts)
+    yield published_events.asyncapi_json(contracts)
+    yield from _event_pages(contracts)
     for webhook in contracts.webhooks:
         yield webhooks.source_module(webhook, package)
         for payload in webhook.payloads:
@@ -189,6 +193,16 @@ def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterat
     for webhook in contracts.webhooks:
         folder = f"models/webhooks/{webhook.provider}"
         yield tables.package_marker(folder, f"Payloads of {webhook.provider}.", [webhook.provider])
+
+
+def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
+    """The reference of what arrives and what is published, as far as there is any."""
+    for webhook in contracts.webhooks:
+        yield event_pages.webhook_page(webhook)
+    if contracts.events:
+        yield event_pages.events_page(contracts)
+    if contracts.entities:
+        yield event_pages.rows_page(contracts)
 
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from yarl import URL
 
 from gateway.backends.posting import Address, Target, target_of
-from gateway.errors import ConfigurationError, InvalidArguments
+from gateway.errors import InvalidArguments
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -99,20 +99,6 @@ class AddressRules:
 
     def _is_allowed(self, address: Address) -> bool:
         return any(address in network for network in self._allow)
-
-
-def allowed_networks(texts: Iterable[str]) -> list[Network]:
-    """What GATEWAY_ENDPOINTS_ALLOW names. Raises `ConfigurationError` for what is no network."""
-    networks = []
-    for text in texts:
-        try:
-            networks.append(ip_network(text))
-        except ValueError:
-            raise ConfigurationError(
-                f"GATEWAY_ENDPOINTS_ALLOW: {text} is no network; write it like 10.20.0.0/16, with "
-                "zeros behind the prefix"
-            ) from None
-    return networks
 
 
 def read_url(text: str) -> str:

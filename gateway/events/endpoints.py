@@ -123,7 +123,7 @@ class EndpointBook:
         return NewSecret(secret=secret, endpoint=replace(endpoint, **values))
 
     async def disable(self, endpoint_id: str) -> bool:
-        """Deliver nothing more to it; False when there is no such endpoint."""
+        """Deliver nothing more to it, nor what waits; False when there is no such endpoint."""
         values = {"state": "disabled", "disabled_because": "operator"}
         return await self._endpoints.change(endpoint_id, values)
 

@@ -16,7 +16,7 @@ from gateway.settings.webhooks import SourceSettings
 
 DEFAULT: Final = "default"
 _MEANING_OF_SECRETS: Final = (
-    "Secrets of {}'s profile `{}`: one, or two during a rotation. Without any it is closed."
+    "Secrets of the profile `{}`: one, or two during a rotation. Without any it is closed."
 )
 
 
@@ -93,10 +93,10 @@ def webhook_rows(source: WebhookSource, settings: SourceSettings) -> Iterator[Se
 
 def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
     secrets = {
-        f"{profile.name}_secrets": (_MEANING_OF_SECRETS.format(source.title, profile.name), "")
+        f"{profile.name}_secrets": (_MEANING_OF_SECRETS.format(profile.name), "")
         for profile in source.profiles
     }
-    allow = f"Networks that messages of {source.title} may come from; without it, everywhere."
+    allow = "Networks that its messages may come from; without it, everywhere."
     plain = {setting.name: (setting.description, setting.default) for setting in source.settings}
     return {**secrets, "allow": (allow, ""), **plain}
 

@@ -67,6 +67,11 @@ class Settings(Fields, frozen=True, kw_only=True):
         origin = self.origins.get("trusted_proxies", "trusted_proxies")
         return read_networks(self.trusted_proxies, origin)
 
+    def endpoint_networks(self) -> tuple[Network, ...]:
+        """The networks of `endpoints_allow`. Raises `ConfigurationError`."""
+        origin = self.origins.get("endpoints_allow", "endpoints_allow")
+        return read_networks(self.endpoints_allow, origin)
+
     def describe(
         self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
     ) -> list[SettingRow]:

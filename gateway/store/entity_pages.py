@@ -22,7 +22,7 @@ _encode: Final = msgspec.json.Encoder(order="sorted").encode
 class _Cursor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The row after which a page begins, and what binds it to the question."""
 
-    updated_at: Annotated[int, Meta(ge=0, lt=2**63)]
+    updated_at: Annotated[int, Meta(ge=0, le=2**63 - 1)]
     id: Annotated[str, Meta(pattern="^[0-9a-f-]{36}$")]
     mark: str
 

@@ -18,6 +18,7 @@ from gateway.errors import GatewayError
 from gateway.settings.declared import SETTINGS
 from gateway.settings.sources import TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables
+from gateway.settings.webhooks import source_variables
 from gateway.transports.problem_kinds import PROBLEMS
 
 BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
@@ -121,8 +122,11 @@ def test_every_variable_in_the_pages_is_read_by_something(pages):
     known = {TOML_VARIABLE}
     for setting in SETTINGS.values():
         known |= {setting.name.variable, setting.name.of_file().variable}
-    for upstream in open_catalogue("generated").upstreams.values():
+    catalogue = open_catalogue("generated")
+    for upstream in catalogue.upstreams.values():
         known |= upstream_variables(upstream)
+    for source in catalogue.sources:
+        known |= source_variables(source)
     invented = {
         f"{path}: {name}"
         for path, text in pages.items()

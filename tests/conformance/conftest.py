@@ -7,7 +7,9 @@ import pytest
 
 from gateway.store.engine import open_store
 from gateway.store.sql_store import SqlStore
+from tests.clocks import ManualClock
 from tests.postgres import create_database, drop_database, server_url
+from tests.work import timed
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +44,29 @@ def store_url(request, tmp_path) -> str:
             return request.getfixturevalue("fresh_url")
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def shared_url(request, tmp_path) -> str:
+    """An empty database that several programs can open."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/gateway.db"
+    return request.getfixturevalue("fresh_url")
+
+
 @pytest.fixture
 async def store(store_url) -> AsyncIterator[SqlStore]:
     opened = await open_store(store_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def timed_store(store_url, clock) -> AsyncIterator[SqlStore]:
+    """A store whose time is the test's, even where the server has its own."""
+    opened = await timed(store_url, clock)
     yield opened
     await opened.close()

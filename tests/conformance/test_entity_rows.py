@@ -1,9 +1,8 @@
 """News of entities, in whatever order it arrives, on every database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -11,19 +10,14 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.clock import SystemClock
 from gateway.contract.entity_keys import entity_id
 from gateway.store.database import Database
-from gateway.store.engines import engines_at
 from gateway.store.entity_pages import SqlEntities
-from gateway.store.entity_rows import write_entities
 from gateway.store.records import EntityChange
-from tests.conformance.entity_table import KIND, TABLE
+from tests.conformance.entity_database import NOW, TABLES, change, emptied, write
+from tests.conformance.entity_table import KIND
 
-NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
-TABLES = {KIND: TABLE}
 FULL = {
     "name": "a",
     "status": "open",
@@ -43,17 +37,6 @@ VALUES = st.fixed_dictionaries(
         "content": st.sampled_from([{"n": 1}, [], None]),
     },
 )
-
-
-def change(values: dict[str, Any], at: int = 0, mode: Any = "upsert") -> EntityChange:
-    """What a message of minute `at` tells."""
-    return EntityChange(
-        kind=KIND,
-        values=values,
-        mode=mode,
-        webhook_id=str(UUID(int=at)),
-        occurred_at=NOW + timedelta(minutes=at),
-    )
 
 
 class Expected:
@@ -81,24 +64,6 @@ class Expected:
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request) -> str:
     return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
-
-
-@asynccontextmanager
-async def emptied(url: str) -> AsyncIterator[Database]:
-    """The database at `url` with an empty table."""
-    database = Database(engines_at(url), SystemClock())
-    async with database.engines.writer.begin() as connection:
-        await connection.run_sync(TABLE.metadata.create_all)
-        await connection.execute(TABLE.delete())
-    yield database
-    await database.close()
-
-
-async def write(database: Database, *changes: EntityChange, now: datetime = NOW) -> None:
-    async def change(connection: AsyncConnection, _: datetime) -> None:
-        await write_entities(connection, TABLES, changes, now)
-
-    await database.write(change)
 
 
 async def rows_of(database: Database) -> dict[str, dict[str, Any]]:

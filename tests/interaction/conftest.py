@@ -43,6 +43,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
+from tests.entity_rows import NoEntities
 from tests.remembered import MemoryStore
 
 ADMIN_KEY = "gw_administrator-0123456789"
@@ -238,7 +239,7 @@ def build_running(feed: Feed | None = None) -> Running:
         policy=policy,
         admission=Admission(max_calls=3),
         cache=ReadCache(clock),
-        dispatcher=Dispatcher({}, clock),
+        dispatcher=Dispatcher({}, clock, NoEntities()),
         audit=AuditLog(store.audit, clock, classify),
     )
     readiness: dict[str, Any] = {"store": "ok", "problems": ()}

@@ -19,6 +19,7 @@ from gateway.contract.upstream import Upstream
 from gateway.handlers.supabase_postgrest import PostgrestTables
 from gateway.store.workspace import Workspace
 from tests.asgi_server import serving
+from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator
 
 SCRIPTS = ("supabase_tables.sql", "supabase_functions.sql")
@@ -93,7 +94,7 @@ def context(
     effect = Effect.READ if tool == "supabase.query" else operation.effect
     sending = Sending(clock, operation, effect)
     facts = CallFacts(id="call", now="2025-11-01T09:30:00.000Z")
-    return CallUpstreams(facts, {"supabase": line}, sending, SharedState(clock))
+    return CallUpstreams(facts, {"supabase": line}, sending, SharedState(clock), NoEntities())
 
 
 def tables_of(found: CallUpstreams) -> Tables:

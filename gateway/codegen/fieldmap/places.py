@@ -140,12 +140,11 @@ class Scope(Struct, frozen=True, kw_only=True):
     def _setting(self, source: Source) -> Place:
         name = source.steps[0]
         if name not in self.settings:
-            is_event = self.payload is not None
-            owner, place = ("webhook", "x-webhook") if is_event else ("upstream", "x-upstream")
+            owner = "upstream" if self.payload is None else "webhook"
             raise NoPlace(
                 f"the {owner} declares no setting {name}",
                 did_you_mean(name, self.settings)
-                or f"declare it under {place}.settings, or correct the name",
+                or f"declare it under x-{owner}.settings, or correct the name",
             )
         return Place(
             source=source,

@@ -120,7 +120,7 @@ BINDINGS: Final = (
     Rule(
         "binding/handler-signature",
         "A handler is async and takes its arguments, and the context if it names what it uses.",
-        "Write `async def f(arguments)`, with upstreams or entities also `context`.",
+        "Write `async def f(arguments)`; with upstreams or entities `f(arguments, context)`.",
     ),
     Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),

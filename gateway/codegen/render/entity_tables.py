@@ -59,6 +59,8 @@ def _rows(contracts: Sequence[EntityContract], shapes: Shapes) -> str:
 
 
 def _by_kind(shapes: Shapes, package: str) -> str:
+    # What an __init__ imports without use, formatting would leave.
+    rows = [f"from {package}.entities.rows import Rows"] if shapes else []
     return "\n".join(
         (
             docstring("The tables of entities."),
@@ -68,7 +70,7 @@ def _by_kind(shapes: Shapes, package: str) -> str:
             "from typing import Final",
             "",
             "from sqlalchemy import Table",
-            f"from {package}.entities.rows import Rows",
+            *rows,
             "",
             "TABLES: Final[Mapping[str, Table]] = MappingProxyType(",
             "    {",

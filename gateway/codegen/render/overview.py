@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from gateway.codegen.ir import Contracts, ToolContract
 from gateway.codegen.render.artifact import Artifact, joint_source
+from gateway.codegen.render.event_pages import EVENTS_PAGE, ROWS_PAGE
 from gateway.codegen.render.markdown import joined, page_header, table
 from gateway.contract.operation import Effect
 
@@ -13,7 +14,8 @@ def index(contracts: Contracts) -> Artifact:
     """`index.md`."""
     tools, grants = contracts.tools, contracts.policies.grants
     facts = (f"{tool.id} {tool.title} {tool.effect}" for tool in tools)
-    source = joint_source("tools/", [contracts.policies.source], *facts)
+    sources = [contracts.policies.source, *(each.source for each in contracts.webhooks)]
+    source = joint_source("tools/", sources, *facts)
     connectors = contracts.by_connector()
     counted = (_count(tools, "tool"), _count(connectors, "connector"), _count(grants, "agent"))
     parts = [
@@ -26,9 +28,34 @@ def index(contracts: Contracts) -> Artifact:
         "An agent sees the tools that `schemas/policies/agents.yaml` grants it, and no others.",
         table(("Agent", "Tools", "Which"), _by_agent(contracts)),
     ]
-    pages = "\n".join(f"{tool.connector}/{tool.tool}" for tool in tools)
+    parts += _of_events(contracts)
+    pages = "\n".join([*(f"{tool.connector}/{tool.tool}" for tool in tools), *_pages(contracts)])
     parts.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```")
     return Artifact("docs", PurePosixPath("index.md"), joined(parts))
+
+
+def _of_events(contracts: Contracts) -> Iterator[str]:
+    """Where to read of what arrives and what is published."""
+    if contracts.webhooks:
+        yield "## By event"
+        rows = (
+            (f"[`POST {each.route}`](webhooks/{each.provider}.md)", each.description)
+            for each in contracts.webhooks
+        )
+        yield table((_count(contracts.webhooks, "webhook"), "What it takes"), rows)
+    counted = []
+    if contracts.events:
+        counted.append(f"[{_count(contracts.events, 'type')} of events]({EVENTS_PAGE}.md)")
+    if contracts.entities:
+        counted.append(f"[{_count(contracts.entities, 'kind')} of rows]({ROWS_PAGE}.md)")
+    if counted:
+        yield f"There are {' and '.join(counted)}."
+
+
+def _pages(contracts: Contracts) -> Iterator[str]:
+    yield from (f"webhooks/{each.provider}" for each in contracts.webhooks)
+    yield from [EVENTS_PAGE] if contracts.events else []
+    yield from [ROWS_PAGE] if contracts.entities else []
 
 
 def _by_connector(contracts: Contracts) -> Iterator[str]:

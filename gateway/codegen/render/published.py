@@ -1,9 +1,11 @@
 """What clients are told: `openapi.json` and `tools.json`, self-contained."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gateway.codegen.ir import Annotations, Contracts, ToolContract, UpstreamContract
+from gateway.codegen.ir import Annotations, Contracts, Source, ToolContract, UpstreamContract
 from gateway.codegen.render.artifact import Artifact, document
+from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
@@ -23,12 +25,16 @@ def openapi_json(contracts: Contracts) -> Artifact:
     index = contracts.index.document
     own = index.get("components", {})
     schemas = own.get("schemas", {}) | _components(contracts)
+    schemes = own.get("securitySchemes", {}) | security_schemes(contracts)
     return document(
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
-            "paths": {tool.route: _path_item(tool) for tool in contracts.tools},
-            "components": own | {"schemas": dict(sorted(schemas.items()))},
+            "paths": {tool.route: _path_item(tool) for tool in contracts.tools}
+            | webhook_paths(contracts),
+            "webhooks": event_items(contracts),
+            "components": own
+            | {"securitySchemes": schemes, "schemas": dict(sorted(schemas.items()))},
         },
     )
 
@@ -93,14 +99,21 @@ def _hints(annotations: Annotations) -> dict[str, bool]:
     }
 
 
+def _used(contracts: Contracts) -> Iterator[tuple[Source, Mapping[str, Any]]]:
+    """The components of each published contract."""
+    yield from ((tool.source, tool.components) for tool in contracts.tools)
+    yield from ((webhook.source, webhook.components) for webhook in contracts.webhooks)
+    yield from ((event.source, event.components) for event in contracts.events)
+
+
 def _components(contracts: Contracts) -> dict[str, Any]:
-    """Every component that some tool refers to. Raises `ContractError` when two share a name."""
+    """Every component that is referred to. Raises `ContractError` when two share a name."""
     found: dict[str, Any] = {}
-    for tool in contracts.tools:
-        for name, schema in tool.components.items():
+    for source, components in _used(contracts):
+        for name, schema in components.items():
             if found.setdefault(name, schema) != schema:
                 raise ContractError(
-                    f"schemas/{tool.source.path}: another schema is also published as {name};"
+                    f"schemas/{source.path}: another schema is also published as {name};"
                     " rename the file"
                 )
     return found

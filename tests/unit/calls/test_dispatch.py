@@ -45,6 +45,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from tests.entity_rows import NoEntities
 
 ZOO = Upstream(
     name="zoo",
@@ -148,7 +149,7 @@ class Unread:
 
 async def dispatch(permit: Permit, backend: Upstreams | None = None, tables: Any = None) -> Outcome:
     line = Line(ZOO, backend or Upstreams({}), ReplyReader(ZOO), tables=tables)
-    dispatcher = Dispatcher({"zoo": line}, TickingClock())
+    dispatcher = Dispatcher({"zoo": line}, TickingClock(), NoEntities())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),

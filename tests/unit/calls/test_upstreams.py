@@ -7,6 +7,7 @@ import pytest
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.contract.context import CallFacts, UpstreamCall
 from gateway.errors import InternalError, InvalidReply, UpstreamRejected, UpstreamUnavailable
+from tests.entity_rows import NoEntities
 from tests.unit.calls.shop import Sendings, line, reply
 
 CALL = CallFacts(id="call-1", now="2026-11-20T00:00:00.000Z")
@@ -23,7 +24,8 @@ class Context:
         self.shared = SharedState(self.sendings.clock)
 
     def again(self) -> CallUpstreams:
-        return CallUpstreams(CALL, {"shop": self.line}, self.sendings.start(), self.shared)
+        sending = self.sendings.start()
+        return CallUpstreams(CALL, {"shop": self.line}, sending, self.shared, NoEntities())
 
 
 async def test_an_operation_is_asked_with_its_template_filled_in() -> None:

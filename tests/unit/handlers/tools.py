@@ -20,6 +20,7 @@ from gateway.calls.validation import decode_arguments
 from gateway.catalogue import open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
 from tests.clocks import ManualClock
+from tests.entity_rows import NoEntities
 
 CATALOGUE = open_catalogue(generated.__name__)
 
@@ -58,7 +59,7 @@ class ConnectorTools:
         }
         lines = {name: self._line(name, credentials) for name in self.applications}
         self.line = lines[connector]
-        self._dispatcher = Dispatcher(lines, self.clock, self._wait)
+        self._dispatcher = Dispatcher(lines, self.clock, NoEntities(), self._wait)
 
     @property
     def asked(self) -> list[str]:

@@ -1,0 +1,195 @@
+"""The gateway as an object: opened, called, closed."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from enum import StrEnum
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+from gateway.app.faces import operator_routes, site_of
+from gateway.app.readiness import readiness_of
+from gateway.app.working import at_work
+from gateway.assembly import Parts, assemble
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.auth.local import LocalIdentification
+from gateway.auth.principal import Credentials
+from gateway.calls.call import Call
+from gateway.calls.pipeline import Pipeline
+from gateway.catalogue import Entry
+from gateway.clock import Clock, SystemClock
+from gateway.contract import jsontext
+from gateway.errors import MalformedRequest, NotRunning
+from gateway.settings import Settings
+from gateway.transports.asgi import App
+from gateway.transports.mcp.tools import Tools
+from gateway.transports.operations import Readiness
+from gateway.transports.site import build_operator_site
+
+Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
+
+
+Grants = Mapping[str, frozenset[str]]
+"""Agent to the operation ids it may call."""
+
+
+class State(StrEnum):
+    """Where a gateway is in its life."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    ERROR = "error"
+    STOPPED = "stopped"
+
+
+class Gateway:
+    """The gateway as an object: open it, call tools, close it.
+
+        async with Gateway.open(read_settings(os.environ, None, {})) as gateway:
+            greeting = await gateway.call("example.greet", {"name": "Ada"})
+
+    `on_start` and `on_stop` run in order, after everything is open and before anything is closed.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock,
+        grants: Grants | None = None,
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._grants = grants
+        self._on_start = on_start
+        self._on_stop = on_stop
+        self._stack = AsyncExitStack()
+        self._parts: Parts | None = None
+        self.state = State.IDLE
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        grants: Grants | None = None,
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
+    ) -> "Gateway":
+        """A gateway to be entered with `async with`.
+
+        `grants` hold instead of the policies'; only a program that embeds the gateway can say so.
+        """
+        return cls(
+            settings,
+            clock=clock or SystemClock(),
+            grants=grants,
+            on_start=on_start,
+            on_stop=on_stop,
+        )
+
+    async def __aenter__(self) -> "Gateway":
+        """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
+        try:
+            async with AsyncExitStack() as stack:
+                self._parts = await assemble(self._settings, self._clock, stack, self._grants)
+                self.state = State.RUNNING
+                for hook in self._on_start:
+                    await hook(self)
+                self._stack = stack.pop_all()
+        except BaseException:
+            self._end(State.ERROR)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        async with self._stack:
+            # Each of them runs, and everything is closed, also when one of them fails.
+            self._stack.callback(self._end, State.STOPPED)
+            for hook in reversed(self._on_stop):
+                self._stack.push_async_callback(hook, self)
+
+    def _end(self, state: State) -> None:
+        self.state = state
+        self._parts = None
+
+    @property
+    def parts(self) -> Parts:
+        """What it is made of. Raises `NotRunning`."""
+        if self._parts is None:
+            raise NotRunning(f"The gateway is {self.state}; use it inside `async with`.")
+        return self._parts
+
+    def tools(self, agent: str = ADMINISTRATOR) -> tuple[Entry, ...]:
+        """The operations that `agent` may call, in the order of their ids."""
+        parts = self.parts
+        return tuple(e for e in parts.catalogue.entries if parts.policy.allows(agent, e.id))
+
+    def may_call(self, agent: str, operation_id: str) -> bool:
+        """Whether `agent` may call this operation: what `gateway access can` says."""
+        return self.parts.policy.allows(agent, operation_id)
+
+    async def call(
+        self, operation_id: str, arguments: Mapping[str, Any], *, agent: str = ADMINISTRATOR
+    ) -> dict[str, Any]:
+        """The result of one call, by the same pipeline as every other door's.
+
+        Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
+        """
+        try:
+            text = jsontext.encode(arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise MalformedRequest("The arguments are no JSON object.") from error
+        call = Call(
+            operation_id=operation_id,
+            credentials=Credentials(),
+            arguments=text,
+            transport="local",
+            request_id=uuid4().hex,
+        )
+        return (await self.local_pipeline(agent).invoke(call)).values
+
+    def local_pipeline(self, agent: str) -> Pipeline:
+        """The pipeline for callers in this process, who act as `agent`."""
+        return replace(self.parts.pipeline, identification=LocalIdentification(agent))
+
+    def local_tools(self, agent: str) -> Tools:
+        """The MCP face for callers in this process, who act as `agent`."""
+        pipeline = self.local_pipeline(agent)
+        parts = self.parts
+        return Tools(pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy)
+
+    def site(self) -> App:
+        """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""
+        return site_of(self.parts, self._settings)
+
+    def operator_site(self, agent: str) -> App:
+        """The operator's routes alone, for callers in this process, who act as `agent`."""
+        return build_operator_site(operator_routes(self.parts, LocalIdentification(agent)))
+
+    async def readiness(self) -> Readiness:
+        """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
+        return await readiness_of(self.parts)
+
+    @asynccontextmanager
+    async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
+        """Do the work that webhooks and events make, for the length of a block.
+
+        Mocks send their webhooks to the gateway at `url`, if there is one.
+        """
+        async with at_work(self.parts, self._settings, url):
+            yield
+
+    def stop_streams(self) -> None:
+        """End what would outlast the grace of a stop: streams, and claims of new work."""
+        self.parts.work.feed.close()
+        self.parts.work.worker.stop()

@@ -1,0 +1,47 @@
+"""The work behind the doors, for as long as somebody serves."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gateway.assembly import Parts
+from gateway.assembly.announcement import announce_contract
+from gateway.assembly.background import Task, keep, kept_going
+from gateway.jobs.worker import Worker
+from gateway.settings import Settings
+
+
+@asynccontextmanager
+async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIterator[None]:
+    """Do what webhooks and events ask for.
+
+    Mocks send their webhooks to the gateway at `url`, if there is one, and if time passes for them:
+    where it stands still, nothing happens of itself.
+    """
+    work = parts.work
+    tasks: dict[str, Task] = {
+        "sequencer": work.sequencer.run,
+        "feed": work.feed.run,
+        "retention": work.forgetting.work,
+    }
+    senders = parts.mock_senders(url) if url and settings.mock_speed else ()
+    for number, sender in enumerate(senders):
+        tasks[f"mock sender {number}"] = sender.run
+    await announce_contract(parts.store.events, parts.catalogue.openapi)
+    async with kept_going(tasks):
+        if not settings.workers:
+            yield
+            return
+        async with _working(work.worker):
+            yield
+
+
+@asynccontextmanager
+async def _working(worker: Worker) -> AsyncIterator[None]:
+    """The worker ends by itself: what it has begun has a grace."""
+    running = asyncio.create_task(keep("worker", worker.work), name="worker")
+    try:
+        yield
+    finally:
+        worker.stop()
+        await running

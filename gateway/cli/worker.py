@@ -1,0 +1,50 @@
+"""`gateway worker`."""
+
+import asyncio
+from typing import Any, Final
+
+import click
+import uvloop
+from msgspec.structs import replace
+
+from gateway.app import Gateway
+from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.options import FLAGS, settings_of, settings_options
+from gateway.cli.signals import until_stopped
+from gateway.errors import ConfigurationError
+from gateway.settings import Settings
+from gateway.store.engines import POSTGRES_PREFIXES
+
+_SIZE: Final = 4
+_KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})
+
+
+@click.command(
+    epilog="Example: GATEWAY_DATABASE_URL=postgresql://gateway@db/gateway gateway worker "
+    "--workers 8"
+)
+@settings_options(*_KEYS)
+def command(**flags: Any) -> None:
+    """Do the work that webhooks and events make, beside gateways that serve, until stopped.
+
+    Any number may run on one PostgreSQL database; a gateway that should leave all work to them has
+    the setting `workers` at 0. Prints `ready` when it works. On SIGTERM it claims no more, and ends
+    what it has begun.
+    """
+    settings = settings_of(flags)
+    if not settings.database.startswith(POSTGRES_PREFIXES):
+        raise ConfigurationError(
+            "workers of their own need PostgreSQL, since one process owns a SQLite file;"
+            " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` do the work"
+        )
+    start_logs(settings)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(until_stopped(_work(replace(settings, workers=settings.workers or _SIZE))))
+
+
+async def _work(settings: Settings) -> None:
+    async with Gateway.open(settings) as gateway:
+        tell_of_new_key(gateway, settings)
+        async with gateway.at_work():
+            click.echo("ready")
+            await asyncio.Event().wait()

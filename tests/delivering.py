@@ -1,0 +1,64 @@
+"""A worker that does nothing but deliver; as a program, one that can be killed.
+
+python -m tests.delivering <database url> <seconds>
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+
+from gateway.backends.outbound import Outbound
+from gateway.clock import SystemClock
+from gateway.events.address import AddressRules
+from gateway.events.courier import Courier
+from gateway.events.deliver import Deliver
+from gateway.events.sequencer import Sequencer
+from gateway.jobs.pace import Pace
+from gateway.jobs.worker import Worker
+from gateway.store.engine import open_store
+from gateway.store.records import Changes
+from gateway.store.sql_store import SqlStore
+from tests.unit.events.shelf import KEYRING
+
+HERE = AddressRules([ip_network("127.0.0.0/8")])
+QUICK = Pace(poll_seconds=0.02, lease_seconds=1.0, sweep_seconds=0.1)
+PATIENT = Pace(poll_seconds=0.02)
+
+
+@asynccontextmanager
+async def delivering(
+    store: SqlStore, *, pace: Pace = PATIENT, timeout_seconds: float = 15.0
+) -> AsyncIterator[None]:
+    """Sequences and delivers what is in `store` for as long as the block runs."""
+    outbound = Outbound(HERE.refusal, timeout_seconds=timeout_seconds)
+    worker = Worker(
+        store.queue,
+        {"delivery": Deliver(store.endpoints, Courier(outbound, KEYRING, SystemClock()))},
+        name="w",
+        on_dead=lambda _job, _failure: Changes(),
+        on_settled=lambda _changes: sequencer.wake(),
+        pace=pace,
+    )
+    sequencer = Sequencer(store.events, worker.wake)
+    tasks = [asyncio.create_task(worker.work()), asyncio.create_task(sequencer.run())]
+    try:
+        yield
+    finally:
+        worker.stop()
+        await tasks[0]
+        tasks[1].cancel()
+        await asyncio.wait(tasks)
+        await outbound.close()
+
+
+async def _run(url: str, seconds: float) -> None:
+    store = await open_store(url)
+    async with delivering(store, pace=QUICK):
+        await asyncio.sleep(seconds)
+    await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_run(sys.argv[1], float(sys.argv[2])))

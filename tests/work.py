@@ -1,0 +1,60 @@
+"""Webhooks and claims for tests of what the store makes of them."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from gateway.store.base import Store
+from gateway.store.engine import open_store
+from gateway.store.records import Changes, Claim, Job, JobKind, NewWebhook
+from gateway.store.sql_store import SqlStore
+from tests.clocks import ManualClock
+
+NOTHING = Changes()
+
+
+def message(number: int | str = 1, body: bytes = b'{"a":1}', **changes: Any) -> NewWebhook:
+    """A message that was proved genuine."""
+    plain = NewWebhook(
+        provider="avinode",
+        profile="signed",
+        message_id=f"message-{number}",
+        event_type="quote_received",
+        body=body,
+        headers={"user-agent": "Avinode"},
+        contract="digest",
+    )
+    return replace(plain, **changes)
+
+
+async def put(store: Store, *messages: NewWebhook) -> list[str]:
+    """Receive messages that are all new; their webhooks' ids, which are their jobs' too."""
+    receipts = await store.inbox.receive(messages)
+    assert {receipt.outcome for receipt in receipts} == {"stored"}
+    return [receipt.webhook_id for receipt in receipts]
+
+
+async def claim(
+    store: Store, limit: int = 1, *, kind: JobKind = "webhook", lease: float = 30, worker: str = "w"
+) -> list[Claim]:
+    """Claim due jobs of one kind."""
+    return await store.queue.claim(worker, [kind], limit, lease)
+
+
+async def job(store: Store, job_id: str) -> Job:
+    """The job, which is there."""
+    found = await store.queue.find(job_id)
+    assert found is not None
+    return found
+
+
+async def timed(url: str, clock: ManualClock) -> SqlStore:
+    """A store whose time is `clock`'s, even where the server has its own."""
+    store = await open_store(url, clock=clock)
+
+    async def now(_connection: object) -> datetime:
+        return clock.now()
+
+    store.database.now = now
+    return store
