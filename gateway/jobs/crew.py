@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -39,7 +39,7 @@ class Crew:
         self._pace = pace
         self._running: dict[asyncio.Task[None], Hold] = {}
         self._waiting: deque[Hold] = deque()
-        """Claimed and not begun: suspicious ones, which run alone."""
+        """Claimed and not begun: what is under suspicion runs alone."""
         self._is_alone = False
         """Whether what runs is to be left alone."""
         self._is_stopping = False
@@ -110,15 +110,21 @@ class Crew:
         )
         if claims:
             hit("jobs.after_claim")
-        for claim in claims:
-            self._take(self._holds.take(claim, asked_at), attempting)
+        await self._sort([self._holds.take(claim, asked_at) for claim in claims], attempting)
         return len(claims) == free
 
-    def _take(self, hold: Hold, attempting: Attempting) -> None:
-        """Begin the job now, unless it has to wait until it is alone, or the worker stops."""
-        if self._is_stopping or _is_suspicious(hold.claim):
-            self._waiting.append(hold)
-        else:
+    async def _sort(self, holds: Sequence[Hold], attempting: Attempting) -> None:
+        """Begin what may begin now, and keep one of those under suspicion for later.
+
+        The other ones are given back before it runs: what is only held when a worker dies has lost
+        an attempt, too.
+        """
+        suspicious = [hold for hold in holds if _is_suspicious(hold.claim)]
+        plain = [hold for hold in holds if hold not in suspicious]
+        kept = 0 if self._is_stopping else 1
+        self._waiting.extend(suspicious[:kept])
+        await self._give_back([*suspicious[kept:], *(plain if self._is_stopping else ())])
+        for hold in () if self._is_stopping else plain:
             self._begin(hold, attempting)
 
     def _begin(self, hold: Hold, attempting: Attempting) -> None:

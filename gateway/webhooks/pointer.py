@@ -58,7 +58,8 @@ class Pointers:
             href = follow(payload, fetch.href.pointer)
         except NoSuchPlace:
             return
-        if not isinstance(href, str) or not leads_below(href, self._base_urls[fetch.upstream]):
+        base_url = self._base_urls.get(fetch.upstream, "")
+        if not isinstance(href, str) or not leads_below(href, base_url):
             detail = "The message points elsewhere than to its upstream's base URL."
             raise Hopeless(FOREIGN_HREF, detail)
 

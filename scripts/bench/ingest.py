@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, Final
 from uuid import uuid4
 
-import asyncpg  # type: ignore[import-untyped]  # the driver has no types
+import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import msgspec
 from ingest_load import MessageJob
 from ingest_server import SECRET

@@ -1,0 +1,210 @@
+"""Workers that are killed, stopped and poisoned, as processes over a real database."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract import jsontext
+from gateway.store.engine import open_store
+from gateway.store.records import Job, NewWebhook, Page
+from gateway.store.sql_store import SqlStore
+from tests.gateway_process import REPOSITORY
+from tests.postgres import create_database, drop_database, server_url
+
+PROGRAM = Path(__file__).with_name("worker_program.py")
+LEASE, SWEEP = 1.5, 0.2
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/gateway.db"
+        return
+    made = asyncio.run(create_database(server_url()))
+    yield made
+    asyncio.run(drop_database(server_url(), made))
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[SqlStore]:
+    opened = await open_store(url)
+    yield opened
+    await opened.close()
+
+
+@contextmanager
+def worker(url: str, name: str) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAM), url, name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
+            yield process
+        finally:
+            process.kill()
+
+
+def stopped(process: "subprocess.Popen[str]") -> str:
+    """What it says at the end of a graceful stop."""
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    return output.strip()
+
+
+async def receive(store: SqlStore, *orders: dict[str, Any]) -> list[str]:
+    arrivals = [
+        NewWebhook(
+            provider="shop",
+            profile="signed",
+            message_id=f"m{number}",
+            event_type="order",
+            body=jsontext.encode(order),
+            headers={},
+            contract="c",
+        )
+        for number, order in enumerate(orders)
+    ]
+    return [receipt.webhook_id for receipt in await store.inbox.receive(arrivals)]
+
+
+async def states(store: SqlStore) -> Counter[str]:
+    return Counter(job.state for job in await store.queue.jobs(Page(500)))
+
+
+async def until(store: SqlStore, seconds: float, **wanted: int) -> float:
+    """How long it took until there are so many jobs in each state."""
+    began = time.monotonic()
+    while await states(store) != wanted:
+        assert time.monotonic() - began < seconds, await states(store)
+        await asyncio.sleep(0.05)
+    return time.monotonic() - began
+
+
+async def effects(store: SqlStore) -> Counter[str]:
+    return Counter(
+        each.request_id for each in await store.audit.latest(500) if each.outcome == "ok"
+    )
+
+
+async def test_what_a_killed_worker_held_is_taken_over_and_done_once(
+    store: SqlStore, url: str
+) -> None:
+    ids = await receive(store, *[{"sleep": 1.0}] * 8)
+    with worker(url, "first") as first:
+        await until(store, 10, processing=8)
+        first.kill()
+        first.wait()
+    with worker(url, "second") as second:
+        taken = await until(store, 20, completed=8)
+        assert taken < LEASE + SWEEP + 2.0 + 1.0, "lease, sweep, the run itself, and a margin"
+        assert stopped(second) == "fenced 0 lost 0"
+    assert await effects(store) == dict.fromkeys(ids, 1)
+    for job in await store.queue.jobs(Page(500)):
+        outcomes = [each.outcome for each in await store.queue.attempts(job.id)]
+        assert outcomes == ["lease_expired", "completed"]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_a_worker_that_was_stopped_past_its_lease_changes_nothing_any_more(
+    store: SqlStore, url: str
+) -> None:
+    ids = await receive(store, *[{"sleep": 0.3}] * 8)
+    with worker(url, "zombie") as zombie:
+        await until(store, 10, processing=8)
+        zombie.send_signal(signal.SIGSTOP)
+        with worker(url, "heir") as heir:
+            await until(store, 20, completed=8)
+            zombie.send_signal(signal.SIGCONT)
+            await asyncio.sleep(0.5)
+            assert stopped(heir) == "fenced 0 lost 0"
+        fenced, lost = map(int, stopped(zombie).replace("lost", "").split()[1:])
+    assert fenced + lost >= 8, "each claim was refused by the store, or let go before"
+    assert await effects(store) == dict.fromkeys(ids, 1)
+    assert {each.operation for each in await store.audit.latest(500)} == {"heir"}
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_workers_share_what_there_is_and_do_each_once(store: SqlStore, url: str) -> None:
+    ids = await receive(store, *[{"sleep": 0.005}] * 300)
+    with worker(url, "one") as one, worker(url, "two") as two, worker(url, "three") as three:
+        await until(store, 60, completed=300)
+        assert {stopped(each) for each in (one, two, three)} == {"fenced 0 lost 0"}
+    assert await effects(store) == dict.fromkeys(ids, 1)
+
+
+async def test_stopping_loses_nothing_and_counts_nothing(store: SqlStore, url: str) -> None:
+    await receive(store, *[{"sleep": 0.5}] * 20)
+    with worker(url, "leaving") as leaving:
+        await until(store, 10, processing=8, pending=12)
+        assert stopped(leaving) == "fenced 0 lost 0"
+    found = await states(store)
+    assert set(found) <= {"completed", "pending"}
+    assert found["completed"] >= 8
+    jobs = await store.queue.jobs(Page(500))
+    assert {job.attempts for job in jobs if job.state == "pending"} <= {0}
+
+
+@pytest.mark.slow
+async def test_poison_ends_in_the_dead_letter_while_the_others_go_on(
+    store: SqlStore, url: str
+) -> None:
+    kinds = ("raise", "exit", "system-exit", "allocate")
+    poison = await receive(store, *({"poison": kind} for kind in kinds), *[{"sleep": 0.01}] * 40)
+    deadline = time.monotonic() + 120
+    starts = 0
+    while (await states(store))["dead_letter"] < len(kinds):
+        assert time.monotonic() < deadline, await states(store)
+        starts += 1
+        with worker(url, f"life{starts}") as life:
+            while life.poll() is None and (await states(store))["dead_letter"] < len(kinds):
+                assert time.monotonic() < deadline, await states(store)
+                await asyncio.sleep(0.05)
+    assert starts <= 6 + 1, "as many deaths as attempts: no crash loop"
+    with worker(url, "last") as last:
+        await until(store, 20, completed=40, dead_letter=len(kinds))
+        stopped(last)
+    dead = {job.subject: job for job in await store.queue.jobs(Page(500), state="dead_letter")}
+    assert set(dead) == set(poison[: len(kinds)])
+    assert [dead[each].error for each in poison[: len(kinds)]] == [
+        "value_error",
+        "lease_expired",
+        "system_exit",
+        "memory_error",
+    ]
+    assert all(job.attempts <= job.max_attempts for job in dead.values())
+    assert await effects(store) == dict.fromkeys(poison[len(kinds) :], 1)
+
+
+async def test_a_run_that_hangs_does_not_hold_the_others(store: SqlStore, url: str) -> None:
+    ids = await receive(store, {"poison": "hang"}, *[{"sleep": 0.01}] * 20)
+    with worker(url, "patient"):
+        await until(store, 10, completed=20, processing=1)
+        await until(store, 10, completed=20, processing=1)
+        async with asyncio.timeout(10):
+            while not (job := await _job_of(store, ids[0])).error:
+                await asyncio.sleep(0.1)
+    assert job.error == "run_timeout"
+
+
+async def _job_of(store: SqlStore, webhook_id: str) -> Job:
+    found = await store.inbox.find(webhook_id)
+    assert found is not None
+    return found.job

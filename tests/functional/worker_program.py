@@ -1,0 +1,102 @@
+"""A worker in a process of its own, whose messages say what becomes of it: `<url> <name>`.
+
+Each message that is worked off leaves one audit record, so that whoever counts them sees what was
+done twice. Prints `ready`, and on SIGTERM how many late outcomes the store has refused.
+"""
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+from uuid import uuid4
+
+from gateway.clock import SystemClock
+from gateway.contract import jsontext
+from gateway.jobs import backoff
+from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.outcome import Finished
+from gateway.jobs.pace import Pace
+from gateway.jobs.worker import Worker
+from gateway.store.audited import AuditRecord
+from gateway.store.engine import open_store
+from gateway.store.records import Changes
+
+PACE = Pace(
+    size=1,
+    lease_seconds=1.5,
+    sweep_seconds=0.2,
+    poll_seconds=0.05,
+    run_seconds=3.0,
+    grace_seconds=5,
+)
+CLOCK = SystemClock()
+MEMORY = 3 * 2**30
+backoff.SCHEDULES = dict.fromkeys(backoff.SCHEDULES, (0.1,))
+
+
+def record(webhook_id, name):
+    return AuditRecord(
+        id=uuid4().hex,
+        at=CLOCK.now(),
+        request_id=webhook_id,
+        transport="webhook",
+        operation=name,
+        subject=None,
+        agent=None,
+        outcome="ok",
+        stage=None,
+        status=200,
+        backend=None,
+        duration_ms=0.0,
+        arguments=None,
+    )
+
+
+def say(line):
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+async def behave(order):
+    match order:
+        case {"sleep": seconds}:
+            await asyncio.sleep(seconds)
+        case {"poison": "raise"}:
+            raise ValueError("secret-payload")
+        case {"poison": "hang"}:
+            await asyncio.Event().wait()
+        case {"poison": "exit"}:
+            os._exit(1)
+        case {"poison": "system-exit"}:
+            sys.exit(1)
+        case {"poison": "allocate"}:
+            bytearray(MEMORY)
+
+
+async def main(url, name):
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    store = await open_store(url, clock=CLOCK)
+
+    async def run(claim):
+        webhook = await store.inbox.find(claim.job.subject)
+        await behave(jsontext.decode(webhook.body))
+        return Finished(changes=Changes(audit=record(webhook.id, name)))
+
+    worker = Worker(
+        store.queue,
+        {"webhook": run},
+        name=name,
+        on_dead=DeadLetters(CLOCK.now),
+        on_settled=lambda changes: None,
+        pace=PACE,
+    )
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
+    say("ready")
+    await worker.work()
+    say(f"fenced {worker.fenced} lost {worker.lost}")
+    await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
