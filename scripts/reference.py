@@ -7,31 +7,19 @@ The pages of the tools come from `gateway generate`.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import click
+from reference_settings import BAR, NOTICE, render_settings
 
-from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
 from gateway.codegen.lint import RULES
-from gateway.contract.upstream import Upstream
-from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
-    StandardSignature,
-    WebhookSource,
-)
 from gateway.errors import GatewayError
-from gateway.settings.declared import SETTINGS, Setting
-from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
-from gateway.settings.webhooks import secrets_name
 from gateway.transports.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
-NOTICE: Final = "<!-- Written by `scripts/reference.py`. Do not edit. -->"
 
 CLI_HEAD: Final = f"""\
 # Command line
@@ -88,52 +76,6 @@ What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and r
 
 | rule | severity | meaning | mend it by |
 |---|---|---|---|
-"""
-
-SETTINGS_HEAD: Final = f"""\
-# Settings
-
-{NOTICE}
-
-A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the command line, in
-rising order: where several say something, the flag wins over the file and the file over the
-variable. An empty variable counts as not set. `gateway config` prints every setting with its
-value and where it came from; secrets are masked. A value that is out of range or of the wrong
-type stops the gateway with one line that names the setting; so does an unknown key in
-`gateway.toml`. `gateway doctor` reports `GATEWAY_*` variables that nothing reads.
-
-`gateway.toml` is read from the working folder, or from where `GATEWAY_CONFIG` or `--config` says.
-Relative paths are relative to the working folder. Any secret can be given as a file instead: add
-`_FILE` to the variable or `_file` to the key and name the file.
-
-## The gateway
-
-| key | variable | must be | default | meaning |
-|---|---|---|---|---|
-"""
-MAX_PATTERN: Final = 60
-"""Longer ones tell nobody anything."""
-BAR: Final = "\\|"
-"""A bar that does not end the cell of a table."""
-UPSTREAMS_HEAD: Final = """
-## Upstreams
-
-Without `backend`, an upstream is a mock when none of its credentials is set or when they start
-with `mock_`, else it is live; an upstream with a workspace is the workspace instead of a mock.
-Where there are several ways to get an access token, the credentials of one are enough. Some
-credentials without the others, a missing address or setting, or real credentials beside `mock_`
-ones are refused: `gateway doctor` says which, and `gateway serve` does not start. `http://` is
-accepted for this machine alone unless `allow_plain_http` is set.
-"""
-SOURCES_HEAD: Final = """
-## Webhooks
-
-A profile without secrets is closed, and a source without an open profile does not exist for
-senders. Where the sender's upstream is a mock and no secret of the source is set, one is made for
-each profile at the first start, in `webhook-secrets` in the data folder. A secret that is too short
-or of another form is refused: `gateway doctor` says which, and `gateway serve` does not start. An
-empty list of networks in `gateway.toml` admits nobody. Behind a proxy, `trusted_proxies` must name
-it, or every message comes from the proxy.
 """
 
 
@@ -231,83 +173,6 @@ def render_rules() -> str:
         for rule in sorted(RULES, key=lambda rule: rule.id)
     )
     return RULES_HEAD + "".join(rows)
-
-
-def render_settings() -> str:
-    """Every setting of the gateway, of each upstream, and of each source of webhooks."""
-    catalogue = open_catalogue("generated")
-    upstreams = sorted(catalogue.upstreams.values(), key=lambda each: each.name)
-    sources = sorted(catalogue.sources, key=lambda each: each.provider)
-    return "".join(
-        (
-            SETTINGS_HEAD,
-            *map(_setting_row, SETTINGS.values()),
-            UPSTREAMS_HEAD,
-            *(_section(upstream.title, _upstream_rows(upstream)) for upstream in upstreams),
-            SOURCES_HEAD,
-            *(_section(source.provider, _source_rows(source)) for source in sources),
-        )
-    )
-
-
-Row: TypeAlias = tuple[Name, str, str, str]
-"""Name, what a value must be, default, meaning."""
-
-
-def _section(title: str, rows: Iterable[Row]) -> str:
-    table = "".join(
-        f"| `{name}` | `{name.variable}` | {must_be} | {default and f'`{default}`'} | {meaning} |\n"
-        for name, must_be, default, meaning in rows
-    )
-    head = "| key | variable | must be | default | meaning |\n|---|---|---|---|---|\n"
-    return f"\n### {title}\n\n{head}{table}"
-
-
-def _source_rows(source: WebhookSource) -> Iterator[Row]:
-    forms = {
-        StandardSignature: "`whsec_` and base64 of at least 24 bytes",
-        HmacSignature: "at least 24 bytes",
-        BasicCredentials: "`<user>:<password>`, the password of at least 16 characters",
-    }
-    for profile in source.profiles:
-        meaning = f"Secret: opens the profile `{profile.name}`; two during a rotation, by a comma."
-        name = secrets_name(source.provider, profile.name)
-        yield name, forms[type(profile.proof)], "", meaning
-    allow = webhook_name(source.provider, "allow")
-    yield allow, "networks, separated by commas", "", "Where messages may come from."
-    for plain in source.settings:
-        is_readable = len(plain.pattern) <= MAX_PATTERN
-        pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"
-        name = webhook_name(source.provider, plain.name)
-        yield name, pattern, plain.default, plain.description
-
-
-def _upstream_rows(upstream: Upstream) -> Iterator[Row]:
-    own = partial(upstream_name, upstream.name)
-    choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
-    yield backend_name(upstream.name), choices, "", "Backend to use."
-    yield own("base_url"), "an https URL", upstream.base_url or "", "Where it is."
-    if upstream.tokens:
-        yield own("token_url"), "an https URL", upstream.tokens[0].url, "Where it issues tokens."
-    for plain in upstream.settings:
-        yield (
-            own(plain.name),
-            f"`{plain.pattern.replace('|', BAR)}`",
-            plain.default or "",
-            plain.description,
-        )
-    for rule in upstream.credentials:
-        must_be = "a JSON key file" if rule.kind == "json" else "printable ASCII"
-        need = "" if rule.is_required else " Optional." if not upstream.tokens else ""
-        yield own(rule.name), must_be, "", f"Secret: {rule.description}{need}"
-
-
-def _setting_row(setting: Setting) -> str:
-    default = f"`{setting.default_shown}`" if setting.default_shown else ""
-    return (
-        f"| `{setting.key}` | `{setting.name.variable}` | {setting.rule} | {default} "
-        f"| {setting.description} |\n"
-    )
 
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {

@@ -13,14 +13,19 @@ from gateway.settings import Settings
 
 @asynccontextmanager
 async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIterator[None]:
-    """Do what webhooks and events ask for. Mocks send theirs to the gateway at `url`."""
+    """Do what webhooks and events ask for.
+
+    Mocks send their webhooks to the gateway at `url`, if there is one, and if time passes for them:
+    where it stands still, nothing happens of itself.
+    """
     work = parts.work
     tasks: dict[str, Task] = {
         "sequencer": work.sequencer.run,
         "feed": work.feed.run,
         "retention": work.forgetting.work,
     }
-    for number, sender in enumerate(parts.mock_senders(url) if url else ()):
+    senders = parts.mock_senders(url) if url and settings.mock_speed else ()
+    for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
     await announce_contract(parts.store.events, parts.catalogue.openapi)
     async with kept_going(tasks):

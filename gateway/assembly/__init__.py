@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.assembly.ingest import open_arrivals, open_webhook_door, webhook_secrets
 from gateway.assembly.mocks import MockSenders, mock_senders
-from gateway.assembly.upstreams import base_urls, open_lines
+from gateway.assembly.upstreams import open_lines
 from gateway.assembly.work import Grounds, Work, build_work
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import Pace
@@ -64,10 +64,8 @@ async def assemble(
     """
     catalogue = open_catalogue(settings.package)
     lines, workspaces = open_lines(catalogue, settings, clock, stack)
-    store = await open_store(settings.database, settings.package, clock)
-    stack.push_async_callback(store.close)
-    audit = AuditLog(store.audit, clock, classify, _pace(settings))
-    stack.push_async_callback(audit.close)
+    store = await _store(settings, clock, stack)
+    audit = _audit(store, settings, clock, stack)
     authenticator = Authenticator(store.keys, clock)
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
     policy = Policy(catalogue.grants if grants is None else grants)
@@ -80,18 +78,7 @@ async def assemble(
         dispatcher=Dispatcher(lines, clock, store.entities),
         audit=audit,
     )
-    work = build_work(
-        Grounds(
-            settings=settings,
-            clock=clock,
-            catalogue=catalogue,
-            store=store,
-            lines=lines,
-            base_urls=base_urls(catalogue, settings),
-            pipeline=pipeline,
-        ),
-        stack,
-    )
+    work = build_work(Grounds(settings, clock, catalogue, store, lines, pipeline), stack)
     secrets = webhook_secrets(catalogue, settings, lines)
     arrivals = open_arrivals(store.inbox, work.wake, stack)
     return Parts(
@@ -109,6 +96,18 @@ async def assemble(
         webhook_door=open_webhook_door(catalogue, settings, secrets, arrivals, clock),
         mock_senders=partial(mock_senders, catalogue, lines, secrets, clock),
     )
+
+
+async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
+    store = await open_store(settings.database, settings.package, clock)
+    stack.push_async_callback(store.close)
+    return store
+
+
+def _audit(store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack) -> AuditLog:
+    audit = AuditLog(store.audit, clock, classify, _pace(settings))
+    stack.push_async_callback(audit.close)
+    return audit
 
 
 def _revealed(secret: Secret | None) -> str | None:

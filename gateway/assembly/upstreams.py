@@ -120,11 +120,12 @@ def _backend(
     )
 
 
-def base_urls(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
-    """Where each upstream is, or would be if it were not a mock, as far as anybody says it."""
-    found = settings.for_upstreams(catalogue.upstreams.values())
+def base_urls(lines: Mapping[str, Line], settings: Settings) -> dict[str, str]:
+    """Where each upstream is, or says that it is where it is a mock, as far as that is known."""
     told = {
-        name: found[name].base_url or upstream.base_url
-        for name, upstream in catalogue.upstreams.items()
+        name: line.backend.application.base_url
+        if isinstance(line.backend, MockBackend)
+        else settings.for_upstream(line.upstream).base_url
+        for name, line in lines.items()
     }
     return {name: url for name, url in told.items() if url is not None}

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from msgspec import Struct
 
 from gateway.assembly.calling import OwnCalls
+from gateway.assembly.upstreams import base_urls
 from gateway.backends.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.pipeline import Pipeline
@@ -55,7 +56,7 @@ class Work(Struct, frozen=True, kw_only=True):
         self.worker.wake()
 
 
-class Grounds(Struct, frozen=True, kw_only=True):
+class Grounds(Struct, frozen=True):
     """What the work stands on."""
 
     settings: Settings
@@ -63,8 +64,6 @@ class Grounds(Struct, frozen=True, kw_only=True):
     catalogue: Catalogue
     store: Store
     lines: Mapping[str, Line]
-    base_urls: Mapping[str, str]
-    """Of the upstreams, as they are configured."""
     pipeline: Pipeline
 
 
@@ -103,7 +102,7 @@ def _runs(
     gates = {name: contract.gate for name, contract in catalogue.events.items()}
     fetcher = Fetcher(grounds.lines, clock, store.entities)
     effects = Effects(shapes, gates, clock.now)
-    pointers = Pointers(fetcher, grounds.base_urls)
+    pointers = Pointers(fetcher, base_urls(grounds.lines, grounds.settings))
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
     return {
         "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now),

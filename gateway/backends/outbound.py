@@ -32,7 +32,6 @@ EXCERPT_BYTES: Final = 4096
 EXCERPT_SECONDS: Final = 1.0
 """The status decides; for the body nobody waits long."""
 CONNECT_SECONDS: Final = 5.0
-MAX_CONNECTIONS: Final = 256
 _MAX_TRIES: Final = 3
 """Addresses of one host that are tried."""
 _KEEP_SECONDS: Final = 4.0
@@ -142,7 +141,7 @@ class Outbound:
         """Opened at the first message: a session belongs to the event loop that runs it."""
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=MAX_CONNECTIONS,
+                limit=0,  # the worker decides how much at once; a wait here would seem a timeout
                 keepalive_timeout=_KEEP_SECONDS,
                 ssl=self._trust or True,
             ),

@@ -43,8 +43,8 @@ class UpstreamApplication:
     """Answers as the upstream would. State is in memory and belongs to this object.
 
     The same `seed`, the same calls in the same order and the same times give the same answers.
-    `latency_seconds` is added to every answer. Raises `ContractError` when the behaviour module
-    cannot be used.
+    `latency_seconds` is added to every answer. Links lead to `base_url`, or else to the vendor.
+    Raises `ContractError` when the behaviour module cannot be used.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class UpstreamApplication:
         seed: str = "0",
         latency_seconds: float = 0.0,
         scenario: Sequence[ScenarioStep] = (),
+        base_url: str | None = None,
     ) -> None:
         self._upstream = upstream
         self._clock = clock
@@ -75,6 +76,7 @@ class UpstreamApplication:
         self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
         self._refuse = _plain_refusal if module is None else module.refuse
         self._finish = _unfinished if module is None else module.finish
+        self.base_url = base_url or getattr(module, "BASE_URL", upstream.base_url)
         refuse_token = getattr(module, "refuse_token", plain_token_refusal)
         self._desk = TokenDesk(upstream, clock, seed, refuse_token)
         self._credentials = CredentialCheck(upstream, self._desk)
@@ -134,6 +136,7 @@ class UpstreamApplication:
             body=arguments.body,
             now=self._clock.now(),
             seed=self._seed,
+            base_url=self.base_url or "",
             fingerprint=json.dumps(said, sort_keys=True),
         )
 

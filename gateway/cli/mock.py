@@ -91,18 +91,20 @@ def command(
     """
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package)
+    mocked = _mocked(catalogue, upstream)
+    listener = None
+    if listener_url is not None:
+        listener = _listener(catalogue, settings, upstream, listener_url)
+    bound = bind(host, port)
     application = UpstreamApplication(
-        _mocked(catalogue, upstream),
+        mocked,
         FastClock(SystemClock(), settings.mock_speed, settings.mock_time),
         seed=str(settings.seed),
         latency_seconds=settings.mock_latency_seconds,
         scenario=scenario,
+        base_url=url_of(bound),
     )
-    sender = None
-    if listener_url is not None:
-        listener = _listener(catalogue, settings, upstream, listener_url)
-        sender = MockSender(application, listener, SystemClock())
-    bound = bind(host, port)
+    sender = MockSender(application, listener, SystemClock()) if listener else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(application, bound, sender))
 

@@ -10,6 +10,10 @@ and, where the token endpoint does not word its refusals as RFC 6749 §5.2 does:
 
     refuse_token(refusal: TokenRefusal) -> Any
 
+and, where messages or replies hold links into the vendor's API:
+
+    BASE_URL: str                            the vendor's, for a mock that is not served elsewhere
+
 The operations that issue tokens need no behaviour: `gateway.backends.mock_tokens` is theirs.
 """
 
@@ -41,6 +45,8 @@ class MockRequest(Struct, frozen=True, kw_only=True):
     now: datetime
     """Mock time, in UTC."""
     seed: str
+    base_url: str = ""
+    """Of the API, for links into it."""
     fingerprint: str
     """The operation and its arguments, in one canonical text."""
 

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
+from gateway.contract import event
 from gateway.contract.conversion import rfc3339
-from gateway.contract.event import ENDPOINT_DISABLED
 from gateway.events.courier import Courier
 from gateway.events.verdict import Verdict
 from gateway.failpoints import hit
@@ -18,6 +18,7 @@ from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.store.base import Endpoints
 from gateway.store.records import (
+    ENDPOINT_DISABLED,
     Changes,
     Claim,
     DeliveryOutcome,
@@ -46,7 +47,7 @@ class Deliver:
         if delivery is None or endpoint is None:
             return _given_up("endpoint_removed", "the endpoint was removed")
         if endpoint.state != "active":
-            return _given_up("endpoint_disabled", "enable the endpoint, then redrive")
+            return _given_up(ENDPOINT_DISABLED, "enable the endpoint, then redrive")
         hit("events.before_send")
         verdict = await self._courier.carry(delivery.event, endpoint)
         hit("events.after_send")
@@ -65,7 +66,7 @@ def _outcome(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> Outcome:
     note = DeliveryOutcome(endpoint_id=endpoint.id, is_success=False, disable_because=because)
     if because is None:
         return Failed(failure=failure, retry_seconds=wait, changes=Changes(delivery=note))
-    events = (_disabled(claim, endpoint, because),)
+    events = (_disabled(endpoint, because),)
     return Failed(
         failure=failure, retry_seconds=None, changes=Changes(delivery=note, events=events)
     )
@@ -81,13 +82,13 @@ def _why_disabled(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> str | N
     return None
 
 
-def _disabled(claim: Claim, endpoint: Endpoint, because: str) -> NewEvent:
+def _disabled(endpoint: Endpoint, because: str) -> NewEvent:
     since = rfc3339(endpoint.failing_since) if endpoint.failing_since else None
     # Deliveries that fail at the same moment report one end of one failure.
-    cause = since or claim.job.id
+    cause = (endpoint.failing_since or endpoint.updated_at).isoformat()
     return NewEvent(
-        id=str(uuid5(NAMESPACE_URL, f"{ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
-        type=ENDPOINT_DISABLED,
+        id=str(uuid5(NAMESPACE_URL, f"{event.ENDPOINT_DISABLED}/{endpoint.id}/{because}/{cause}")),
+        type=event.ENDPOINT_DISABLED,
         subject=endpoint.id,
         source=SOURCE,
         data={"endpoint_id": endpoint.id, "reason": because, "failing_since": since},

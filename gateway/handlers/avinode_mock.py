@@ -27,9 +27,10 @@ from gateway.handlers.avinode_mock_market import airports, charter_options, empt
 from gateway.handlers.avinode_mock_news import flight_facts, tell
 from gateway.handlers.avinode_mock_rfqs import create_rfq, read_rfq
 
-__all__ = ["BEHAVIOURS", "finish", "refuse"]
+__all__ = ["BASE_URL", "BEHAVIOURS", "finish", "refuse"]
 
 _SITE: Final = "https://sandbox.avinode.com"
+BASE_URL: Final = f"{_SITE}/api"
 
 
 def search_airports(request: MockRequest, _state: MockState) -> MockReply:
@@ -55,7 +56,7 @@ def search_charter_options(request: MockRequest, _state: MockState) -> MockReply
 def create_trip(request: MockRequest, state: MockState) -> MockReply:
     trip_id = state.new_id("atrip")
     state.add("trips", trip_id, request.body)
-    trip = _trip(trip_id)
+    trip = _trip(trip_id, request.base_url)
     facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
     flight = flight_facts(request.body["segments"][0])
     tell(state, request.now, "trip_created", {**facts, "flight": flight})
@@ -91,18 +92,18 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
 }
 
 
-def _trip(trip_id: str) -> dict[str, Any]:
+def _trip(trip_id: str, base_url: str) -> dict[str, Any]:
     page = f"{_SITE}/marketplace/mvc"
     return {
         "id": trip_id,
         "type": "trips",
-        "href": f"{_SITE}/api/trips/{trip_id}",
+        "href": f"{base_url}/trips/{trip_id}",
         "actions": {
             "searchInAvinode": {
                 "description": "Search for aircraft",
                 "href": f"{page}/search/load/{trip_id}?source=api&origin=api_action",
             },
             "viewInAvinode": {"href": f"{page}/trips/buying/{trip_id}?source=api"},
-            "cancel": {"href": f"{_SITE}/api/trips/{trip_id}/cancel"},
+            "cancel": {"href": f"{base_url}/trips/{trip_id}/cancel"},
         },
     }

@@ -1,7 +1,7 @@
 """Messages in the Avinode mock: what is sent to operators, and what they answer later."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from gateway.contract.conversion import rfc3339
@@ -72,17 +72,15 @@ def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) ->
         "sender": {"side": "SELLER", "company": company, "displayName": company["displayName"]},
     }
     state.add(_MESSAGES, message_id, row)
-    _announce(state, moment, message_id, row, operator_facts(lift["company"]))
+    point(state, moment, f"{request.base_url}/tripmsgs/{message_id}")
+    tell(
+        state, moment, "message_received", _facts(message_id, row, operator_facts(lift["company"]))
+    )
 
 
-def _announce(
-    state: MockState,
-    moment: datetime,
-    message_id: str,
-    row: Mapping[str, Any],
-    operator: Mapping[str, Any],
-) -> None:
-    facts = {
+def _facts(message_id: str, row: Mapping[str, Any], operator: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as signed messages show it."""
+    return {
         "message_id": message_id,
         "thread_id": row["requestId"],
         "message": row["message"],
@@ -90,5 +88,3 @@ def _announce(
         "operator": operator,
         "rfp_id": row["rfqId"],
     }
-    tell(state, moment, "message_received", facts)
-    point(state, moment, "tripmsgs", message_id)

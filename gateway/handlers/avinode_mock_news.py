@@ -5,13 +5,11 @@ Which of the two is sent is the sender's choice, for nobody listens to both.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from gateway.contract.conversion import as_date_time, rfc3339
 from gateway.contract.mock import MockMessage, MockState
 from gateway.handlers.avinode_mock_fleet import OPERATORS
-
-_API: Final = "https://sandbox.avinode.com/api"
 
 
 def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
@@ -26,9 +24,10 @@ def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any
     state.later(moment, MockMessage(id=message_id, event=event, payload=payload))
 
 
-def point(state: MockState, moment: datetime, kind: str, thing_id: str) -> None:
-    """A pointer to a thing that is new or has changed at `moment`."""
-    payload = {"id": thing_id, "href": f"{_API}/{kind}/{thing_id}", "type": kind}
+def point(state: MockState, moment: datetime, href: str) -> None:
+    """A pointer to a thing, `<base URL>/<kind>/<id>`, that is new or has changed at `moment`."""
+    _, kind, thing_id = href.rsplit("/", 2)
+    payload = {"id": thing_id, "href": href, "type": kind}
     message_id = state.new_id("apointer")
     state.later(moment, MockMessage(id=message_id, event=kind, payload=payload))
 

@@ -50,7 +50,7 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     state.add(THREADS, rfq_id, row)
     for lift in lifts:
         if lift["answered"] <= deadline:
-            _announce(state, rfq_id, lift)
+            _announce(state, f"{request.base_url}/rfqs/{rfq_id}", lift)
     return stored(_shown(row, request.now, frozenset()), invalid_airports(request.body["segments"]))
 
 
@@ -83,10 +83,10 @@ def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> 
     return {"id": lift_id, "company": company, "answered": answered, "quote": quote}
 
 
-def _announce(state: MockState, rfq_id: str, lift: Mapping[str, Any]) -> None:
+def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
     """What will be told of an operator's answer, and of the end of its quote, if it is one."""
-    point(state, lift["answered"], "rfqs", rfq_id)
-    quote = lift["quote"]
+    point(state, lift["answered"], href)
+    rfq_id, quote = href.rpartition("/")[2], lift["quote"]
     if quote is not None:
         facts = quote_facts(rfq_id, lift["id"], lift["company"], quote)
         tell(state, lift["answered"], "quote_received", facts)

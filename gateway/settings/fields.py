@@ -109,7 +109,7 @@ class Fields(Struct, frozen=True, kw_only=True):
             ge=0,
             le=100_000,
             description="How fast time passes for mocks: at 60, what takes an operator minutes "
-            "takes as many seconds; at 0 it stands still.",
+            "takes as many seconds; at 0 it stands still, and mocks send no webhooks.",
         ),
     ] = 60.0
     mock_time: Annotated[

@@ -26,12 +26,13 @@ async def apply_changes(
 ) -> None:
     """Write `changes` in the caller's transaction, which has shown its claims before.
 
-    Entities last but for what nobody waits for: their rows are what other workers may wait for.
+    Rows that other transactions may write too are taken in one order, so that none wait crosswise.
     """
     if webhooks := [new for each in changes for new in each.webhooks]:
         await receive_webhooks(connection, webhooks, now)
     await _add_calls(connection, [call for each in changes for call in each.calls], now)
-    for outcome in [each.delivery for each in changes if each.delivery is not None]:
+    outcomes = [each.delivery for each in changes if each.delivery is not None]
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
         await note_outcome(connection, outcome, now)
     if records := [each.audit for each in changes if each.audit is not None]:
         await insert_audit(connection, records)
@@ -42,7 +43,7 @@ async def apply_changes(
 
 async def _add_calls(connection: AsyncConnection, calls: Sequence[NewCall], now: datetime) -> None:
     """A call that was asked for before is not made again."""
-    for call in calls:
+    for call in sorted(calls, key=lambda call: call.id):
         row = {
             "id": call.id,
             "operation": call.operation,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, update
@@ -12,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.database import Database
 from gateway.store.event_rows import fetch_rows, stored_event
 from gateway.store.records import (
+    ENDPOINT_DISABLED,
     Delivery,
     DeliveryOutcome,
     Endpoint,
@@ -23,6 +25,8 @@ from gateway.store.statements import as_json
 from gateway.store.tables_events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables_jobs import JOBS
 
+_CANCELLED: Final = MappingProxyType({"state": "cancelled"})
+
 
 async def note_outcome(
     connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
@@ -30,7 +34,7 @@ async def note_outcome(
     """Write what an attempt says of its endpoint, with the caller's transaction.
 
     A success ends a row of failures, a failure begins one; the first reason to disable stays, and
-    cancels what waits.
+    makes dead letters of what waits.
     """
     this = ENDPOINTS.c.id == outcome.endpoint_id
     healthy = ENDPOINTS.c.failing_since.is_(None)
@@ -43,7 +47,9 @@ async def note_outcome(
         await connection.execute(
             active.values(state="disabled", disabled_because=because, updated_at=now)
         )
-        await _cancel_waiting(connection, now, outcome.endpoint_id)
+        # Nobody decided that these are not wanted: they are found, and redriven, as dead letters.
+        dead = {"state": "dead_letter", "error": ENDPOINT_DISABLED}
+        await _end_waiting(connection, now, outcome.endpoint_id, dead)
 
 
 class SqlEndpoints:
@@ -97,7 +103,7 @@ async def _change(
     change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
     changed = await connection.execute(change.values({**row, "updated_at": now}))
     if row.get("state") == "disabled":
-        await _cancel_waiting(connection, now, endpoint_id)
+        await _end_waiting(connection, now, endpoint_id, _CANCELLED)
     return bool(changed.rowcount == 1)
 
 
@@ -106,18 +112,20 @@ async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) 
     gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
     if gone.rowcount != 1:
         return False
-    await _cancel_waiting(connection, now, endpoint_id)
+    await _end_waiting(connection, now, endpoint_id, _CANCELLED)
     return True
 
 
-async def _cancel_waiting(connection: AsyncConnection, now: datetime, endpoint_id: str) -> None:
+async def _end_waiting(
+    connection: AsyncConnection, now: datetime, endpoint_id: str, values: Mapping[str, Any]
+) -> None:
     """What a worker has begun goes on, and finds out by itself."""
     waiting = update(JOBS).where(
         JOBS.c.kind == "delivery",
         JOBS.c.lane == endpoint_id,
         JOBS.c.state.in_(("pending", "failed")),
     )
-    await connection.execute(waiting.values(state="cancelled", updated_at=now))
+    await connection.execute(waiting.values({**values, "updated_at": now}))
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gateway.failpoints import hit
 from gateway.store.changes import apply_changes
 from gateway.store.claiming import Wanted, claim_due
 from gateway.store.database import Database
-from gateway.store.job_rows import ATTEMPT_COLUMNS, IDLE, is_held, job_of, jobs_where
+from gateway.store.job_rows import ATTEMPT_COLUMNS, IDLE, is_held, job_of, jobs_where, lock_in_order
 from gateway.store.records import (
     Attempt,
     Changes,
@@ -66,6 +66,7 @@ class SqlQueue:
         lease = timedelta(seconds=lease_seconds)
 
         async def lengthen(connection: AsyncConnection, now: datetime) -> frozenset[str]:
+            await lock_in_order(connection, claims)
             change = update(JOBS).where(is_held(claims)).values(lease_until=now + lease)
             return frozenset((await connection.execute(change.returning(JOBS.c.id))).scalars())
 

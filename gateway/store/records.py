@@ -16,6 +16,8 @@ JobState = Literal[
 ]
 """`failed` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
 JobKind = Literal["webhook", "delivery", "call"]
+ENDPOINT_DISABLED: Final = "endpoint_disabled"
+"""`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"
 """The error of a job whose claim ended without a word of its worker."""
 

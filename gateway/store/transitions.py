@@ -9,7 +9,14 @@ from sqlalchemy import RowMapping, Table, case, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.changes import apply_changes
-from gateway.store.job_rows import Ending, is_held, job_of, jobs_where, note_attempts
+from gateway.store.job_rows import (
+    Ending,
+    is_held,
+    job_of,
+    jobs_where,
+    lock_in_order,
+    note_attempts,
+)
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.tables_jobs import CLAIMED, JOBS
 
@@ -44,6 +51,7 @@ async def settle(
             updated_at=now,
         )
     )
+    await lock_in_order(connection, claims)
     rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
     await note_attempts(connection, rows, Ending(transition.state, failure), now)
     return frozenset(row["id"] for row in rows)
@@ -64,6 +72,7 @@ async def take_back(
             updated_at=now,
         )
     )
+    await lock_in_order(connection, claims)
     rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
     await note_attempts(connection, rows, Ending("released"), now)
     return len(rows)

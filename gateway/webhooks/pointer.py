@@ -33,7 +33,7 @@ class Pointers:
     """Follows pointers, to the configured upstreams and nowhere else."""
 
     def __init__(self, fetch_from: FetchFrom, base_urls: Mapping[str, str]) -> None:
-        """`base_urls` are those of the upstreams as they are configured; a mock may have none."""
+        """`base_urls` are those of the upstreams as they are configured."""
         self._fetch_from = fetch_from
         self._base_urls = base_urls
 
@@ -52,13 +52,13 @@ class Pointers:
         return await self._fetch_from(fetch.upstream, fetch.operation, path, query)
 
     def _check_href(self, fetch: Fetch, payload: Any) -> None:
-        base_url = self._base_urls.get(fetch.upstream)
-        if base_url is None or fetch.href is None or fetch.href.pointer is None:
+        if fetch.href is None or fetch.href.pointer is None:
             return
         try:
             href = follow(payload, fetch.href.pointer)
         except NoSuchPlace:
             return
+        base_url = self._base_urls.get(fetch.upstream, "")
         if not isinstance(href, str) or not leads_below(href, base_url):
             detail = "The message points elsewhere than to its upstream's base URL."
             raise Hopeless(FOREIGN_HREF, detail)

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol, cast
 
 import msgspec
@@ -169,15 +170,20 @@ class OpenLoop:
         asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
 
-async def run(job: Job) -> Figures:
-    """Do the job."""
+Connect = Callable[[Tally, Pace], Connection]
+
+
+async def run(job: Job, connect: Connect | None = None) -> Figures:
+    """Do the job, over connections that `connect` makes."""
     pace = ClosedLoop() if job.rate is None else OpenLoop(job.rate)
     tally = Tally(job)
     loop = asyncio.get_running_loop()
     connections = []
     for _ in range(job.connections):
         _, connection = await loop.create_connection(
-            lambda: Connection(job, tally, pace), "127.0.0.1", job.port
+            lambda: connect(tally, pace) if connect else Connection(job, tally, pace),
+            "127.0.0.1",
+            job.port,
         )
         connections.append(connection)
     cpu, wall = time.process_time(), time.perf_counter()

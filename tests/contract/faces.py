@@ -71,12 +71,16 @@ class Faces:
             content=arguments,
             headers={"content-type": "application/json"},
         )
-        body = reply.json()
-        if reply.status_code == 200:
-            return Verdict(True, 200, None, frozenset(), body)
-        assert reply.headers["content-type"] == "application/problem+json"
-        assert body["status"] == reply.status_code
-        return refused(body)
+        return read_rest(reply)
+
+    async def get(self, entry: Entry, arguments: dict[str, Any]) -> Verdict:
+        """The same with the arguments as query parameters; those of a list are repeated."""
+        query = [
+            (name, each if isinstance(each, str) else json.dumps(each))
+            for name, value in arguments.items()
+            for each in (value if isinstance(value, list) else [value])
+        ]
+        return read_rest(await self._client.get(entry.operation.route, params=query))
 
     async def mcp(self, entry: Entry, arguments: bytes, version: str) -> Verdict:
         name = entry.tool.name
@@ -98,6 +102,16 @@ class Faces:
         body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
         reply = await self._client.post("/mcp", content=body, headers=headers)
         return read_mcp(reply)
+
+
+def read_rest(reply: httpx.Response) -> Verdict:
+    """The verdict in an answer over REST."""
+    body = reply.json()
+    if reply.status_code == 200:
+        return Verdict(True, 200, None, frozenset(), body)
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert body["status"] == reply.status_code
+    return refused(body)
 
 
 def read_mcp(reply: httpx.Response) -> Verdict:

@@ -75,7 +75,7 @@ def _missing(pointer: str, name: str, known: Any, what: str) -> Iterator[Problem
             pointer=pointer,
             rule=f"webhook/unknown-{what}",
             message=f"no {what} {name} is declared",
-            fix=did_you_mean(name, known) or f"Declare it, or correct the name of the {what}.",
+            fix=f"declare it, or correct the name of the {what}",
         )
 
 
@@ -95,7 +95,7 @@ def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[Problem]:
             pointer=pointer,
             rule="webhook/fetch",
             message=f"{fetch.operation} is no GET with a JSON reply",
-            fix="Name an operation that reads.",
+            fix="name an operation that reads",
         )
 
 
@@ -108,7 +108,7 @@ def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
             pointer="/occurredAt",
             rule="webhook/occurred-at",
             message=f"{written.occurred_at} {objection}",
-            fix="Require it in the payload, with `format: date-time`, or leave occurredAt out.",
+            fix="require it in the payload, with `format: date-time`, or leave occurredAt out",
         )
 
 
@@ -121,7 +121,7 @@ def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[Probl
                 pointer=f"{derivation.pointer}/messageId",
                 rule="webhook/message-id",
                 message=f"{derivation.message_id} {objection} of {derivation.event}",
-                fix="Require the text in the payload, or correct the pointer.",
+                fix="require the text in the payload, or correct the pointer",
             )
     for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
         is_plain = visit.field.count("/") == 1 and not isinstance(visit.value, Constant)

@@ -1,6 +1,7 @@
 """The lint: every rule that contracts keep, in one visible list."""
 
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Final
 
 from gateway.codegen.cache import Remember, afresh
@@ -35,9 +36,10 @@ from gateway.codegen.lint.rules import RULES
 from gateway.codegen.lint.soundness import unsound_files
 from gateway.codegen.sources.tree import SourceTree
 
-__all__ = ["CHECKS", "RULES", "Rule", "lint"]
+__all__ = ["CHECKS", "DEEP_CHECKS", "RULES", "Rule", "lint"]
 
 Check = Callable[[Draft], Iterator[Finding]]
+DeepCheck = Callable[[Draft, frozenset[PurePosixPath]], Iterator[Finding]]
 
 CHECKS: Final[tuple[Check, ...]] = (
     index.check_presence,
@@ -92,21 +94,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     bindings.check_upstreams,
     handlers.check_handlers,
     handlers.check_signatures,
-    entities.check_columns,
-    entities.check_keys,
     events.check_names,
-    events.check_envelopes,
     events.check_examples,
     webhooks.check_names,
     webhooks.check_payload_files,
     webhooks.check_request_bodies,
     webhooks.check_openness,
     webhooks.check_profiles,
-    webhooks.check_places,
     webhooks.check_kept_headers,
     webhooks.check_settings,
 )
 """Each yields the breaks of the rules that its docstring names."""
+DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
+    entities.check_columns,
+    entities.check_keys,
+    events.check_envelopes,
+    webhooks.check_places,
+)
+"""The same of files that the other checks had nothing against: schemas are compared here."""
 
 
 def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
@@ -116,6 +121,8 @@ def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
     """
     draft = Draft(tree)
     found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
+    unsound = unsound_files(found)
+    found += [each for check in DEEP_CHECKS for each in check(draft, unsound)]
     unsound = unsound_files(found)
     meant = [*check_meaning(draft, unsound, remember), *check_events(draft, unsound, remember)]
     return ordered([*found, *meant])

@@ -1,11 +1,13 @@
 """Kinds of rows: the columns that all of them have, their keys and their filters."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.fieldmap.algebra import covers, kinds
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.lint.soundness import is_sound
 from gateway.codegen.sources.document import Document
 from gateway.contract.pointers import child
 
@@ -22,15 +24,12 @@ _KEYS: Final = frozenset({"string", "integer"})
 _SCALARS: Final = _KEYS | {"number", "boolean"}
 
 
-def check_columns(draft: Draft) -> Iterator[Finding]:
+def check_columns(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
     """entity/standard-column, entity/column, entity/required-column"""
-    for document in draft.entities.values():
-        facts = document.value
-        for name in facts["properties"]:
-            pointer = child("/properties", name)
-            schema = draft.expanded(document.path, pointer)
-            if isinstance(schema, dict):
-                yield from _column(draft, document, name, schema)
+    for document in _sound(draft, unsound):
+        for name in document.value["properties"]:
+            schema = draft.expanded(document.path, child("/properties", name))
+            yield from _column(draft, document, name, schema)
 
 
 def _column(
@@ -59,9 +58,9 @@ def _types(found: frozenset[str]) -> frozenset[str]:
     return found - {"null"} - ({"integer"} if "number" in found else frozenset())
 
 
-def check_keys(draft: Draft) -> Iterator[Finding]:
+def check_keys(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
     """entity/key, entity/filter"""
-    for document in draft.entities.values():
+    for document in _sound(draft, unsound):
         facts = document.value
         for index, name in enumerate(facts["x-entity"]["key"]):
             found = _kinds(draft, document, name)
@@ -82,5 +81,8 @@ def _kinds(draft: Draft, document: Document, name: str) -> frozenset[str]:
     """The types of a column; none where there is no such column."""
     if name not in document.value["properties"]:
         return frozenset()
-    schema = draft.expanded(document.path, child("/properties", name))
-    return kinds(schema) if isinstance(schema, dict) else frozenset()
+    return kinds(draft.expanded(document.path, child("/properties", name)))
+
+
+def _sound(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Document]:
+    yield from (each for each in draft.entities.values() if is_sound(draft, each.path, unsound))

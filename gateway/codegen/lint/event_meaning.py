@@ -12,8 +12,8 @@ from gateway.codegen.eventmap.basis import Declared, Named, basis_of, named_in
 from gateway.codegen.fieldmap import Problem
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
-from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.lint.soundness import is_sound
+from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.tree import WebhookFile
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.pointers import child
@@ -41,7 +41,8 @@ def check_events(
             if not _overlap(named_in(rules), broken):
                 basis = basis_of(f"{webhook.provider}.{name}", webhook.rules, payloads, declared)
                 for problem in _problems(basis, remember):
-                    yield _finding(webhook, child(_EVENTS, name), problem)
+                    pointer = child(_EVENTS, name) + problem.pointer
+                    yield _finding(draft, webhook, pointer, problem, declared)
 
 
 def _declared(draft: Draft, unsound: frozenset[PurePosixPath]) -> Declared:
@@ -108,13 +109,21 @@ def _problems(basis: EventBasis, remember: Remember) -> tuple[Problem, ...]:
     return _decoder.decode(verdict)
 
 
-def _finding(webhook: WebhookFile, around: str, problem: Problem) -> Finding:
-    pointer = around + problem.pointer
+def _finding(
+    draft: Draft, webhook: WebhookFile, pointer: str, problem: Problem, declared: Declared
+) -> Finding:
+    known = {
+        "webhook/unknown-entity": declared.entities,
+        "webhook/unknown-event": [*declared.events, *webhook.rules["events"]],
+        "webhook/unknown-tool": declared.tools,
+    }.get(problem.rule)
+    meant = did_you_mean(str(draft.at(webhook.document, pointer)), known) if known else None
+    fix = meant or problem.fix
     return Finding(
         path=str(webhook.path),
         line=webhook.document.line_of(pointer),
         pointer=pointer,
         rule=problem.rule,
         message=problem.message,
-        fix=problem.fix or BY_ID[problem.rule].fix,
+        fix=fix,
     )

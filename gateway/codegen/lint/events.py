@@ -1,12 +1,14 @@
 """Events that the gateway publishes: their names, and the envelope that all of them share."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.fieldmap.algebra import covers
 from gateway.codegen.fieldmap.shapes import member
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.lint.soundness import is_sound
 from gateway.contract.event import SPEC_VERSION
 from gateway.contract.pointers import child
 
@@ -39,13 +41,13 @@ def check_names(draft: Draft) -> Iterator[Finding]:
             yield draft.finding("event/schema-file", event.document, pointer, message, fix)
 
 
-def check_envelopes(draft: Draft) -> Iterator[Finding]:
+def check_envelopes(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
     """event/envelope"""
     for event in draft.events:
         path = event.path.with_suffix(".json")
         document = draft.tree.documents.get(path)
-        schema = draft.expanded(path, "") if document else None
-        if document and isinstance(schema, dict):
+        if document and is_sound(draft, path, unsound):
+            schema = draft.expanded(path, "")
             wanted = {**_ENVELOPE, "type": {"const": event.type}}
             for name, kind in wanted.items():
                 if objection := _objection(schema, name, kind):

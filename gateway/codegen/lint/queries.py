@@ -1,14 +1,16 @@
 """Reads that GET asks as well: every argument can be a query parameter."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.codegen.finding import Finding
+from gateway.codegen.finding import ContractRefused, Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.sources.refs import dereference
+from gateway.codegen.sources.tree import ToolSource
 from gateway.contract.pointers import child
 
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"
-_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
+_SCALARS: Final = ("boolean", "integer", "number", "string")
 
 
 def check_queries(draft: Draft) -> Iterator[Finding]:
@@ -16,22 +18,23 @@ def check_queries(draft: Draft) -> Iterator[Finding]:
     for tool in draft.tools:
         if "x-query" not in tool.operation:
             continue
-        if (
-            tool.operation["x-policy"]["effect"] != "read"
-            or "escalation" in tool.operation["x-policy"]
-        ):
+        policy = tool.operation["x-policy"]
+        if policy["effect"] != "read" or "escalation" in policy:
             message = "GET must not change anything"
             yield draft.finding("tool/query", tool.document, "/post/x-query", message)
-        target = draft.target(tool.document, _INPUT, draft.at(tool.document, _INPUT))
-        if target is None:
-            continue
-        for name, schema in _properties(target.value).items():
-            if not isinstance(schema, dict) or schema.get("type") not in _SCALARS:
-                pointer = child("/properties", name)
-                message = f"{name} cannot be written as a query parameter"
-                yield draft.finding("tool/query", target.document, pointer, message)
+        for name in _unwritable(draft, tool):
+            document = draft.file_of(tool, _INPUT).document
+            message = f"{name} cannot be written as a query parameter"
+            yield draft.finding("tool/query", document, child("/properties", name), message)
 
 
-def _properties(schema: Any) -> Mapping[str, Any]:
-    found = schema.get("properties", {}) if isinstance(schema, dict) else {}
-    return found if isinstance(found, dict) else {}
+def _unwritable(draft: Draft, tool: ToolSource) -> Iterator[str]:
+    """The arguments that are no scalars; none where that cannot be known."""
+    try:
+        schema: Any = dereference(draft.tree, tool.path, _INPUT)
+    except ContractRefused:
+        return
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    for name, member in properties.items() if isinstance(properties, dict) else ():
+        if not isinstance(member, dict) or member.get("type") not in _SCALARS:
+            yield name

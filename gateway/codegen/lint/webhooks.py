@@ -1,6 +1,7 @@
 """Webhooks: names, payloads, and where a message says what it is."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.eventmap.check import text_objection
@@ -9,6 +10,7 @@ from gateway.codegen.fieldmap.nodes import Source
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.lint.soundness import is_sound
 from gateway.codegen.names import payload_stem
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.tree import WEBHOOKS, WebhookFile
@@ -88,16 +90,15 @@ def check_profiles(draft: Draft) -> Iterator[Finding]:
             yield draft.finding("webhook/unused-profile", webhook.document, pointer, message)
 
 
-def check_places(draft: Draft) -> Iterator[Finding]:
+def check_places(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
     """webhook/message-id, webhook/event-type"""
     for webhook in draft.webhooks:
-        for name, event in webhook.rules["events"].items():
+        is_comparable = is_sound(draft, webhook.path, unsound)
+        for name, event in webhook.rules["events"].items() if is_comparable else ():
             pointer = f"{child(f'{_RULES}/events', name)}/payload"
             payload = draft.expanded(webhook.path, pointer)
             for profile in event["profiles"]:
-                rules = webhook.rules["profiles"].get(profile)
-                if rules and isinstance(payload, dict):
-                    yield from _place_findings(draft, webhook, name, profile, payload)
+                yield from _place_findings(draft, webhook, name, profile, payload)
 
 
 def _place_findings(

@@ -9,7 +9,7 @@ import pytest
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer, SequencerPace
 from gateway.store.engine import open_store
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from tests.interaction.events.published import LIMITS
 
 

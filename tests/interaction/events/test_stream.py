@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.events.feed import Feed
-from gateway.store.sql import SqlStore
+from gateway.store.sql_store import SqlStore
 from gateway.transports import following
 from gateway.transports.connection import Connection, ConnectionLimits
 from tests.interaction.events.published import LIMITS, QUOTE, event, publish, until

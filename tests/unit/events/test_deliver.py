@@ -1,8 +1,10 @@
 """One attempt to deliver: what reaches the subscriber, and what becomes of the job."""
 
 import json
+import re
 from datetime import timedelta
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 
@@ -145,12 +147,16 @@ async def test_what_time_does_not_mend_is_a_dead_letter_at_once(deliver, shelf, 
 async def test_an_endpoint_that_is_gone_is_disabled_and_that_is_an_event(deliver, shelf):
     async with receiver(answer(410)) as (port, _):
         endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
-        outcome = await deliver(shelf.claim(endpoint))
+        outcome, another = [await deliver(shelf.claim(endpoint)) for _ in range(2)]
+        await shelf.change(endpoint.id, {"updated_at": NOW + timedelta(seconds=1)})
+        later = await deliver(shelf.claim(endpoint))
     assert (outcome.failure.error, outcome.retry_seconds) == ("endpoint_gone", None)
     assert outcome.changes.delivery.disable_because == "gone"
     (event,) = outcome.changes.events
     assert (event.type, event.subject) == ("gateway.endpoint.disabled.v1", endpoint.id)
     assert event.data == {"endpoint_id": endpoint.id, "reason": "gone", "failing_since": None}
+    assert another.changes.events[0].id == event.id, "under way at the same time: one event"
+    assert later.changes.events[0].id != event.id, "it was enabled meanwhile: another one"
 
 
 @pytest.mark.parametrize(("days", "because"), [(4.99, None), (5.0, "failing"), (9.0, "failing")])
@@ -234,3 +240,19 @@ async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch)
     endpoint, _ = shelf.hold("http://127.0.0.1:9/")
     with pytest.raises(StoreError):
         await deliver(shelf.claim(endpoint))
+
+
+async def test_the_check_in_the_guide_tells_genuine_from_changed(deliver, shelf):
+    """What subscribers are told to write, run as it stands there."""
+    guide = Path(__file__).parents[3] / "docs" / "how-to" / "deliver-events.md"
+    (program,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    written: dict[str, object] = {}
+    exec(program, written)  # noqa: S102 - our own page
+    is_from_the_gateway = written["is_from_the_gateway"]
+    async with receiver() as (port, got):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/")
+        await deliver(shelf.claim(endpoint))
+    (request,) = got
+    assert is_from_the_gateway(secret, request.headers, request.body)
+    assert not is_from_the_gateway(secret, request.headers, request.body + b" ")
+    assert not is_from_the_gateway("whsec_" + "b2xk" * 8, request.headers, request.body)

@@ -30,9 +30,9 @@ POINTERS = {"rfqs", "tripmsgs"}
 class Market:
     """The mock, its clock and what it tells."""
 
-    def __init__(self, seed="0"):
+    def __init__(self, seed="0", **more):
         self.clock = ManualClock()
-        self.application = UpstreamApplication(UPSTREAM, self.clock, seed=seed)
+        self.application = UpstreamApplication(UPSTREAM, self.clock, seed=seed, **more)
         self._backend = MockBackend(UPSTREAM, self.clock, application=self.application)
 
     async def ask(self, method, path, body=None, **query):
@@ -174,6 +174,24 @@ async def test_what_was_sent_can_be_read_and_what_was_not_cannot():
     status, body = await market.ask("GET", f"tripmsgs/{sent['data']['id']}")
     assert (status, body["data"]["sender"]) == (200, {"side": "BUYER"})
     assert (await market.ask("GET", "tripmsgs/amsg-1"))[0] == 404
+
+
+async def test_pointers_lead_to_where_the_mock_is():
+    market = Market()
+    rfq = await market.rfq("OP-001")
+    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
+    assert told.payload == {
+        "id": rfq["id"],
+        "href": f"https://sandbox.avinode.com/api/rfqs/{rfq['id']}",
+        "type": "rfqs",
+    }
+
+
+async def test_pointers_of_a_mock_that_is_served_lead_to_it():
+    market = Market(base_url="http://127.0.0.1:9100")
+    rfq = await market.rfq("OP-001")
+    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
+    assert told.payload["href"] == f"http://127.0.0.1:9100/rfqs/{rfq['id']}"
 
 
 async def test_a_trip_is_told_at_once():

@@ -1,0 +1,278 @@
+"""What is promised when the database, its disk or its server does not keep its side."""
+
+import asyncio
+import os
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from gateway.errors import StoreError
+from gateway.store.engine import open_store
+from gateway.store.engines import engines_at
+from gateway.store.records import Failure, NewWebhook, Page
+from gateway.store.sql_store import SqlStore
+from gateway.store.tables import METADATA
+from tests.postgres import run
+from tests.work import NOTHING, claim, message, put
+
+TERMINATE = (
+    "select pg_terminate_backend(pid) from pg_stat_activity "
+    "where datname = current_database() and pid <> pg_backend_pid()"
+)
+OPENING = "import asyncio; from gateway.store.engine import open_store"
+
+
+async def pages(store, number: int | None = None) -> int:
+    """SQLite's own limit: a disk that is full, as far as it can tell."""
+    async with store.database.engines.writer.connect() as connection:
+        words = "max_page_count" if number is None else f"max_page_count = {number}"
+        return (await connection.exec_driver_sql(f"PRAGMA {words}")).scalar_one()
+
+
+async def test_a_full_disk_stores_nothing_and_says_so_until_there_is_room(tmp_path) -> None:
+    """R8: no false success, reads go on, and it goes on by itself."""
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    before = await put(store, *map(message, range(5)))
+    usual = await pages(store)
+    await pages(store, 1)  # SQLite takes the present size instead
+
+    for attempt in range(3):
+        with pytest.raises(StoreError, match="disk is full; make room"):
+            await store.inbox.receive([message(f"{attempt}-{n}", b"x" * 4000) for n in range(50)])
+    found = await store.inbox.list(Page(limit=1000))
+    assert [each.id for each in found] == before[::-1]
+
+    await pages(store, usual)
+    assert len(await put(store, *(message(f"0-{n}", b"x" * 4000) for n in range(50)))) == 50
+    await store.close()
+
+
+async def test_a_job_cannot_end_while_the_disk_is_full(tmp_path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    await put(store, *(message(n, b"x" * 3000) for n in range(20)))
+    claims = await claim(store, 20)
+    usual = await pages(store)
+    await pages(store, 1)
+
+    refused = 0
+    for each in claims:
+        try:
+            await store.queue.fail(each, Failure(error="wrong", detail="y" * 20_000), None, NOTHING)
+        except StoreError:
+            refused += 1
+            assert (await store.queue.find(each.job.id)).state == "processing"
+    assert refused > 10
+
+    await pages(store, usual)
+    for each in claims:
+        await store.queue.finish(each, NOTHING)
+    assert ("webhook", "processing") not in await store.queue.depths()
+    await store.close()
+
+
+async def test_a_file_that_was_deleted_is_missed_at_once(tmp_path) -> None:
+    path = Path(tmp_path) / "gateway.db"
+    store = await open_store(f"sqlite:///{path}")
+    path.unlink()
+
+    with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
+        await store.inbox.receive([message(1)])
+    with pytest.raises(StoreError, match="was deleted or replaced"):
+        await store.queue.depths()
+    await store.close()
+
+
+async def test_another_programs_lock_is_waited_for_and_then_told(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("gateway.store.sqlite.BUSY_MILLISECONDS", 20)
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    other = sqlite3.connect(f"{tmp_path}/gateway.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StoreError, match="is locked by another program"):
+        await store.inbox.receive([message(1)])
+    other.execute("ROLLBACK")
+    other.close()
+
+    assert len(await put(store, message(1))) == 1
+    await store.close()
+
+
+class Sender:
+    """Sends each message until it is told that it is stored, as webhook senders do."""
+
+    def __init__(self, store: SqlStore, lane: int) -> None:
+        self.store = store
+        self.lane = lane
+        self.stored: list[str] = []
+        self.refused = 0
+        self.is_over = False
+
+    async def send(self) -> None:
+        number = 0
+        while not self.is_over:
+            number += 1
+            await self.send_one(message(f"{self.lane}-{number}"))
+
+    async def send_one(self, sent: NewWebhook) -> None:
+        while True:
+            try:
+                [receipt] = await self.store.inbox.receive([sent])
+            except StoreError:
+                self.refused += 1
+                continue
+            assert receipt.outcome in {"stored", "duplicate"}
+            self.stored.append(sent.message_id)
+            return
+
+
+@pytest.mark.postgres
+async def test_a_server_that_drops_everybody_costs_no_message(fresh_url) -> None:
+    """R7: what was answered is there; what failed was not answered, and can be sent again."""
+    store = await open_store(fresh_url)
+    senders = [Sender(store, lane) for lane in range(4)]
+    sending = [asyncio.create_task(each.send()) for each in senders]
+    for _ in range(12):
+        await asyncio.sleep(0.1)
+        await run(fresh_url, TERMINATE)
+    for each in senders:
+        each.is_over = True
+    await asyncio.gather(*sending)
+
+    found = [each.message_id for each in await store.inbox.list(Page(limit=100_000))]
+    assert sorted(found) == sorted(stored for each in senders for stored in each.stored)
+    assert sum(each.refused for each in senders) > 0
+    await store.close()
+
+
+@pytest.mark.postgres
+async def test_a_connection_that_dies_before_the_commit_is_no_success(fresh_url) -> None:
+    """P9: the connection dies before the commit; nobody is told that it was stored."""
+    store = await open_store(fresh_url)
+
+    async def write(connection: Any, _now: object) -> None:
+        await connection.execute(text("insert into agent_keys values ('k','a','l','d',1,null)"))
+        await run(fresh_url, TERMINATE)
+
+    with pytest.raises(StoreError):
+        await store.database.write(write)
+
+    assert await store.keys.list() == []
+    assert len(await put(store, message(1))) == 1
+    await store.close()
+
+
+@pytest.mark.postgres
+async def test_every_connection_waits_for_the_disk_and_for_nobody_for_ever(fresh_url) -> None:
+    role = "alter database current set synchronous_commit = off"
+    await run(fresh_url, role.replace("current", fresh_url.rpartition("/")[2]))
+    engines = engines_at(fresh_url)
+
+    async with engines.writer.connect() as connection:
+        found = {}
+        for name in ("synchronous_commit", "lock_timeout", "statement_timeout"):
+            found[name] = (await connection.exec_driver_sql(f"SHOW {name}")).scalar_one()
+    await engines.dispose()
+
+    assert found == {"synchronous_commit": "on", "lock_timeout": "5s", "statement_timeout": "30s"}
+
+
+@pytest.mark.postgres
+async def test_transactions_that_wait_for_each_other_are_repeated(fresh_url) -> None:
+    """A deadlock ends one of two; its work is done again as a whole."""
+    store = await open_store(fresh_url)
+    await put(store, message(1), message(2))
+    first, second = [each.job.id for each in await claim(store, 2)]
+    meeting = asyncio.Barrier(2)
+    tries: list[str] = []
+
+    async def write(ids: tuple[str, str]) -> None:
+        async def update(connection: Any, _now: object) -> None:
+            tries.append(ids[0])
+            for at, each in enumerate(ids):
+                if at == 1 and len(tries) == 2:
+                    await meeting.wait()
+                change = text("update jobs set actor = :actor where id = :id")
+                await connection.execute(change, {"actor": ids[0], "id": each})
+                if at == 0 and len(tries) == 1:
+                    await asyncio.sleep(0.2)
+
+        await store.database.write(update)
+
+    await asyncio.wait_for(
+        asyncio.gather(write((first, second)), write((second, first))), timeout=30
+    )
+
+    assert len(tries) == 3
+    await store.close()
+
+
+@pytest.mark.postgres
+async def test_gateways_that_start_together_make_one_database(fresh_url) -> None:
+    stores = await asyncio.gather(*(open_store(fresh_url) for _ in range(4)))
+
+    await put(stores[0], message(1))
+
+    assert len(await stores[3].inbox.list(Page())) == 1
+    async with stores[0].database.engines.reader.connect() as connection:
+        differences = await connection.run_sync(
+            lambda sync: compare_metadata(
+                MigrationContext.configure(sync, opts={"compare_type": True}), METADATA
+            )
+        )
+    assert differences == []
+    for store in stores:
+        await store.close()
+
+
+@pytest.mark.postgres
+async def test_tables_of_another_program_are_left_alone(fresh_url) -> None:
+    await run(fresh_url, "create table jobs (id int)")
+
+    with pytest.raises(StoreError, match="the database belongs to another program"):
+        await open_store(fresh_url)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (":1/", "cannot be reached"),
+        ("/nowhere_at_all", "does not exist"),
+        ("?target_session_attrs=odd", ""),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_told_without_the_password(
+    fresh_url, part, said
+) -> None:
+    host, _, name = fresh_url.rpartition("/")
+    user, _, place = host.partition("@")
+    scheme = f"{user}:canary-word@{place}"
+    url = f"{scheme.rpartition(':')[0]}:1/{name}" if part == ":1/" else f"{scheme}{part}"
+
+    with pytest.raises(StoreError) as refused:
+        await open_store(url)
+
+    assert said in str(refused.value)
+    assert "canary-word" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+async def test_a_migration_that_is_killed_before_its_end_has_not_begun(shared_url) -> None:
+    """R2: the process dies with everything done but the commit."""
+    program = f"{OPENING}; asyncio.run(open_store({shared_url!r}))"
+    environment = {**os.environ, "GATEWAY_FAILPOINT": "migration.before_commit"}
+    python = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, env=environment, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert await python.wait() == -9
+
+    store = await open_store(shared_url)
+
+    assert len(await put(store, message(1))) == 1
+    await store.close()

@@ -1,0 +1,12 @@
+# Generated from schemas/entities/*.json. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e3b0c44298fc1c149afbf4c8996fb924; generator 1
+
+"""The rows of entities, as SQLModel classes."""
+
+from sqlalchemy.orm import registry
+from sqlmodel import SQLModel
+
+
+class Rows(SQLModel, registry=registry()):
+    """Of this package alone: others may have tables of the same names."""

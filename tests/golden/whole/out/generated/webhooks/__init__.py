@@ -1,0 +1,11 @@
+# Generated from schemas/openapi.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: e3b0c44298fc1c149afbf4c8996fb924; generator 1
+
+"""The webhooks of every provider."""
+
+from typing import Final
+
+from gateway.contract.webhook import WebhookSource
+
+WEBHOOKS: Final[tuple[WebhookSource, ...]] = ()
