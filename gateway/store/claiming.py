@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import heapify, heapreplace
+from random import SystemRandom
 from typing import Any, Final
 
 from msgspec import Struct
@@ -60,6 +61,7 @@ _DUE_LANES: Final = text(
     bindparam("kind", type_=Text), bindparam("now", type_=Moment), bindparam("limit", type_=Integer)
 )
 _SERVED: Final = 2**62
+_lots: Final = SystemRandom()
 
 
 async def claim_due(connection: AsyncConnection, wanted: Wanted, now: datetime) -> list[Claim]:
@@ -75,19 +77,21 @@ def fair_shares(
     lanes: Sequence[Lane], limit: int, lane_limit: int | None = None
 ) -> list[tuple[Lane, int]]:
     """How many of at most `limit` jobs each lane gets: one after the other, always to the lane that
-    has the fewest under way."""
+    has the fewest under way, and among equals by lot: the same ones would win each time."""
     shares = [0] * len(lanes)
     ceilings = [
         lane.due if lane_limit is None else min(lane.due, lane_limit - lane.under_way)
         for lane in lanes
     ]
-    waiting = [(lane.under_way, at) for at, lane in enumerate(lanes) if ceilings[at] > 0]
+    waiting = [
+        (lane.under_way, _lots.random(), at) for at, lane in enumerate(lanes) if ceilings[at] > 0
+    ]
     heapify(waiting)
     for _ in range(min(limit, sum(max(0, ceiling) for ceiling in ceilings))):
-        under_way, at = waiting[0]
+        under_way, lot, at = waiting[0]
         shares[at] += 1
         is_served = shares[at] == ceilings[at]
-        heapreplace(waiting, (_SERVED if is_served else under_way + 1, at))
+        heapreplace(waiting, (_SERVED if is_served else under_way + 1, lot, at))
     return [(lane, share) for lane, share in zip(lanes, shares, strict=True) if share]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from sqlalchemy import Executable, RowMapping
@@ -12,19 +12,15 @@ from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables_events import EVENTS
 
-_ROWS: Final = 500
-"""In one statement: seven values each stay below what both databases take."""
-
 
 async def insert_events(
     connection: AsyncConnection, events: Sequence[NewEvent], now: datetime
 ) -> None:
     """Publish `events` with the caller's transaction. One whose id is there is left as it is."""
-    for first in range(0, len(events), _ROWS):
-        rows = [_row(event, now) for event in events[first : first + _ROWS]]
-        # In one statement, so that they are numbered in the order in which they are given.
-        insertion = insert_into(connection, EVENTS).values(rows)
-        await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
+    if events:
+        # One after the other, so that they are numbered in the order in which they are given.
+        insertion = insert_into(connection, EVENTS).on_conflict_do_nothing(index_elements=["id"])
+        await connection.execute(insertion, [_row(event, now) for event in events])
 
 
 async def fetch_rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:

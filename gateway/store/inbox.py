@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.failpoints import hit
 from gateway.store.database import Database
 from gateway.store.job_rows import JOB_COLUMNS, job_of
 from gateway.store.receiving import receive_webhooks
@@ -34,7 +35,13 @@ class SqlInbox:
     async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
         if not arrivals:
             return []
-        return await self._database.write(lambda to, now: receive_webhooks(to, arrivals, now))
+
+        async def store(to: AsyncConnection, now: datetime) -> builtins.list[Receipt]:
+            receipts = await receive_webhooks(to, arrivals, now)
+            hit("ingest.before_commit")
+            return receipts
+
+        return await self._database.write(store)
 
     async def find(self, webhook_id: str) -> StoredWebhook | None:
         found = await self.find_all([webhook_id])

@@ -13,6 +13,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
 from gateway.store.failures import explain
+from gateway.store.sqlite_connection import WritingConnection
 
 SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
 MINIMUM_SQLITE: Final = (3, 35)
@@ -24,6 +25,7 @@ IN_MEMORY: Final = Path(":memory:")
 BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
 _READERS: Final = 4
+_CHUNK: Final = 64
 _PRAGMAS: Final = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
@@ -79,9 +81,10 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
     """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
     is_writer = begin == WRITING
     pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
+    kind = WritingConnection if is_writer else aiosqlite.Connection
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
-        async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute()),
+        async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),
         poolclass=AsyncAdaptedQueuePool,
         pool_size=1 if is_writer else _READERS,
         max_overflow=0,
@@ -105,9 +108,9 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
     return engine
 
 
-async def _connect(path: Path) -> aiosqlite.Connection:
+async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:
     """A connection; when there can be none, its thread has ended before that is said."""
-    connection = aiosqlite.connect(path, check_same_thread=False)
+    connection = kind(partial(sqlite3.connect, path, check_same_thread=False), _CHUNK)
     thread = connection._thread  # noqa: SLF001 - nothing public tells when it has ended
     thread.daemon = True
     try:

@@ -122,7 +122,6 @@ class Arrivals:
         return batch
 
     async def _store(self, batch: list[_Waiting]) -> list[tuple[_Waiting, Receipt]]:
-        hit("ingest.before_commit")
         receipts = await self._inbox.receive([waiting.arrival for waiting in batch])
         hit("ingest.after_commit")
         return list(zip(batch, receipts, strict=True))

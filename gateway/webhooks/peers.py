@@ -1,6 +1,7 @@
 """Who is at the other end of a connection, and whether that is a network we take messages from."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, TypeAlias
 
@@ -43,6 +44,7 @@ def peer_of(host: str | None, forwarded_for: Sequence[bytes], proxies: Networks)
     return peer
 
 
+@lru_cache(maxsize=1024)
 def _address(text: str) -> Address | None:
     try:
         address = ip_address(text.partition("%")[0])

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 import aiosqlite
-import asyncpg
+import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import msgspec
 import uvicorn
 import uvloop

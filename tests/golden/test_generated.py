@@ -31,6 +31,15 @@ FEATURES = {
     "shared": ("generated/models/**/*.py", "generated/tools.json"),
     "unions": ("generated/models/demo/show.py",),
     "upstream": ("generated/upstreams/demo.json",),
+    "webhook": (
+        "generated/*.json",
+        "generated/webhooks/**/*.py",
+        "generated/models/webhooks/desk/*.py",
+        "generated/models/events/*.py",
+        "generated/models/rows/*.py",
+        "docs/*.md",
+        "docs/webhooks/*.md",
+    ),
     "whole": ("**/*",),
 }
 """Which of the files a feature is judged by."""

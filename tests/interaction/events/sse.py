@@ -40,7 +40,11 @@ class EventClient:
         lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items()]
         head = f"{method} /events{query} HTTP/1.1\r\n{''.join(lines)}\r\n"
         client._writer.write(head.encode())
-        await client._read_head()
+        try:
+            await client._read_head()
+        except BaseException:
+            client.abort()
+            raise
         return client
 
     async def _read_head(self) -> None:

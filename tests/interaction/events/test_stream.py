@@ -280,7 +280,7 @@ async def test_a_client_that_does_not_read_is_cut_and_the_others_are_served(
     follow: Follow, feed: Feed, store: SqlStore
 ) -> None:
     stuck = await follow()
-    stuck.reader._transport.pause_reading()  # type: ignore[attr-defined]
+    stuck.reader._transport.pause_reading()  # type: ignore[attr-defined]  # nothing public stops a reader
     reading = await follow()
     text = "x" * 1_000_000
     for number in range(12):

@@ -1,5 +1,7 @@
 """How free workers are shared out among lanes."""
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,3 +42,10 @@ def test_no_lane_is_served_while_another_has_fewer_under_way(lanes, limit, lane_
         for other, rival in enumerate(lanes):
             if shares[other] and may_have_more(at):
                 assert lane.under_way + shares[at] + 1 >= rival.under_way + shares[other]
+
+
+def test_of_lanes_that_are_even_none_always_comes_last() -> None:
+    """One free worker and backlogs everywhere: whoever is first by name must not always win."""
+    lanes = [Lane("delivery", name, 20, 0) for name in "abcdefgh"]
+    served = Counter(fair_shares(lanes, 1)[0][0].name for _ in range(400))
+    assert set(served) == set("abcdefgh")

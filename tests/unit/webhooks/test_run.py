@@ -129,9 +129,10 @@ async def test_a_foreign_href_is_never_followed():
     assert (found.failure.error, found.retry_seconds, asked) == ("foreign_href", None, [])
 
 
-async def test_without_a_base_url_to_compare_with_every_href_is_foreign():
-    webhook = shop.webhook(POINTER, "order_changed", "pointer")
-    run, asked = run_of(webhook, {"orders": []}, base_urls={})
+async def test_an_href_is_refused_where_nobody_knows_the_upstreams_base_url():
+    run, asked = run_of(
+        shop.webhook(POINTER, "order_changed", "pointer"), {"orders": []}, base_urls={}
+    )
     found = await run(CLAIM)
     assert (found.failure.error, asked) == ("foreign_href", [])
 

@@ -1,0 +1,197 @@
+"""Following the events of a whole gateway, which is told to stop, or killed."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from gateway.store.engine import open_store
+from gateway.store.event_rows import insert_events
+from gateway.store.records import NewEvent
+from gateway.store.sql_store import SqlStore
+from tests.gateway_process import (
+    BOOTSTRAP_KEY,
+    GATEWAY,
+    clean_environment,
+    running_gateway,
+)
+from tests.interaction.events.sse import Block, EventClient
+from tests.postgres import create_database, drop_database, server_url
+
+EVENTS = 400
+FOLLOWERS = 6
+KILLS = 3
+
+
+def test_open_streams_do_not_hold_up_a_stop(tmp_path: Path) -> None:
+    with running_gateway(tmp_path) as gateway:
+        asyncio.run(follow_until_it_ends(gateway.url, gateway.pid))
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    assert "Traceback" not in (tmp_path / "stderr.log").read_text()
+
+
+async def follow_until_it_ends(url: str, pid: int) -> None:
+    clients = [await EventClient.open(url, key=BOOTSTRAP_KEY, host="127.0.0.1") for _ in range(20)]
+    assert [client.status for client in clients] == [200] * 20
+    os.kill(pid, signal.SIGTERM)
+    async with asyncio.timeout(5):
+        for client in clients:
+            blocks = [block async for block in client.blocks()]
+            client.close()
+            assert blocks[-1].get("retry") == "2000"
+
+
+class Server(Struct):
+    """A gateway that is killed and started again, on one database."""
+
+    database: str
+    data: Path
+    url: str = ""
+    starts: int = 0
+
+    async def run(self, is_over: asyncio.Event) -> None:
+        """Start it, kill it after a while without any warning, and so on; at last let it serve."""
+        while not is_over.is_set():
+            process = await self._start()
+            self.starts += 1
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1.5 if self.starts <= KILLS else None):
+                        await is_over.wait()
+            finally:
+                process.kill()
+                await process.wait()
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        environment = clean_environment({"GATEWAY_DATABASE_URL": self.database})
+        process = await asyncio.create_subprocess_exec(
+            str(GATEWAY),
+            *("serve", "--port", "0", "--data", str(self.data)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=self.data,
+        )
+        assert process.stdout is not None
+        async with asyncio.timeout(60):
+            ready = (await process.stdout.readline()).decode()
+        self.url = ready.removeprefix("ready ").strip()
+        return process
+
+
+@pytest.fixture
+def database() -> Any:
+    url = asyncio.run(create_database(server_url()))
+    yield url
+    asyncio.run(drop_database(server_url(), url))
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+async def test_followers_miss_nothing_though_the_gateway_is_killed(
+    database: str, tmp_path: Path
+) -> None:
+    """R14, scaled: kills, random disconnects, and transactions that are held open."""
+    server = Server(database, tmp_path)
+    is_over = asyncio.Event()
+    async with asyncio.timeout(120), asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.run(is_over))
+        async with opened(database) as store:
+            writing = tasks.create_task(publish(store, server))
+            following = [tasks.create_task(follow(server, seed)) for seed in range(FOLLOWERS)]
+            await writing
+            expected = await in_order(store)
+            for follower in following:
+                assert await follower == expected
+        is_over.set()
+    assert len(expected) == EVENTS
+    assert server.starts > KILLS
+
+
+@asynccontextmanager
+async def opened(database: str) -> AsyncIterator[SqlStore]:
+    store = await open_store(database)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def publish(store: SqlStore, server: Server) -> None:
+    """From several transactions at once, each open for a while after it has its rows."""
+
+    async def write(connection: Any, now: Any, numbers: range) -> None:
+        await insert_events(connection, [event(number) for number in numbers], now)
+        await asyncio.sleep(0.01 * (numbers.start % 7))
+
+    async def publish_share(first: int) -> None:
+        for start in range(first, first + EVENTS // 4, 5):
+            await store.database.write(partial(write, numbers=range(start, start + 5)))
+            await asyncio.sleep(0.2)
+            is_late = start == first + EVENTS // 4 - 10
+            while is_late and server.starts <= KILLS:  # noqa: ASYNC110 - another task's doing
+                await asyncio.sleep(0.05)
+
+    await asyncio.gather(*(publish_share(share * EVENTS // 4) for share in range(4)))
+
+
+def event(number: int) -> NewEvent:
+    return NewEvent(
+        id=f"event-{number}",
+        type="gateway.test.happened.v1",
+        subject="subject",
+        source="/tests",
+        data={"number": number},
+    )
+
+
+async def in_order(store: SqlStore) -> list[str]:
+    """The ids in the order of the log, once all have their positions."""
+    while True:
+        found = await store.events.after(0, 10_000, ("gateway.test.*",))
+        if len(found) == EVENTS:
+            return [each.id for each in found]
+        await asyncio.sleep(0.05)
+
+
+async def follow(server: Server, seed: int) -> list[str]:
+    chance = random.Random(seed)  # noqa: S311 - repeatable, not secret
+    seen: list[str] = []
+    cursor: str | None = None
+    while len(seen) < EVENTS:
+        count = min(chance.randint(1, 80), EVENTS - len(seen))
+        with suppress(OSError, asyncio.IncompleteReadError, ValueError):
+            async for block in some_blocks(server.url, cursor, count):
+                assert block.get("event") != "reset"
+                seen.append(block.data["id"])
+                cursor = block.get("id")
+        await asyncio.sleep(0.05)
+    return seen
+
+
+async def some_blocks(url: str, cursor: str | None, count: int) -> AsyncIterator[Block]:
+    shown = {"last_event_id": cursor} if cursor else {}
+    query = "?types=gateway.test.*&from=earliest"
+    client = await EventClient.open(url, query, key=BOOTSTRAP_KEY, host="127.0.0.1", **shown)
+    try:
+        if client.status != 200:
+            return
+        async for block in client.blocks():
+            if block.get("data") is not None:
+                yield block
+                count -= 1
+            if not count:
+                return
+    finally:
+        client.abort()

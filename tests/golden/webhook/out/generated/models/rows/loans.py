@@ -1,0 +1,47 @@
+# Generated from schemas/entities/loans.json. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 6a0561ce2f4adff8c15912982eb96113; generator 1
+
+"""A row of loans."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Loans(BaseModel):
+    """
+    A book that somebody has.
+
+    Schema: schemas/entities/loans.json
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: str
+    """The row's id."""
+
+    loan_number: Annotated[str, Field(max_length=20, min_length=1)]
+    """The desk's number of the loan."""
+
+    isbn: Annotated[str | None, Field(max_length=13)] = None
+    """The book."""
+
+    borrower_id: str | None = None
+    """Who has it."""
+
+    lent_on: str | None = None
+    """The day on which it went out."""
+
+    webhook_id: str
+    """The webhook that wrote the row last."""
+
+    occurred_at: str
+    """When the latest news happened."""
+
+    created_at: str
+    """When the row was made."""
+
+    updated_at: str
+    """When the row was written last."""

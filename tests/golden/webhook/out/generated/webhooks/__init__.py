@@ -1,0 +1,12 @@
+# Generated from schemas/openapi.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 49be417ad74080a0031b636b44cfc26f; generator 1
+
+"""The webhooks of every provider."""
+
+from typing import Final
+
+from gateway.contract.webhook import WebhookSource
+from generated.webhooks import desk
+
+WEBHOOKS: Final[tuple[WebhookSource, ...]] = (desk.SOURCE,)

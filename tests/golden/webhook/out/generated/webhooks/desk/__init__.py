@@ -1,0 +1,53 @@
+# Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 00f9a4ffcc20c03126a74350567dd49e; generator 1
+
+"""The webhook of desk."""
+
+from typing import Final
+
+from gateway.contract.webhook import (
+    BasicCredentials,
+    HmacSignature,
+    Place,
+    Profile,
+    SourceRate,
+    WebhookSetting,
+    WebhookSource,
+)
+from generated.webhooks.desk import book_lent, shelf_changed
+
+SOURCE: Final = WebhookSource(
+    provider="desk",
+    title="Receive what happens at the desk",
+    profiles=(
+        Profile(
+            name="signed",
+            proof=HmacSignature(
+                header="x-desk-signature", prefix="sha256=", timestamp_header="x-desk-time"
+            ),
+            message_id=Place(pointer="/message"),
+            event_type=Place(pointer="/kind"),
+        ),
+        Profile(
+            name="pointer",
+            proof=BasicCredentials(),
+            message_id=None,
+            event_type=Place(pointer="/type"),
+        ),
+    ),
+    events=(
+        book_lent.EVENT,
+        shelf_changed.EVENT,
+    ),
+    max_body_bytes=65536,
+    rate=SourceRate(per_second=10.0, burst=20),
+    keep_headers=("user-agent",),
+    settings=(
+        WebhookSetting(name="librarian", description="Who is greeted.", pattern="^[A-Za-z]{1,50}$"),
+        WebhookSetting(
+            name="tongue", description="How.", default="English", pattern="^[A-Za-z]{1,50}$"
+        ),
+    ),
+    contract="00f9a4ffcc20c03126a74350567dd49eb95dfde3d6c2db0e148c72358edb6053",
+)

@@ -1,0 +1,51 @@
+# Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
+# Regenerate with: gateway generate
+# Source closure sha256: 30bb995a875fbfd792ed1b49e0b066d2; generator 1
+
+"""What shelf.changed of desk does.
+
+Every function takes the payload and the facts of its arrival.
+"""
+
+from typing import Any, Final
+
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import each
+from gateway.contract.webhook import Derivation, Fetch, Place, WebhookEvent
+
+
+def _path(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return {}
+
+
+def _query(payload: Any, call: CallFacts) -> dict[str, Any]:
+    return {"q": payload["shelf"]}
+
+
+def _item(item: Any, call: CallFacts) -> dict[str, Any]:
+    return {
+        "kind": "book_lent",
+        "message": item["isbn"],
+        "at": call.now,
+        "loan": item["isbn"],
+        "isbn": item["isbn"],
+        "card": {"number": call.settings["tongue"]},
+    }
+
+
+def _book_lent(payload: Any, call: CallFacts) -> Any:
+    return each(payload["items"], lambda item: _item(item, call))
+
+
+EVENT: Final = WebhookEvent(
+    type="shelf.changed",
+    profiles=("pointer",),
+    fetch=Fetch(
+        upstream="books",
+        operation="searchBooks",
+        path=_path,
+        query=_query,
+        href=Place(pointer="/link"),
+    ),
+    derives=(Derivation(event="book_lent", payloads=_book_lent, message_id="/message"),),
+)
