@@ -37,6 +37,13 @@ async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIte
 
 
 @asynccontextmanager
+async def following(parts: Parts) -> AsyncIterator[None]:
+    """Let callers in this process follow the events that others publish."""
+    async with kept_going({"feed": parts.work.feed.run}):
+        yield
+
+
+@asynccontextmanager
 async def _working(worker: Worker) -> AsyncIterator[None]:
     """The worker ends by itself: what it has begun has a grace."""
     running = asyncio.create_task(keep("worker", worker.work), name="worker")

@@ -129,12 +129,12 @@ async def test_a_foreign_href_is_never_followed():
     assert (found.failure.error, found.retry_seconds, asked) == ("foreign_href", None, [])
 
 
-async def test_a_mock_without_a_base_url_is_asked_whatever_the_href():
+async def test_an_href_is_refused_where_nobody_knows_the_upstreams_base_url():
     run, asked = run_of(
         shop.webhook(POINTER, "order_changed", "pointer"), {"orders": []}, base_urls={}
     )
-    assert isinstance(await run(CLAIM), Finished)
-    assert len(asked) == 1
+    found = await run(CLAIM)
+    assert (found.failure.error, asked) == ("foreign_href", [])
 
 
 @pytest.mark.parametrize(
