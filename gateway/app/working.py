@@ -27,6 +27,8 @@ async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIte
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
+    # So that a key that was replaced can go.
+    await work.book.reseal()
     await announce_contract(parts.store.events, parts.catalogue.openapi)
     async with kept_going(tasks):
         if not settings.workers:
