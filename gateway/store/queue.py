@@ -27,7 +27,7 @@ from gateway.store.records import (
 from gateway.store.redriving import redrive_job
 from gateway.store.retention import prune_jobs
 from gateway.store.tables_jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
-from gateway.store.transitions import Sweep, Transition, settle, sweep_expired, take_back
+from gateway.store.transitions import Shown, Sweep, Transition, settle, sweep_expired, take_back
 
 _COMPLETED: Final = Transition("completed")
 _FIRST_DUE: Final = select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1)
@@ -161,17 +161,18 @@ class SqlQueue:
     ) -> list[bool]:
         """Whose claims were still held: their changes are written, and nobody else's."""
         claims = [claim for claim, _ in settled]
+        shown = [(claim.job.id, claim.job.claim_seq) for claim in claims]
 
-        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[str]:
+        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
             held = await settle(connection, claims, transition, now)
-            changes = [changes for claim, changes in settled if claim.job.id in held]
+            changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
             await apply_changes(connection, self._tables, changes, now)
             hit("jobs.before_commit")
             return held
 
         held = await self._database.write(settle_all)
         hit("jobs.after_commit")
-        return [claim.job.id in held for claim in claims]
+        return [claim in held for claim in shown]
 
     async def _is_any_due(self) -> bool:
         """Asked first where claiming takes the one lock that every writer needs."""

@@ -24,6 +24,10 @@ _LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}
 _EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
 
 
+Shown = tuple[str, int]
+"""A claim by its job's id and its number: the job alone does not tell which of its claims."""
+
+
 class Transition(Struct, frozen=True):
     """Where a job goes from `processing`."""
 
@@ -37,8 +41,8 @@ async def settle(
     claims: Sequence[Claim],
     transition: Transition,
     now: datetime,
-) -> frozenset[str]:
-    """Make the transition; ids of the jobs whose claims were still held."""
+) -> frozenset[Shown]:
+    """Make the transition; the claims that were still held."""
     failure = transition.failure
     change = (
         update(JOBS)
@@ -54,7 +58,7 @@ async def settle(
     await lock_in_order(connection, claims)
     rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
     await note_attempts(connection, rows, Ending(transition.state, failure), now)
-    return frozenset(row["id"] for row in rows)
+    return frozenset((row["id"], row["claim_seq"]) for row in rows)
 
 
 async def take_back(

@@ -246,6 +246,24 @@ async def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
     assert len(await store.inbox.list(Page())) == 10
 
 
+async def test_a_lost_claim_hides_behind_no_other_claim_of_the_same_job(timed_store, clock) -> None:
+    """One worker may hold a job twice: once in vain, and once by its later claim."""
+    store = timed_store
+    await put(store, message(1), message(2))
+    lost = await claim(store, 2, lease=10)
+    clock.advance(11)
+    await store.queue.sweep(10, 0, lambda _: NOTHING)
+    held = await claim(store, 2)
+    late, true = Changes(events=(event("late"),)), Changes(events=(event("true"),))
+
+    done = await store.queue.finish_all([(lost[0], late), (held[0], true), (lost[1], late)])
+
+    assert done == [False, True, False]
+    assert await published(store) == ["true"]
+    assert await store.queue.extend([lost[1]], 10) == frozenset()
+    assert await store.queue.extend([lost[1], held[1]], 10) == {held[1].job.id}
+
+
 async def test_many_workers_run_each_job_once_and_none_of_them_starves(store) -> None:
     """R6, smaller: producers put work in while 16 workers take it out."""
     done: Counter[str] = Counter()

@@ -141,7 +141,7 @@ def test_the_table_of_connectors_is_the_catalogue() -> None:
 
     counted = Counter(entry.operation.connector for entry in TOOLS)
     assert {name: int(number) for name, number in rows} == counted
-    assert f"{len(TOOLS)} tools of ten connectors" in README
+    assert f"{len(TOOLS)} tools of eleven connectors" in README
     assert len(counted) == 10
 
 

@@ -199,7 +199,7 @@ async def test_a_run_that_hangs_does_not_hold_the_others(store: SqlStore, url: s
         await until(store, 10, completed=20, processing=1)
         await until(store, 10, completed=20, processing=1)
         async with asyncio.timeout(10):
-            while not (job := await _job_of(store, ids[0])).error:
+            while not (job := await _job_of(store, ids[0])).error:  # noqa: ASYNC110 - another process sets it
                 await asyncio.sleep(0.1)
     assert job.error == "run_timeout"
 
