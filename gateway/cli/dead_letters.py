@@ -46,7 +46,8 @@ def list_dead_letters(
 
 
 @command.command(
-    "redrive", epilog="Example: gateway dead-letters redrive --all --kind delivery --lane ep_1a2b"
+    "redrive",
+    epilog="Example: gateway dead-letters redrive --all --kind delivery --lane 6f0c3e1a-…",
 )
 @click.argument("job_ids", nargs=-1, metavar="[JOB_ID...]")
 @click.option("--all", "is_all", is_flag=True, help="Every dead letter that the filters admit.")

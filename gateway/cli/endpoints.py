@@ -53,7 +53,7 @@ def list_endpoints(*, as_json: bool, **flags: Any) -> None:
         print_table(_COLUMNS, map(_row, found))
 
 
-@command.command("show", epilog="Example: gateway endpoints show ep_1a2b --state dead_letter")
+@command.command("show", epilog="Example: gateway endpoints show 6f0c3e1a-… --state dead_letter")
 @click.argument("endpoint_id")
 @click.option("--state", help="Only deliveries in this state.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most.")
@@ -75,7 +75,7 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
     print_table(columns, map(_delivery, found["deliveries"]))
 
 
-@command.command("test", epilog="Example: gateway endpoints test ep_1a2b")
+@command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")
 @click.argument("endpoint_id")
 @operator_options
 def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
@@ -88,7 +88,7 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
     return OK if found["is_success"] else FINDINGS
 
 
-@command.command("disable", epilog="Example: gateway endpoints disable ep_1a2b")
+@command.command("disable", epilog="Example: gateway endpoints disable 6f0c3e1a-…")
 @click.argument("endpoint_id")
 @operator_options
 def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
@@ -96,7 +96,7 @@ def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
 
 
-@command.command("enable", epilog="Example: gateway endpoints enable ep_1a2b")
+@command.command("enable", epilog="Example: gateway endpoints enable 6f0c3e1a-…")
 @click.argument("endpoint_id")
 @operator_options
 def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
@@ -104,7 +104,7 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
 
 
-@command.command("rotate", epilog="Example: gateway endpoints rotate ep_1a2b --grace-hours 24")
+@command.command("rotate", epilog="Example: gateway endpoints rotate 6f0c3e1a-… --grace-hours 24")
 @click.argument("endpoint_id")
 @click.option(
     "--grace-hours",
@@ -120,7 +120,7 @@ def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any)
     _tell_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
 
 
-@command.command("remove", epilog="Example: gateway endpoints remove ep_1a2b")
+@command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
 @click.argument("endpoint_id")
 @operator_options
 def remove(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.contract import jsontext
@@ -91,7 +92,7 @@ def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandle
         return listed([_summary(each) for each in found], asked.limit)
 
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
-    async def show_webhook(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """One webhook, with its payload and every attempt at it."""
         await desk.admit(request)
         return answer(await _whole(work, await _webhook(work, webhook_id)))
@@ -103,7 +104,7 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
     """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
 
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
-    async def replay(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def replay(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a webhook whose work has ended."""
         caller = await desk.admit(request)
         asked = await body_of(request, Redrive)
@@ -113,7 +114,7 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
         return answer(await _redriven(work, webhook.job, caller.agent, force=asked.force), 202)
 
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
-    async def revalidate(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """Judge a quarantined webhook by today's contract; it goes on when it keeps it."""
         caller = await desk.admit(request)
         webhook = await _webhook(work, webhook_id)
@@ -150,7 +151,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         return listed([msgspec.to_builtins(job) for job in found], asked.limit)
 
     @get("/operator/jobs/{job_id:str}", name="operator_job")
-    async def show_job(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def show_job(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """One job with its attempts."""
         await desk.admit(request)
         job = await _job(work, job_id)
@@ -158,7 +159,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         return answer({**msgspec.to_builtins(job), "history": attempts})
 
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
-    async def redrive(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a job that has ended."""
         caller = await desk.admit(request)
         asked = await body_of(request, Redrive)
@@ -168,7 +169,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         return answer(await _redriven(work, job, caller.agent, force=asked.force), 202)
 
     @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
-    async def cancel(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def cancel(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """End a job that is not under way."""
         caller = await desk.admit(request)
         job = await _job(work, job_id)

@@ -35,7 +35,7 @@ class OneWebhook:
         return [self.webhook] if self.webhook else []
 
 
-def run_of(webhook, reply=None, sources=None):
+def run_of(webhook, reply=None, sources=None, base_urls=None):
     asked = []
 
     async def fetch_from(*request):
@@ -48,7 +48,7 @@ def run_of(webhook, reply=None, sources=None):
         OneWebhook(webhook),
         {"shop": shop.work()} if sources is None else sources,
         Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT),
-        Pointers(fetch_from, {"shop": shop.BASE}),
+        Pointers(fetch_from, {"shop": shop.BASE} if base_urls is None else base_urls),
         lambda: shop.AT,
     )
     return run, asked
@@ -127,6 +127,14 @@ async def test_a_foreign_href_is_never_followed():
     run, asked = run_of(shop.webhook(foreign, "order_changed", "pointer"), {})
     found = await run(CLAIM)
     assert (found.failure.error, found.retry_seconds, asked) == ("foreign_href", None, [])
+
+
+async def test_an_href_is_refused_where_nobody_knows_the_upstreams_base_url():
+    run, asked = run_of(
+        shop.webhook(POINTER, "order_changed", "pointer"), {"orders": []}, base_urls={}
+    )
+    found = await run(CLAIM)
+    assert (found.failure.error, asked) == ("foreign_href", [])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Whether the time of a refusal tells how near a forged proof came: Welch's t for each proof.
+
+Of two classes of wrong proofs one differs from the right proof in its first character, the other in
+its last; they are verified in random order. |t| below 4.5 means that the times of the two
+classes cannot be told apart (the usual bound of leakage assessment). The slowest twentieth is left
+out: it is the machine's, and would hide a leak.
+
+    scripts/bench/ingest_timing.py [--samples 10000] [--json]
+"""
+
+import argparse
+import gc
+import random
+import sys
+import time
+from collections.abc import Sequence
+from statistics import fmean, variance
+from typing import Any, Final
+
+import msgspec
+from machine import description
+
+from gateway.contract.webhook import BasicCredentials, HmacSignature, Proof, StandardSignature
+from gateway.signatures.headers import Fields
+from gateway.signatures.proof import key_of, new_secret, proven_fields, verifier_of
+
+BOUND: Final = 4.5
+BODY: Final = b'{"event_id": "e-1"}' * 20
+PROOFS: Final[dict[str, tuple[Proof, str, int]]] = {
+    "standard": (StandardSignature(), "webhook-signature", len("v1,")),
+    "hmac": (HmacSignature(header="x-signature", prefix="sha256="), "x-signature", len("sha256=")),
+    "basic": (BasicCredentials(), "authorization", len("Basic ")),
+}
+"""By name: the proof, the header that is forged, and where its secret part begins."""
+
+
+def main() -> int:
+    """Exit 0 when no proof leaks, 1 when one does."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--samples", type=int, default=10_000, help="of each class")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args()
+    found = {name: measure(*proof, options.samples) for name, proof in PROOFS.items()}
+    report = description() | {"samples": options.samples, "bound": BOUND, "t": found}
+    if options.json:
+        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+    else:
+        print(*(f"{key}: {report[key]}" for key in ("command", "date", "machine")), sep="\n")
+        print(*(f"{name}: t = {t:+.2f} (bound {BOUND})" for name, t in found.items()), sep="\n")
+    return 0 if all(abs(t) < BOUND for t in found.values()) else 1
+
+
+def measure(proof: Proof, header: str, begin: int, samples: int) -> float:
+    """Welch's t of the two classes."""
+    key, now = key_of(proof, new_secret(proof)), time.time()
+    verify = verifier_of(proof, [key])
+    right = proven_fields(proof, key, "msg-1", int(now), BODY)
+    # Padding ends a base64 text, so its last secret character stands before it.
+    last = len(right[header].rstrip("=")) - 1
+    times: tuple[list[int], list[int]] = ([], [])
+    order = [number % 2 for number in range(2 * samples)]
+    random.shuffle(order)
+    gc.disable()
+    for kind in order:
+        # Made anew, so that no class always lies at the better address.
+        forged = _forged(right, header, (begin, last)[kind])
+        began = time.perf_counter_ns()
+        is_genuine = verify(forged, BODY, now)
+        times[kind].append(time.perf_counter_ns() - began)
+        if is_genuine:
+            raise AssertionError("a forged proof was taken for genuine")
+    gc.enable()
+    slow = sorted((*times[0], *times[1]))[len(order) * 19 // 20]
+    return _welch(*([each for each in kind if each < slow] for kind in times))
+
+
+def _forged(right: dict[str, str], header: str, place: int) -> Fields:
+    text = right[header]
+    # A digit, because the case of hexadecimal letters does not count.
+    other = "0" if text[place] != "0" else "1"
+    changed: dict[str, Any] = right | {header: text[:place] + other + text[place + 1 :]}
+    return [(name.encode(), value.encode()) for name, value in changed.items()]
+
+
+def _welch(one: Sequence[int], other: Sequence[int]) -> float:
+    error = variance(one) / len(one) + variance(other) / len(other)
+    return (fmean(one) - fmean(other)) / float(error**0.5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
