@@ -92,15 +92,23 @@ async def _claim_keys(
     first = {each.key: each for each in reversed(arrivals)}
     # In one order, so that two transactions never wait for each other's keys crosswise.
     candidates = [first[key] for key in sorted(first)]
-    insertion = insert_into(connection, WEBHOOK_KEYS).on_conflict_do_nothing(
-        index_elements=["provider", "message_id"]
+    insertion = (
+        insert_into(connection, WEBHOOK_KEYS)
+        .on_conflict_do_nothing(index_elements=["provider", "message_id"])
+        .returning(WEBHOOK_KEYS.c.webhook_id)
     )
-    await connection.execute(insertion, [_key_row(each, now) for each in candidates])
+    rows = [_key_row(each, now) for each in candidates]
+    free = set((await connection.execute(insertion, rows)).scalars())
+    known = {each.key: _Known(each.digest, each.id) for each in candidates if each.id in free}
+    return known | await _taken_keys(connection, [key for key in sorted(first) if key not in known])
+
+
+async def _taken_keys(connection: AsyncConnection, keys: Sequence[_Key]) -> dict[_Key, _Known]:
     columns = WEBHOOK_KEYS.c
     pair = tuple_(columns.provider, columns.message_id)
     asked = select(columns.provider, columns.message_id, columns.body_sha256, columns.webhook_id)
-    found = await _rows(connection, asked, pair, sorted(first))
-    if len(found) < len(first):
+    found = await _rows(connection, asked, pair, keys)
+    if len(found) < len(keys):
         raise StoreError("a webhook's key was removed while it was looked for; try again")
     return {(row[0], row[1]): _Known(row[2], row[3]) for row in found}
 
