@@ -11,6 +11,6 @@ PATIENCE_SECONDS = 30.0
 async def eventually(look: Callable[[], Awaitable[T | None]]) -> T:
     """What `look` finds, as soon as it finds something."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while (found := await look()) is None:
+        while (found := await look()) is None:  # noqa: ASYNC110 - it happens elsewhere
             await asyncio.sleep(0.02)
     return found
