@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator, Refused
+from gateway.cli.operator import Operator
 from gateway.cli.output import print_json
+from gateway.cli.refused import Refused
 
 
 async def tried(

@@ -41,10 +41,12 @@ class Lane(Struct, frozen=True):
 _DUE_LANES: Final = text(
     """
     WITH RECURSIVE lanes(name) AS (
-        SELECT min(lane) FROM jobs WHERE state IN ('pending', 'failed') AND kind = :kind
+        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'failed') AND kind = :kind
+                ORDER BY lane LIMIT 1)
         UNION ALL
-        SELECT (SELECT min(lane) FROM jobs
-                WHERE state IN ('pending', 'failed') AND kind = :kind AND lane > lanes.name)
+        SELECT (SELECT lane FROM jobs
+                WHERE state IN ('pending', 'failed') AND kind = :kind AND lane > lanes.name
+                ORDER BY lane LIMIT 1)
         FROM lanes WHERE name IS NOT NULL
     )
     SELECT lanes.name, (

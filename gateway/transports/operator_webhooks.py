@@ -72,6 +72,7 @@ def work_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         *_webhook_routes(desk, work),
         *_repetition_routes(desk, work),
         *_job_routes(desk, work),
+        *_ended_routes(desk, work),
     ]
 
 
@@ -158,6 +159,12 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         attempts = await work.queue.attempts(job.id)
         return answer({**msgspec.to_builtins(job), "history": attempts})
 
+    return [list_jobs, show_job]
+
+
+def _ended_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """`/operator/jobs/<id>/…`: what begins a job anew, or ends it."""
+
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
     async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a job that has ended."""
@@ -178,7 +185,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
             raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
         return answer(await _job(work, job.id), 200)
 
-    return [list_jobs, show_job, redrive, cancel]
+    return [redrive, cancel]
 
 
 _NO_WEBHOOK: Final = "There is no webhook with this id."

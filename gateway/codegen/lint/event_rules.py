@@ -108,11 +108,6 @@ ENTITIES: Final = (
         "Let the column be null, and take it out of `required`.",
     ),
     Rule(
-        "entity/retyped",
-        "A column keeps its type, and a kind its key: rows that are there could not follow.",
-        "Add a new property, or a new kind, and leave the old one.",
-    ),
-    Rule(
         "entity/column",
         "A column has one type, and null unless it is of the key.",
         'Write `type: [string, "null"]`, or the like.',
