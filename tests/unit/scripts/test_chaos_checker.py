@@ -169,8 +169,7 @@ DAMAGED_TABLES = {
     ),
     "a message with two first jobs": (
         "I9",
-        "INSERT INTO jobs SELECT 'j9', kind, subject, 'cancelled', 1, 6, 1, NULL, 1, NULL, NULL"
-        " FROM jobs WHERE id = 'j1'",
+        "INSERT INTO jobs VALUES ('j9', 'webhook', 'w1', 'cancelled', 1, 6, 1, 0, 1, NULL, NULL)",
     ),
     "a message that is stored twice": (
         "I10",
