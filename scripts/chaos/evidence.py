@@ -54,7 +54,6 @@ class Seen(Struct, frozen=True):
     """One event that a follower got."""
 
     follower: int
-    position: int
     id: str
 
 

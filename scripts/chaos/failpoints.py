@@ -44,6 +44,9 @@ MIGRATION: Final = "migration.before_commit"
 LEASE_SECONDS: Final = 2.0
 DEATH_SECONDS: Final = 30.0
 _DAY: Final = 86_400_000_000
+_WELL: Final = Moods(failing=0.1, late=0.2)
+_SICK: Final = Moods(failing=0.9)
+_RETRIED: Final = "jobs.in_retry"
 _POISONED: Final = "jobs.in_dead_letter"
 _AGED: Final = "retention.before_commit"
 
@@ -65,7 +68,7 @@ async def run(trial: Trial) -> dict[str, Any]:
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     async with (
         nursery(trial.folder, tree=options.tree, lease=LEASE_SECONDS) as born,
-        receiving(trial.received, random, Moods(failing=0.2, late=0.2)) as receiver,
+        receiving(trial.received, random, _WELL) as receiver,
     ):
         site = Site(born, trial, receiver)
         await site.open()
@@ -123,7 +126,8 @@ class Site:
         """One death at `place`, and a look at what it left."""
         if place == _AGED:
             await age_messages(self._trial)
-        nth = random.randint(1, 3) if place in {_AGED, "jobs.in_sweep"} else random.randint(1, 8)
+        self._receiver.moods = _SICK if place == _RETRIED else _WELL
+        nth = random.randint(1, 3)
         proof = self._trial.folder / f"{place}-{number}.log"
         process = await self.start(
             {"GATEWAY_FAILPOINT": f"{place}:{nth}", "GATEWAY_FAILPOINT_LOG": str(proof)}

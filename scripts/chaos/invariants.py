@@ -137,14 +137,16 @@ def i6_followed(evidence: Evidence, patience: Patience) -> Iterator[str]:
         yield f"positions {places[0]} to {places[-1]} have gaps"
     if patience.is_quiet and len(placed) < len(evidence.tables["events"]):
         yield f"{len(evidence.tables['events']) - len(placed)} events have no position"
-    ids = {row["position"]: row["id"] for row in evidence.tables["events"]}
+    position_of = {row["id"]: row["position"] for row in evidence.tables["events"]}
     last: dict[int, int] = {}
     for each in evidence.seen or ():
-        if each.follower in last and each.position != last[each.follower] + 1:
-            yield f"follower {each.follower} saw {each.position} after {last[each.follower]}"
-        if ids.get(each.position) != each.id:
-            yield f"follower {each.follower} saw another event at {each.position} than is stored"
-        last[each.follower] = each.position
+        position = position_of.get(each.id)
+        if position is None:
+            yield f"follower {each.follower} saw {each.id}, which is not in the log"
+            continue
+        if each.follower in last and position != last[each.follower] + 1:
+            yield f"follower {each.follower} saw {position} after {last[each.follower]}"
+        last[each.follower] = position
 
 
 def i7_attempts_bounded(evidence: Evidence, _patience: Patience) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Receiver:
         self.url = ""
         self._log = log
         self._random = random
-        self._moods = moods
+        self.moods = moods
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
@@ -56,9 +56,9 @@ class Receiver:
         writer.close()
 
     async def _answer(self) -> int:
-        if self._random.random() < self._moods.late:
-            await asyncio.sleep(self._moods.late_seconds)
-        return 500 if self._random.random() < self._moods.failing else 204
+        if self._random.random() < self.moods.late:
+            await asyncio.sleep(self.moods.late_seconds)
+        return 500 if self._random.random() < self.moods.failing else 204
 
     def _note(self, fields: Mapping[str, str], body: bytes, status: int) -> None:
         line = {

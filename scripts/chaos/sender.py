@@ -111,7 +111,8 @@ class Sender:
         self._secret = secret.encode()
         self._log = log
         self._connections = connections
-        self._due: asyncio.Queue[Message] = asyncio.Queue()
+        self.queue: asyncio.Queue[Message] = asyncio.Queue()
+        """What is to be sent."""
         self.sent = 0
         """Messages with a definite answer."""
         self.undecided = 0
@@ -120,7 +121,7 @@ class Sender:
     @property
     def waiting(self) -> int:
         """Messages that nobody has begun to send."""
-        return self._due.qsize()
+        return self.queue.qsize()
 
     async def send(self, message: Message) -> int:
         """Send `message` until the answer is definite; the last status."""
@@ -132,24 +133,25 @@ class Sender:
 
     def put(self, message: Message) -> None:
         """Have `message` sent by the next free connection."""
-        self._due.put_nowait(message)
+        self.queue.put_nowait(message)
 
     async def work(self) -> None:
         """Send what was `put`, on several connections, until cancelled."""
         async with asyncio.TaskGroup() as group:
             for _ in range(self._connections):
-                group.create_task(self._connect())
+                group.create_task(self.work_alone())
 
     async def settled(self) -> None:
         """Return when everything that was `put` has a definite answer."""
-        await self._due.join()
+        await self.queue.join()
 
-    async def _connect(self) -> None:
+    async def work_alone(self) -> None:
+        """Send what was `put`, on one connection, until cancelled."""
         connection = Connection(self._url)
         while True:
-            message = await self._due.get()
+            message = await self.queue.get()
             await self._deliver(connection, message)
-            self._due.task_done()
+            self.queue.task_done()
 
     async def _deliver(self, connection: Connection, message: Message) -> int:
         while True:

@@ -43,7 +43,7 @@ class Scene:
         self.received = [
             {"id": f"e{n}", "sha256": "aa", "is_genuine": True, "status": 200} for n in range(5)
         ]
-        self.seen = [{"follower": 1, "position": n + 1, "id": f"e{n}"} for n in range(5)]
+        self.seen = [{"follower": 1, "id": f"e{n}"} for n in range(5)]
         with closing(sqlite3.connect(self.database)) as made:
             made.executescript(TABLES)
             for number in range(5):
