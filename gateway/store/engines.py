@@ -39,7 +39,7 @@ _SERVER_SETTINGS: Final = {
     # for the one is kept for the other.
     "plan_cache_mode": "force_custom_plan",
     # A process that hangs in a transaction would keep its rows from all others.
-    "idle_in_transaction_session_timeout": "60s",
+    "idle_in_transaction_session_timeout": "20s",
 }
 
 
