@@ -1,9 +1,9 @@
 """R5 and R6: a storm of duplicates is stored once, and a crowd of workers does each job once.
 
 R5: each of 1,000 messages is sent 50 times at the same moment, on PostgreSQL half of them to
-another server process: 1,000 are stored, and every other answer is 200. R6: 20,000 messages wait, and 32
-workers are let loose on them: on PostgreSQL 32 processes, on SQLite one with 32 times the slots.
-The checker decides.
+another server process: 1,000 are stored, and every other answer is 200. R6: 20,000 messages wait,
+and 32 workers are let loose on them: on PostgreSQL 32 processes, on SQLite one with 32 times the
+slots. The checker decides.
 
     python scripts/chaos/storm.py --ids 1000 --parallel 50 --jobs 20000 --workers 32
 """

@@ -74,10 +74,14 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     async def ask(self, query: str) -> Any:
         """The first value of the first row."""
+        return (await self.rows(query))[0][0]
+
+    async def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What the query finds."""
         if self.engine == "postgres":
             connection = await asyncpg.connect(self.database)
             try:
-                return await connection.fetchval(query)
+                return [tuple(row) for row in await connection.fetch(query)]
             finally:
                 await connection.close()
         return await asyncio.to_thread(_ask_sqlite, self.database, query)
@@ -244,12 +248,12 @@ async def _execute(statement: str) -> None:
         await connection.close()
 
 
-def _ask_sqlite(database: str, query: str) -> Any:
+def _ask_sqlite(database: str, query: str) -> list[tuple[Any, ...]]:
     path = database.removeprefix("sqlite:///")
     with contextlib.closing(
         sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
     ) as opened:
-        return opened.execute(query).fetchone()[0]
+        return opened.execute(query).fetchall()
 
 
 def _shown(value: Any) -> str:
