@@ -9,6 +9,7 @@ import click
 from gateway.cli.commands import cli
 from gateway.cli.diagnosis import parted
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
+from gateway.cli.operator import Refused
 from gateway.cli.streams import Unwritable
 from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
 
@@ -45,6 +46,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _explain(error: Exception) -> int:
     if isinstance(error, Unwritable) and error.is_unread:
         return OK
+    if isinstance(error, Refused):
+        error.show()
+        return error.exit_code
     problem, fix = _explanation(error)
     print(f"error: {problem}", file=sys.stderr)
     if fix:

@@ -15,6 +15,7 @@ from gateway.auth.keys import ADMINISTRATOR
 from gateway.cli.exits import FINDINGS
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.output import plain
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
@@ -38,9 +39,9 @@ class Refused(click.ClickException):
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
         """The gist, each broken rule, and the fix, on standard error."""
-        click.echo(f"error: {self.problem.get('code')}: {self.message}", err=True)
+        click.echo(plain(f"error: {self.problem.get('code')}: {self.message}"), err=True)
         for violation in self.problem.get("errors", ()):
-            click.echo(f"  {violation.get('pointer')}: {violation.get('detail')}", err=True)
+            click.echo(plain(f"  {violation.get('pointer')}: {violation.get('detail')}"), err=True)
         if advice := _ADVICE.get(str(self.problem.get("type"))):
             click.echo(f"fix: {advice}", err=True)
 
@@ -54,11 +55,16 @@ class Operator:
     async def ask(
         self, method: str, path: str, *, query: Mapping[str, Any] = {}, body: Any = None
     ) -> Any:
-        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers."""
+        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers.
+
+        Raises `click.UsageError` for what the command line holds and no request can.
+        """
         given = {name: str(value) for name, value in query.items() if value is not None}
-        content = None if body is None else jsontext.encode(body)
         try:
+            content = None if body is None else jsontext.encode(body)
             reply = await self._client.request(method, path, params=given, content=content)
+        except UnicodeEncodeError:
+            raise click.UsageError("the options hold what is not UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
@@ -91,9 +97,24 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
+class _Id(click.ParamType):
+    """The id of something at the gateway, which stands as one segment in the path to it."""
+
+    name = "id"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        """The same text. Raises `click.BadParameter` for what would be another path."""
+        if not value.isprintable() or not value.strip(". ") or "/" in value:
+            self.fail("this is no id; lists show them", param, ctx)
+        return value
+
+
+ID: Final = _Id()
+
+
 def segment(text: str) -> str:
     """`text` as one segment of a path."""
-    return quote(text, safe="", errors="surrogateescape")
+    return quote(text, safe="")
 
 
 def operator_options(command: _Command) -> _Command:

@@ -1,6 +1,7 @@
 """How the command line prints: tables for people, JSON for programs, progress on a terminal."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from rich.text import Text
 from gateway.cli.streams import Unwritable
 
 _log: Final = logging.getLogger(__name__)
+_OBEYED: Final = re.compile(r"[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What JSON may hold and terminals act upon: control characters, and marks of direction."""
 _PIPE_COLUMNS: Final = 240
 """A file or a pipe has no width; rich would cut at 80."""
 
@@ -34,21 +37,35 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
+def plain(text: str) -> str:
+    """A stranger's `text` with what a terminal obeys, or does not show, written out."""
+    return "".join(each if each.isprintable() else _written_out(each) for each in text)
+
+
 def print_json(value: Any) -> None:
     """`value` as indented JSON on stdout; structs and times are written as msgspec writes them."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    click.echo(text.decode())
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    # Only strings can hold these: there they may stand as escapes.
+    click.echo(_OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """A table on stdout, with a rule under its head and none around it."""
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(_cell(each) if isinstance(each, str) else each for each in row))
     out = console()
     with out.capture() as captured:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _cell(text: str) -> str:
+    return "\n".join(map(plain, text.split("\n")))
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def announce(url: str) -> None:

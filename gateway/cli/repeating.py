@@ -7,7 +7,7 @@ import click
 
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.operator import Operator, Refused
-from gateway.cli.output import print_json
+from gateway.cli.output import plain, print_json
 
 
 async def tried(
@@ -28,7 +28,7 @@ def tell_of_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -
         print_json(found)
     else:
         for each in found:
-            click.echo(f"{each['id']} {_why(each) or done}")
+            click.echo(plain(f"{each['id']} {_why(each) or done}"))
         if not found:
             click.echo("there is nothing to do")
     return FINDINGS if any(map(_why, found)) else OK
