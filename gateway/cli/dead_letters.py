@@ -4,7 +4,7 @@ from typing import Any, Final, get_args
 
 import click
 
-from gateway.cli.operator import Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.repeating import tell_of_each, tried
 from gateway.store.records import JobKind
@@ -49,7 +49,7 @@ def list_dead_letters(
     "redrive",
     epilog="Example: gateway dead-letters redrive --all --kind delivery --lane 6f0c3e1a-…",
 )
-@click.argument("job_ids", nargs=-1, metavar="[JOB_ID...]")
+@click.argument("job_ids", type=ID, nargs=-1, metavar="[JOB_ID...]")
 @click.option("--all", "is_all", is_flag=True, help="Every dead letter that the filters admit.")
 @_kind
 @_lane

@@ -5,7 +5,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import print_json, print_table
 
 _ROOT: Final = "/operator/endpoints"
@@ -54,7 +54,7 @@ def list_endpoints(*, as_json: bool, **flags: Any) -> None:
 
 
 @command.command("show", epilog="Example: gateway endpoints show 6f0c3e1a-… --state dead_letter")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @click.option("--state", help="Only deliveries in this state.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most.")
 @operator_options
@@ -76,7 +76,7 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
 
 
 @command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
     """Send a test event now and say how the endpoint answered; what it says is not shown."""
@@ -89,7 +89,7 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
 
 
 @command.command("disable", epilog="Example: gateway endpoints disable 6f0c3e1a-…")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Deliver nothing to it any more; what waits for it is cancelled."""
@@ -97,7 +97,7 @@ def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 
 
 @command.command("enable", epilog="Example: gateway endpoints enable 6f0c3e1a-…")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Deliver to it again, from the next event on."""
@@ -105,7 +105,7 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 
 
 @command.command("rotate", epilog="Example: gateway endpoints rotate 6f0c3e1a-… --grace-hours 24")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @click.option(
     "--grace-hours",
     type=click.FloatRange(0, 168),
@@ -121,7 +121,7 @@ def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any)
 
 
 @command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
-@click.argument("endpoint_id")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def remove(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Forget the endpoint; what waits for it is cancelled."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+import click
 import httpx
 
 from gateway.app import Gateway
@@ -35,11 +36,16 @@ class Operator:
     async def ask(
         self, method: str, path: str, *, query: Mapping[str, Any] = {}, body: Any = None
     ) -> Any:
-        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers."""
+        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers.
+
+        Raises `click.UsageError` for what the command line holds and no request can.
+        """
         given = {name: str(value) for name, value in query.items() if value is not None}
-        content = None if body is None else jsontext.encode(body)
         try:
+            content = None if body is None else jsontext.encode(body)
             reply = await self._client.request(method, path, params=given, content=content)
+        except UnicodeEncodeError:
+            raise click.UsageError("the options hold what is not UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
@@ -73,9 +79,24 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
+class _Id(click.ParamType):
+    """The id of something at the gateway, which stands as one segment in the path to it."""
+
+    name = "id"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        """The same text. Raises `click.BadParameter` for what would be another path."""
+        if not value.isprintable() or not value.strip(". ") or "/" in value:
+            self.fail("this is no id; lists show them", param, ctx)
+        return value
+
+
+ID: Final = _Id()
+
+
 def segment(text: str) -> str:
     """`text` as one segment of a path."""
-    return quote(text, safe="", errors="surrogateescape")
+    return quote(text, safe="")
 
 
 def operator_options(command: _Command) -> _Command:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gateway.cli.plain import plain
 from gateway.errors import GatewayError
 
 
@@ -17,9 +18,9 @@ class Refused(GatewayError):
 
     @property
     def told(self) -> str:
-        """The gist, and a line for each place that was refused."""
+        """The gist, and a line for each place that was refused, as a terminal may show them."""
         lines = (f"  {each.get('pointer')}: {each.get('detail')}" for each in self._places())
-        return "\n".join((self.detail, *lines))
+        return "\n".join(map(plain, (self.detail, *lines)))
 
     def _places(self) -> Sequence[Mapping[str, Any]]:
         found = self.problem.get("errors", ())
