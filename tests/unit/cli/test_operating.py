@@ -37,7 +37,6 @@ def test_nothing_yet_is_an_empty_list_and_no_error(cli, command):
     [
         (("webhooks", "show", "none"), "There is no webhook with this id."),
         (("endpoints", "show", "none"), "There is no endpoint with this id."),
-        (("endpoints", "remove", "a/../b"), "There is no"),
     ],
 )
 def test_what_is_not_there_is_one_line_and_the_fix(cli, command, told):

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from gateway.cli.output import plain, print_json, print_table
+from gateway.cli.output import print_json, print_table
+from gateway.cli.plain import plain
 from gateway.store.engine import open_store
 from gateway.store.records import NewWebhook, Refusal
 
