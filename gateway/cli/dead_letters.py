@@ -83,5 +83,5 @@ def redrive(
 async def _dead(
     operator: Operator, kind: str | None, lane: str | None, limit: int | None
 ) -> list[dict[str, Any]]:
-    query = {"kind": kind, "lane": lane, "state": "dead_letter"}
+    query = {"kind": kind, "lane": lane, "state": "dead_letter", "is_last": "true"}
     return [each async for each in operator.pages(_JOBS, query, limit)]

@@ -12,10 +12,9 @@ import httpx
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.cli.exits import FINDINGS
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
-from gateway.cli.output import plain
+from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
@@ -26,24 +25,6 @@ _Result = TypeVar("_Result")
 _HERE: Final = "http://localhost"
 _TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
 _ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
-
-
-class Refused(click.ClickException):
-    """The gateway did not do it, and says why."""
-
-    exit_code = FINDINGS
-
-    def __init__(self, problem: Mapping[str, Any]) -> None:
-        super().__init__(str(problem.get("detail", "The gateway refused.")))
-        self.problem = problem
-
-    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
-        """The gist, each broken rule, and the fix, on standard error."""
-        click.echo(plain(f"error: {self.problem.get('code')}: {self.message}"), err=True)
-        for violation in self.problem.get("errors", ()):
-            click.echo(plain(f"  {violation.get('pointer')}: {violation.get('detail')}"), err=True)
-        if advice := _ADVICE.get(str(self.problem.get("type"))):
-            click.echo(f"fix: {advice}", err=True)
 
 
 class Operator:
@@ -77,7 +58,8 @@ class Operator:
                 f"{self._client.base_url} answered what no gateway answers; correct --url"
             ) from None
         if not reply.is_success:
-            raise Refused(value if isinstance(value, dict) else {})
+            problem = value if isinstance(value, dict) else {}
+            raise Refused(problem, _ADVICE.get(str(problem.get("type")), ""))
         return value
 
     async def pages(
@@ -97,7 +79,7 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
-class _Id(click.ParamType[str, str]):
+class _Id(click.ParamType):
     """The id of something at the gateway, which stands as one segment in the path to it."""
 
     name = "id"

@@ -21,6 +21,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from gateway.cli.plain import plain
 from gateway.cli.streams import Unwritable
 
 _log: Final = logging.getLogger(__name__)
@@ -37,9 +38,9 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
-def plain(text: str) -> str:
-    """A stranger's `text` with what a terminal obeys, or does not show, written out."""
-    return "".join(each if each.isprintable() else _written_out(each) for each in text)
+def plain_lines(text: str) -> str:
+    """The same, but for the ends of lines."""
+    return "\n".join(map(plain, text.split("\n")))
 
 
 def print_json(value: Any) -> None:
@@ -53,19 +54,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
     """A table on stdout, with a rule under its head and none around it."""
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(_cell(each) if isinstance(each, str) else each for each in row))
+        table.add_row(*(plain_lines(each) if isinstance(each, str) else each for each in row))
     out = console()
     with out.capture() as captured:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
-
-
-def _cell(text: str) -> str:
-    return "\n".join(map(plain, text.split("\n")))
-
-
-def _written_out(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def announce(url: str) -> None:

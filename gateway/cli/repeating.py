@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator, Refused
-from gateway.cli.output import plain, print_json
+from gateway.cli.operator import Operator
+from gateway.cli.output import print_json
+from gateway.cli.plain import plain
+from gateway.cli.refused import Refused
 
 
 async def tried(

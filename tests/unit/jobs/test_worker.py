@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.jobs.pace import Pace
@@ -77,6 +78,14 @@ async def test_no_more_run_at_once_than_there_are_slots(queue):
     async with working(queue, run, kinds=("call",)):
         await until(lambda: set(queue.states().values()) == {"completed"})
     assert most == 4
+
+
+async def test_a_full_lane_goes_on_as_soon_as_it_has_room(queue):
+    queue.add(*(new_job(str(n), kind="delivery", lane="one endpoint") for n in range(40)))
+    patient = replace(FAST, poll_seconds=60)
+
+    async with working(queue, finish, patient, kinds=("delivery",)):
+        await until(lambda: set(queue.states().values()) == {"completed"})
 
 
 async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(queue, caplog):

@@ -1,0 +1,166 @@
+"""Sixteen bugs of queues and webhooks that others have shipped, as changes of this gateway's text.
+
+Each names the file, the text that must be there exactly once, what it becomes, and the tests of
+which at least one must fail then.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+
+class Bug(Struct, frozen=True):
+    """A mistake to be made on purpose."""
+
+    name: str
+    path: str
+    was: str
+    becomes: str
+    tests: tuple[str, ...]
+
+
+_QUEUE: Final = "tests/conformance/test_queue.py"
+_INBOX: Final = "tests/conformance/test_inbox.py"
+_LOG: Final = "tests/conformance/test_event_log.py"
+_TROUBLE: Final = "tests/conformance/test_store_trouble.py"
+_ENGINE: Final = "tests/unit/store/test_engine.py"
+_ARRIVALS: Final = "tests/unit/webhooks/test_arrivals.py"
+_BACKOFF: Final = "tests/unit/jobs/test_backoff.py"
+_WORKER: Final = "tests/unit/jobs/test_worker.py"
+_DOOR: Final = "tests/interaction/test_webhook_refusals.py"
+_LOOKING: Final = "tests/functional/test_worker_processes.py"
+
+BUGS: Final = (
+    Bug(
+        "no fence: a job is finished by whoever once had it",
+        "gateway/store/job_rows.py",
+        "shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)",
+        "shown = and_(JOBS.c.id == job.id)",
+        (_QUEUE,),
+    ),
+    Bug(
+        "no reclaim: the naive claim, whose rows stay `processing` for ever",
+        "gateway/store/transitions.py",
+        "jobs_where(CLAIMED, JOBS.c.lease_until < now)",
+        "jobs_where(CLAIMED, JOBS.c.lease_until < now - timedelta(days=365))",
+        (_QUEUE,),
+    ),
+    Bug(
+        "acknowledged before the commit",
+        "gateway/webhooks/arrivals.py",
+        "        return await waiting.receipt\n",
+        '        return Receipt(outcome="stored", webhook_id="0")\n',
+        (_ARRIVALS,),
+    ),
+    Bug(
+        "check, then insert: two at the same moment both pass",
+        "gateway/store/receiving.py",
+        "    await connection.execute(insertion, [_key_row(each, now) for each in candidates])\n",
+        "    keys = select(WEBHOOK_KEYS.c.provider, WEBHOOK_KEYS.c.message_id)\n"
+        "    there = {tuple(row) for row in (await connection.execute(keys)).all()}\n"
+        "    new = [_key_row(each, now) for each in candidates if each.key not in there]\n"
+        "    if new:\n"
+        "        await connection.execute(WEBHOOK_KEYS.insert(), new)\n",
+        (_INBOX,),
+    ),
+    Bug(
+        "BEGIN instead of BEGIN IMMEDIATE",
+        "gateway/store/sqlite.py",
+        "        connection.exec_driver_sql(begin)\n",
+        '        connection.exec_driver_sql("BEGIN")\n',
+        (_TROUBLE, _ENGINE, "tests/conformance/test_store.py"),
+    ),
+    Bug(
+        "attempts counted when they fail, not when they begin",
+        "gateway/store/claiming.py",
+        "        attempts=JOBS.c.attempts + 1,\n",
+        "",
+        (_QUEUE,),
+    ),
+    Bug(
+        "effects in a transaction of their own",
+        "gateway/store/queue.py",
+        "            await apply_changes(connection, self._tables, changes, now)\n",
+        "            await self._database.write(\n"
+        "                lambda to, then: apply_changes(to, self._tables, changes, then)\n"
+        "            ) if self._database.is_postgres else await apply_changes(\n"
+        "                connection, self._tables, changes, now\n"
+        "            )\n",
+        (_QUEUE,),
+    ),
+    Bug(
+        "the cursor is a sequence, whose numbers commit out of order",
+        "gateway/store/event_log.py",
+        ".values(position=newest + numbered.c.number)",
+        ".values(position=EVENTS.c.seq + 0 * newest)",
+        (_LOG,),
+    ),
+    Bug(
+        "no jitter",
+        "gateway/jobs/backoff.py",
+        "JITTER: Final = (0.8, 1.2)",
+        "JITTER: Final = (1.0, 1.0)",
+        (_BACKOFF,),
+    ),
+    Bug(
+        "Retry-After without a bound",
+        "gateway/jobs/backoff.py",
+        "min(max(asked_seconds, base), 2 * base)",
+        "max(asked_seconds, base)",
+        (_BACKOFF,),
+    ),
+    Bug(
+        "verified after it was parsed",
+        "gateway/webhooks/ingest.py",
+        "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
+        "        read_message(source.contract.profiles[0], fields, body)\n"
+        "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
+        (_DOOR, "tests/interaction/test_webhooks.py"),
+    ),
+    Bug(
+        "a forged message burns the id of a genuine one",
+        "gateway/webhooks/ingest.py",
+        "            raise NotProven(challenge=source.challenge)\n",
+        "            forged = read_message(source.contract.profiles[0], fields, body)\n"
+        '            await_ids = self.__dict__.setdefault("burned", set())\n'
+        "            await_ids.add(forged.id)\n"
+        "            raise NotProven(challenge=source.challenge)\n"
+        '        if read_message(profile, fields, body).id in self.__dict__.get("burned", ()):\n'
+        "            raise ConflictingMessage\n",
+        (_DOOR, "tests/interaction/test_webhooks.py"),
+    ),
+    Bug(
+        "synchronous = NORMAL: what is committed may be rolled back after a power loss",
+        "gateway/store/sqlite.py",
+        '"PRAGMA synchronous = FULL"',
+        '"PRAGMA synchronous = NORMAL"',
+        (_ENGINE, _TROUBLE),
+    ),
+    Bug(
+        "a redrive changes the old job in place",
+        "gateway/store/redriving.py",
+        "    await connection.execute(JOBS.insert(), row)\n"
+        '    return await _found(connection, str(row["id"]))\n',
+        '    again = {"state": "pending", "run_at": now, "attempts": 0, "replay_of": job.id}\n'
+        "    await connection.execute(update(JOBS).where(JOBS.c.id == job.id).values(again))\n"
+        "    return await _found(connection, job.id)\n",
+        (_QUEUE,),
+    ),
+    Bug(
+        "work is found only when somebody tells of it",
+        "gateway/jobs/crew.py",
+        "await _wait(self._work_may_be_there, self._pace.poll_seconds)",
+        "await self._work_may_be_there.wait()",
+        (_WORKER, _LOOKING),
+    ),
+    Bug(
+        "a commit that failed is answered as if it had not",
+        "gateway/webhooks/arrivals.py",
+        "                self._note(error)\n                _refuse(batch)\n",
+        "                self._note(error)\n"
+        '                lie = Receipt(outcome="stored", webhook_id="0")\n'
+        "                for waiting in batch:\n"
+        "                    waiting.receipt.set_result(lie)\n",
+        (_ARRIVALS,),
+    ),
+)

@@ -1,0 +1,104 @@
+"""A PostgreSQL server of its own, to be restarted and filled."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from gateways import ChaosError
+from msgspec import Struct
+from trial import free_port
+
+_OWNER: Final = "postgres"
+_SECONDS: Final = 60.0
+
+
+class Cluster(Struct, frozen=True):
+    """A server over a folder."""
+
+    folder: Path
+    port: int
+    tools: Path
+
+    @property
+    def url(self) -> str:
+        """Its first database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    async def start(self) -> bool:
+        """Start it; whether it is up."""
+        options = f"-p {self.port} -k {self.folder} -c max_wal_size=64MB -c min_wal_size=32MB"
+        return await self._control("start", "-w", "-o", options, "-l", str(self.folder / "log"))
+
+    async def restart(self, how: str) -> None:
+        """`immediate` is a crash, `fast` a shutdown. Raises `ChaosError` when it stays down."""
+        await self._control("stop", "-m", how, "-w")
+        if not await self.start():
+            raise ChaosError("PostgreSQL does not start again")
+
+    async def is_up(self) -> bool:
+        """Whether it takes connections."""
+        command = [str(self.tools / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        return await _run(command)
+
+    async def stop(self) -> None:
+        """End it."""
+        await self._control("stop", "-m", "immediate", "-w")
+
+    async def _control(self, *arguments: str) -> bool:
+        command = [str(self.tools / "pg_ctl"), "-D", str(self.folder / "cluster"), *arguments]
+        return await _run(_as_owner(command))
+
+
+@asynccontextmanager
+async def cluster_in(folder: Path) -> AsyncIterator[Cluster]:
+    """A new server with its files in `folder`. Raises `ChaosError` where there is no PostgreSQL."""
+    made = _place(folder)
+    where = str(folder / "cluster")
+    initdb = [str(made.tools / "initdb"), "-A", "trust", "-U", "postgres", "-D", where]
+    if not await _run(_as_owner(initdb)):
+        raise ChaosError("initdb has failed")
+    if not await made.start():
+        raise ChaosError("PostgreSQL does not start")
+    try:
+        yield made
+    finally:
+        await made.stop()
+
+
+def _place(folder: Path) -> Cluster:
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    if not installed:
+        raise ChaosError("there is no PostgreSQL to start; install the package postgresql")
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        # It refuses to run as root.
+        os.chown(folder, pwd.getpwnam(_OWNER).pw_uid, -1)
+    return Cluster(folder, free_port(), installed[0].parent)
+
+
+def _as_owner(command: Sequence[str]) -> list[str]:
+    return ["runuser", "-u", _OWNER, "--", *command] if os.geteuid() == 0 else list(command)
+
+
+async def _run(command: Sequence[str]) -> bool:
+    """Whether it succeeded. Started servers go on, so nothing may hang on their output."""
+    if shutil.which(command[0]) is None:
+        raise ChaosError(f"there is no {command[0]}")
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+    )
+    try:
+        return await asyncio.wait_for(process.wait(), _SECONDS) == 0
+    except TimeoutError:
+        process.kill()
+        return False

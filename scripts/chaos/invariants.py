@@ -1,0 +1,261 @@
+"""What must hold of the evidence, each by its number in the plan of the tests.
+
+Each function yields what it finds wrong; together they decide.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from evidence import Evidence, Row, digest
+from msgspec import Struct
+
+ENDED: Final = frozenset({"completed", "dead_letter", "cancelled"})
+RESTING: Final = ENDED | {"quarantined"}
+STATES: Final = RESTING | {"pending", "processing", "failed"}
+ACCEPTED: Final = frozenset({200, 202})
+ADMITTED: Final = ACCEPTED | {409, 429, 503, None}
+"""What a genuine message may be answered."""
+QUOTE_EVENT: Final = "gateway.quote.received.v1"
+_SECOND: Final = 1_000_000
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long things may take, in seconds."""
+
+    margin: float = 7.0
+    """After a lease has ended (sweep and a margin), and after a job is due."""
+    is_quiet: bool = False
+    """Whether all work should be done: then nothing may be waiting or under way."""
+
+
+class Finding(Struct, frozen=True):
+    """Something that should not be."""
+
+    invariant: str
+    detail: str
+
+
+Check = Callable[[Evidence, Patience], Iterator[str]]
+
+
+def i1_accepted_is_stored(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """What was answered by 2xx is stored, to the byte."""
+    stored = {
+        (row["message_id"], row["body_sha256"]): row["body"] for row in evidence.tables["webhooks"]
+    }
+    for key in {(each.id, each.sha256) for each in evidence.sent if each.status in ACCEPTED}:
+        if key not in stored:
+            yield f"{key[0]} was accepted and is not stored"
+        elif stored[key] is not None and digest(bytes(stored[key])) != key[1]:
+            yield f"{key[0]} is stored with another body than its hash says"
+    for status in {each.status for each in evidence.sent} - ADMITTED:
+        yield f"a genuine message was answered {status}"
+
+
+def i2_effects_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """Each message has its row, its event and its record exactly once, or none of them."""
+    rows = Counter(row["webhook_id"] for row in evidence.tables["quotes"])
+    records = Counter(
+        row["request_id"] for row in evidence.tables["audit"] if row["outcome"] == "ok"
+    )
+    events = Counter(
+        (row["webhook_id"], row["type"]) for row in evidence.tables["events"] if row["webhook_id"]
+    )
+    yield from (f"{number} events {key}" for key, number in events.items() if number > 1)
+    runs = _runs(evidence)
+    for webhook in evidence.tables["webhooks"]:
+        if webhook["event_type"] != "quote_received" or webhook["is_conflict"]:
+            continue
+        done = runs[webhook["id"]]["completed"]
+        found = (
+            rows[webhook["id"]],
+            events[webhook["id"], QUOTE_EVENT],
+            records[webhook["id"]],
+        )
+        if found != (min(done, 1), min(done, 1), done):
+            name = webhook["message_id"]
+            yield f"{name} is completed {done} times: (rows, events, records) {found}"
+    for stray in set(records) - set(runs):
+        yield f"a record of {stray}, which nobody sent"
+
+
+def i3_no_dead_lease(evidence: Evidence, patience: Patience) -> Iterator[str]:
+    """No claim outlives its lease by more than a sweep."""
+    for job in evidence.tables["jobs"]:
+        if (job["state"] == "processing") != (job["lease_until"] is not None):
+            yield f"job {job['id']} is {job['state']} with lease {job['lease_until']}"
+        elif job["lease_until"] is not None:
+            late = (evidence.now - job["lease_until"]) / _SECOND
+            if late > patience.margin:
+                yield f"job {job['id']} is processing, {late:.1f} s after its lease has ended"
+
+
+def i4_ends_or_goes_on(evidence: Evidence, patience: Patience) -> Iterator[str]:
+    """Each job has ended, or waits for a moment to come."""
+    for job in evidence.tables["jobs"]:
+        if job["state"] not in STATES:
+            yield f"job {job['id']} is {job['state']}, which is no state"
+        if job["state"] in {"pending", "failed"}:
+            late = (evidence.now - job["run_at"]) / _SECOND
+            if late > patience.margin:
+                yield f"job {job['id']} is {job['state']} and overdue by {late:.1f} s"
+        if patience.is_quiet and job["state"] not in RESTING and job["kind"] != "delivery":
+            yield f"job {job['id']} is {job['state']} when all should be quiet"
+
+
+def i5_delivered(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """Each event is delivered once to each endpoint, and arrived there genuine and unchanged."""
+    pairs = Counter((row["event_id"], row["endpoint_id"]) for row in evidence.tables["deliveries"])
+    yield from (f"{number} deliveries of {pair}" for pair, number in pairs.items() if number > 1)
+    if evidence.received is None:
+        return
+    states = {row["id"]: row["state"] for row in evidence.tables["jobs"]}
+    bodies: defaultdict[str, set[str]] = defaultdict(set)
+    good: set[str] = set()
+    for each in evidence.received:
+        if not each.is_genuine:
+            yield f"{each.id} came with a wrong signature"
+        bodies[each.id].add(each.sha256)
+        if 200 <= each.status < 300:
+            good.add(each.id)
+    yield from (
+        f"{key} came with {len(found)} bodies" for key, found in bodies.items() if len(found) > 1
+    )
+    for row in evidence.tables["deliveries"]:
+        if states.get(row["job_id"]) == "completed" and row["event_id"] not in good:
+            yield f"delivery {row['id']} is completed, and its endpoint never took it"
+
+
+def i6_followed(evidence: Evidence, patience: Patience) -> Iterator[str]:
+    """The log has no gap and no place twice, and neither has what a follower saw of it."""
+    placed = [row["position"] for row in evidence.tables["events"] if row["position"] is not None]
+    places = sorted(placed)
+    if len(set(places)) != len(places):
+        yield "a position is taken twice"
+    elif places and places != list(range(places[0], places[0] + len(places))):
+        yield f"positions {places[0]} to {places[-1]} have gaps"
+    if patience.is_quiet and len(placed) < len(evidence.tables["events"]):
+        yield f"{len(evidence.tables['events']) - len(placed)} events have no position"
+    position_of = {row["id"]: row["position"] for row in evidence.tables["events"]}
+    last: dict[int, int] = {}
+    for each in evidence.seen or ():
+        position = position_of.get(each.id)
+        if position is None:
+            yield f"follower {each.follower} saw {each.id}, which is not in the log"
+            continue
+        if each.follower in last and position != last[each.follower] + 1:
+            yield f"follower {each.follower} saw {position} after {last[each.follower]}"
+        last[each.follower] = position
+
+
+def i7_attempts_bounded(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """No job is tried too often, and none is given up for dying workers before its last attempt."""
+    endings = Counter(
+        row["job_id"] for row in evidence.tables["attempts"] if row["outcome"] == "completed"
+    )
+    for job in evidence.tables["jobs"]:
+        if job["attempts"] > job["max_attempts"]:
+            yield f"job {job['id']} had {job['attempts']} of {job['max_attempts']} attempts"
+        is_exhausted = job["attempts"] >= job["max_attempts"]
+        if job["state"] == "dead_letter" and job["error"] == "lease_expired" and not is_exhausted:
+            yield f"job {job['id']} is a dead letter after {job['attempts']} attempts"
+        if endings[job["id"]] != (job["state"] == "completed"):
+            yield f"job {job['id']} is {job['state']} and was completed {endings[job['id']]} times"
+
+
+def i9_conserved(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """All that is stored has one first job, and comes from a message that was sent."""
+    sent = {(each.id, each.sha256) for each in evidence.sent}
+    runs = _runs(evidence)
+    webhooks = {row["id"]: row for row in evidence.tables["webhooks"]}
+    for webhook in webhooks.values():
+        if not runs[webhook["id"]]:
+            yield f"{webhook['message_id']} is stored and has no job"
+        is_known = (webhook["message_id"], webhook["body_sha256"]) in sent
+        if not is_known and webhook["derived_from"] is None:
+            yield f"{webhook['message_id']} is stored and was never sent"
+    for subject in set(runs) - set(webhooks):
+        yield f"a job for {subject}, which is not stored"
+    firsts = Counter(
+        row["subject"]
+        for row in evidence.tables["jobs"]
+        if row["kind"] == "webhook" and row["replay_of"] is None
+    )
+    yield from (f"{key} has {number} first jobs" for key, number in firsts.items() if number > 1)
+
+
+def i10_stored_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """One message is stored once: new at most once, and a duplicate only of what came before."""
+    stored = Counter(
+        (row["provider"], row["message_id"])
+        for row in evidence.tables["webhooks"]
+        if not row["is_conflict"]
+    )
+    yield from (f"{key} is stored {number} times" for key, number in stored.items() if number > 1)
+    answers: defaultdict[str, list[int | None]] = defaultdict(list)
+    for each in evidence.sent:
+        answers[each.id].append(each.status)
+    for key, statuses in answers.items():
+        if statuses.count(202) > 1:
+            yield f"{key} was new {statuses.count(202)} times"
+        if 200 in statuses and not {202, 503, None} & set(statuses):
+            yield f"{key} was a duplicate of nothing"
+
+
+def engine_is_whole(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+    """The database finds nothing wrong with itself."""
+    yield from evidence.damage
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "I1": i1_accepted_is_stored,
+    "I2": i2_effects_once,
+    "I3": i3_no_dead_lease,
+    "I4": i4_ends_or_goes_on,
+    "I5": i5_delivered,
+    "I6": i6_followed,
+    "I7": i7_attempts_bounded,
+    "I9": i9_conserved,
+    "I10": i10_stored_once,
+    "integrity": engine_is_whole,
+}
+
+
+def judge(evidence: Evidence, patience: Patience) -> list[Finding]:
+    """Everything that is wrong."""
+    return [
+        Finding(name, detail)
+        for name, check in CHECKS.items()
+        for detail in check(evidence, patience)
+    ]
+
+
+def census(evidence: Evidence) -> dict[str, int]:
+    """The figures that are compared: accepted, and where everything is now."""
+    accepted = {each.id for each in evidence.sent if each.status in ACCEPTED}
+    of_message = {row["id"]: row["message_id"] for row in evidence.tables["webhooks"]}
+    jobs: Sequence[Row] = [row for row in evidence.tables["jobs"] if row["kind"] == "webhook"]
+    states = Counter(row["state"] for row in jobs if of_message.get(row["subject"]) in accepted)
+    live = sum(number for state, number in states.items() if state not in RESTING)
+    return {
+        "requests": len(evidence.sent),
+        "without_answer": sum(each.status is None for each in evidence.sent),
+        "accepted": len(accepted),
+        **{state: states[state] for state in sorted(RESTING)},
+        "live": live,
+        "events": len(evidence.tables["events"]),
+        "deliveries": len(evidence.tables["deliveries"]),
+        "leases_expired": sum(
+            row["outcome"] == "lease_expired" for row in evidence.tables["attempts"]
+        ),
+    }
+
+
+def _runs(evidence: Evidence) -> defaultdict[str, Counter[str]]:
+    """The states of each webhook's jobs, of which there is one for each time it was asked for."""
+    runs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for job in evidence.tables["jobs"]:
+        if job["kind"] == "webhook":
+            runs[job["subject"]][job["state"]] += 1
+    return runs

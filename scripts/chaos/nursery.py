@@ -1,0 +1,135 @@
+"""Bears gateways: a process that has loaded everything, and forks one for each order.
+
+    python nursery.py [--lease SECONDS --sweep SECONDS]
+
+Loading the gateway costs two seconds of processor time, a fork of what is loaded a few hundredths:
+so hundreds of kills fit into a minute. What runs in the child is the real command line (`gateway
+serve`, `gateway worker`) on the real files. Orders are lines of JSON on the standard input,
+`{"argv": [...], "env": {...}, "out": "<file>"}`; each is answered by `{"born": <pid>}`, and each
+end by `{"died": <pid>, "status": <wait status>}`. When the input ends, so do the children.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+from typing import Any, Final
+
+KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
+
+
+def main() -> None:
+    """Serve orders until the input ends."""
+    options = _options()
+    _load(options.lease, options.sweep)
+    waker, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    _say({"ready": os.getpid()})
+    children: set[int] = set()
+    unread = b""
+    while True:
+        readable, _, _ = select.select([0, waker], [], [])
+        if waker in readable:
+            os.read(waker, 4096)
+            _bury(children)
+        if 0 in readable:
+            chunk = os.read(0, 65536)
+            if not chunk:
+                break
+            *lines, unread = (unread + chunk).split(b"\n")
+            children.update(_bear(json.loads(line)) for line in lines)
+    for pid in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Forks gateways.")
+    parser.add_argument("--lease", type=float)
+    parser.add_argument("--sweep", type=float)
+    return parser.parse_args()
+
+
+def _load(lease: float | None, sweep: float | None) -> None:
+    """Everything that a gateway loads is loaded by opening one on a database in memory."""
+    app = importlib.import_module("gateway.app")
+    settings = importlib.import_module("gateway.settings")
+    importlib.import_module("gateway.cli.edge")
+    for name in ("serve", "worker"):
+        importlib.import_module(f"gateway.cli.{name}")
+    for name in ("sqlite", "postgresql.asyncpg"):
+        importlib.import_module(f"sqlalchemy.dialects.{name}")
+    environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_DATABASE_URL": "memory:"}
+
+    async def rehearse() -> None:
+        read = settings.read_settings(environment, None, {"data": "/nonexistent"})
+        async with app.Gateway.open(read) as gateway:
+            gateway.site()
+
+    with contextlib.suppress(Exception):
+        asyncio.run(rehearse())
+    if lease is not None:
+        # Not a setting: the times of the product are not the operator's to choose.
+        work = importlib.import_module("gateway.assembly.work")
+        work.Pace = functools.partial(  # type: ignore[attr-defined]  # its own name for it
+            work.Pace, lease_seconds=lease, sweep_seconds=sweep or lease / 6
+        )
+    gc.collect()
+    gc.freeze()
+
+
+def _bear(order: dict[str, Any]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _live(order)
+        finally:
+            os._exit(70)
+    _say({"born": pid})
+    return pid
+
+
+def _live(order: dict[str, Any]) -> None:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    out = os.open(order["out"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (out, 1), (out, 2)):
+        os.dup2(source, target)
+    for name in [name for name in os.environ if name.startswith("GATEWAY_")]:
+        del os.environ[name]
+    os.environ.update({"GATEWAY_BOOTSTRAP_KEY": KEY, **order["env"]})
+    importlib.reload(sys.modules["gateway.failpoints"])  # it has read the environment already
+    sys.argv = ["gateway", *order["argv"]]
+    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
+    with contextlib.suppress(SystemExit):
+        importlib.import_module("gateway.__main__").main()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _bury(children: set[int]) -> None:
+    while children:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        children.discard(pid)
+        _say({"died": pid, "status": status})
+
+
+def _say(message: dict[str, int]) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The chaos scripts, in runs small enough for every merge. The same scripts do the large ones."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gateway_process import REPOSITORY, clean_environment
+from tests.postgres import VARIABLE, server_url
+
+CHAOS = REPOSITORY / "scripts" / "chaos"
+SECONDS = 500
+PLACES = 16
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def figures(script: str, engine: str, *arguments: str) -> dict[str, Any]:
+    """What a script found on one engine; everything must hold."""
+    more = {VARIABLE: server_url()} if engine == "postgres" else {}
+    done = subprocess.run(
+        [sys.executable, str(CHAOS / script), "--engine", engine, "--json", *arguments],
+        capture_output=True,
+        text=True,
+        env=clean_environment(more),
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.stdout, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)["engines"][engine]
+    assert (done.returncode, found["failures"]) == (0, [])
+    return found
+
+
+@pytest.mark.slow
+def test_r1_kills_at_random_lose_and_repeat_nothing(engine: str) -> None:
+    found = figures("kill.py", engine, "--kills", "100", "--lease", "3", "--rate", "100")
+    assert sum(found["kills"].values()) == 100
+    assert found["accepted"] == found["completed"] + found["dead_letter"] > 0
+
+
+@pytest.mark.slow
+def test_r2_each_failpoint_is_hit_and_survived(engine: str) -> None:
+    found = figures("failpoints.py", engine, "--times", "1")
+    assert len(found["deaths"]) == PLACES
+    assert set(found["deaths"].values()) == {1}
+
+
+@pytest.mark.slow
+def test_r3_r4_the_dead_are_replaced_and_zombies_refused(engine: str) -> None:
+    found = figures("takeover.py", engine, "--claims", "100", "--zombies", "2", "--lease", "3")
+    assert found["claims_of_the_dead"] >= 100
+    assert found["taken_back_max_seconds"] <= found["limit_seconds"]
+    assert found["claims_held_past_their_lease"] > 0
+
+
+@pytest.mark.slow
+def test_r5_r6_storms_are_stored_once_and_crowds_work_once(engine: str) -> None:
+    size = ("--ids", "50", "--parallel", "50", "--jobs", "400", "--workers", "8")
+    found = figures("storm.py", engine, *size)
+    assert found["answers"] == {"202": 50, "200": 50 * 49}
+    assert found["completed"] == found["jobs"] == 400
+
+
+@pytest.mark.slow
+def test_r14_followers_see_every_event_once(engine: str) -> None:
+    size = ("--followers", "8", "--disconnects", "6", "--kills", "2")
+    assert figures("resume.py", engine, *size)["resumes"] >= 40
+
+
+@pytest.mark.parametrize("script", sorted(each.name for each in CHAOS.glob("*.py")))
+def test_each_script_says_what_it_does(script: str) -> None:
+    text = (CHAOS / script).read_text()
+    if "ArgumentParser" not in text and "parser(__doc__)" not in text:
+        return
+    done = subprocess.run(
+        [sys.executable, str(CHAOS / script), "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=Path("/"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "usage:" in done.stdout
