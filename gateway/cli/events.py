@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.operator import Operator, operator_options, run_operator
-from gateway.cli.output import plain
+from gateway.cli.plain import plain
 from gateway.contract import jsontext
 
 _POLL_SECONDS: Final = 0.5

@@ -79,7 +79,7 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
-class _Id(click.ParamType):
+class _Id(click.ParamType[str, str]):
     """The id of something at the gateway, which stands as one segment in the path to it."""
 
     name = "id"

@@ -6,7 +6,8 @@ import click
 
 from gateway.cli.exits import OK
 from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
-from gateway.cli.output import counted, plain, print_json, print_table
+from gateway.cli.output import counted, print_json, print_table
+from gateway.cli.plain import plain
 from gateway.cli.repeating import place_of, tell_of_each, tried
 from gateway.store.records import JobState
 
