@@ -79,11 +79,7 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
-<<<<<<< HEAD
-class _Id(click.ParamType[str]):
-=======
 class _Id(click.ParamType[str, str]):
->>>>>>> adversary
     """The id of something at the gateway, which stands as one segment in the path to it."""
 
     name = "id"
