@@ -28,7 +28,6 @@ _ARRIVALS: Final = "tests/unit/webhooks/test_arrivals.py"
 _BACKOFF: Final = "tests/unit/jobs/test_backoff.py"
 _WORKER: Final = "tests/unit/jobs/test_worker.py"
 _DOOR: Final = "tests/interaction/test_webhook_refusals.py"
-_LOOKING: Final = "tests/functional/test_worker_processes.py"
 
 BUGS: Final = (
     Bug(
@@ -151,7 +150,7 @@ BUGS: Final = (
         "gateway/jobs/crew.py",
         "await _wait(self._work_may_be_there, self._pace.poll_seconds)",
         "await self._work_may_be_there.wait()",
-        (_WORKER, _LOOKING),
+        (_WORKER,),
     ),
     Bug(
         "a commit that failed is answered as if it had not",

@@ -5,8 +5,9 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,7 @@ class Cluster(Struct, frozen=True):
     async def start(self) -> bool:
         """Start it; whether it is up."""
         options = f"-p {self.port} -k {self.folder} -c max_wal_size=64MB -c min_wal_size=32MB"
+        options += " -c max_connections=500"
         return await self._control("start", "-w", "-o", options, "-l", str(self.folder / "log"))
 
     async def restart(self, how: str) -> None:
@@ -69,6 +71,15 @@ async def cluster_in(folder: Path) -> AsyncIterator[Cluster]:
         yield made
     finally:
         await made.stop()
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder through which PostgreSQL's own user gets to its files."""
+    with tempfile.TemporaryDirectory(prefix="chaos-database-") as made:
+        place = Path(made)
+        place.chmod(0o711)
+        yield place
 
 
 def _place(folder: Path) -> Cluster:

@@ -12,7 +12,6 @@ itself within five seconds, without being restarted. It needs root, for a small 
 import asyncio
 import errno
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -21,7 +20,7 @@ from random import Random
 from typing import Any, Final
 
 import asyncpg  # type: ignore[import-untyped]  # it ships no types
-from cluster import Cluster, cluster_in
+from cluster import Cluster, cluster_in, open_folder
 from gateways import SECRET, ChaosError, environment, nursery, serving
 from msgspec.structs import replace
 from sender import Sender, opened, sending
@@ -53,7 +52,7 @@ async def run(trial: Trial) -> dict[str, Any]:
     """What can be done to this engine, each on a database of its own."""
     options, figures, failures = trial.options, {}, []
     if trial.engine == "postgres" and options.restarts + options.terminations:
-        with _open_folder() as place:
+        with open_folder() as place:
             async with cluster_in(place / "server") as cluster:
                 own = _of(trial, "restarted", cluster.url)
                 figures["restarted"] = await _suffer(own, Restarts(own, cluster))
@@ -171,7 +170,7 @@ async def _suffer(own: Trial, trouble: Trouble) -> dict[str, Any]:
 async def _volume(trial: Trial) -> AsyncIterator[tuple[Trial, Fillings]]:
     """A small volume with the database on it."""
     size = f"size={_VOLUME[trial.engine]}"
-    with _open_folder() as place:
+    with open_folder() as place:
         if not await _done("mount", "-t", "tmpfs", "-o", size, "tmpfs", str(place)):
             raise ChaosError("a volume cannot be made; run this as root, or with --fillings 0")
         try:
@@ -184,15 +183,6 @@ async def _volume(trial: Trial) -> AsyncIterator[tuple[Trial, Fillings]]:
                     yield own, Fillings(own, place, cluster)
         finally:
             await _done("umount", "-l", str(place))
-
-
-@contextmanager
-def _open_folder() -> Iterator[Path]:
-    """A folder through which PostgreSQL's own user gets to its files."""
-    with tempfile.TemporaryDirectory(prefix="chaos-database-") as made:
-        place = Path(made)
-        place.chmod(0o711)
-        yield place
 
 
 async def _done(*command: str) -> bool:

@@ -22,6 +22,8 @@ _LIFE: Final = (0.05, 1.0)
 _REST_SECONDS: Final = 0.1
 _END_SECONDS: Final = 120.0
 _OPENING_SECONDS: Final = 20.0
+_LATER: Final = (b"429", b"503")
+"""Too many connections at the moment, or a gateway that is not ready."""
 
 
 def main() -> int:
@@ -139,7 +141,9 @@ class Follower:
             async with asyncio.timeout(_OPENING_SECONDS):
                 writer.write(self._request())
                 status = await reader.readuntil(b"\r\n\r\n")
-            if b" 200 " not in status.partition(b"\r\n")[0]:
+            if status.split(b" ", 2)[1] in _LATER:
+                return False
+            if status.split(b" ", 2)[1] != b"200":
                 raise ChaosError(f"/events was answered {status[:200]!r}")
             is_answered = True
             self.resumes += bool(self._cursor)

@@ -14,8 +14,10 @@ import time
 from collections import Counter
 from typing import Any, Final
 
+from cluster import cluster_in, open_folder
 from evidence import read_log
 from gateways import SECRET, Nursery, Process, environment, nursery, serving
+from msgspec.structs import replace
 from sender import Sender, opened, quote
 from trial import Trial, failures_of, free_port, parser, play
 
@@ -34,7 +36,15 @@ def main() -> int:
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine."""
+    """One run on one engine; on PostgreSQL a server of its own takes so many connections."""
+    if trial.engine == "sqlite":
+        return await _run(trial)
+    with open_folder() as place:
+        async with cluster_in(place / "server") as cluster:
+            return await _run(replace(trial, database=cluster.url))
+
+
+async def _run(trial: Trial) -> dict[str, Any]:
     async with nursery(trial.folder, tree=trial.options.tree) as born:
         servers = [await _serve(born, trial, "0") for _ in range(_servers(trial))]
         began = time.monotonic()

@@ -25,7 +25,6 @@ _BIG: Final = "64"
 """Of a worker that claims some hundred jobs at once."""
 _LEASE_SECONDS: Final = 30.0
 _SWEEP_SECONDS: Final = 5.0
-_MARGIN_SECONDS: Final = 1.0
 _ZOMBIE_LEASE_SECONDS: Final = 2.0
 _HELD: Final = "SELECT count(*) FROM jobs WHERE state = 'processing' AND claimed_by LIKE '%:{pid}'"
 _EXPIRED: Final = (
@@ -40,6 +39,7 @@ def main() -> int:
     made.add_argument("--claims", type=int, default=1000)
     made.add_argument("--zombies", type=int, default=100)
     made.add_argument("--lease", type=float, help="of R3, instead of the gateway's 30 s")
+    made.add_argument("--margin", type=float, default=1.0, help="seconds after lease and sweep")
     options = made.parse_args()
     return play(options, "takeover", options.zombies, run)
 
@@ -79,7 +79,7 @@ async def take_over(trial: Trial) -> dict[str, Any]:
         *((ended - deaths[by], started - deaths[by]) for by, ended, started in _by_pid(rows)),
         strict=True,
     )
-    limit = lease + sweep + _MARGIN_SECONDS
+    limit = lease + sweep + options.margin
     late = sum(each > limit for each in back)
     return {
         "claims_of_the_dead": len(rows),

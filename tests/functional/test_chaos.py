@@ -54,7 +54,9 @@ def test_r2_each_failpoint_is_hit_and_survived(engine: str) -> None:
 
 @pytest.mark.slow
 def test_r3_r4_the_dead_are_replaced_and_zombies_refused(engine: str) -> None:
-    found = figures("takeover.py", engine, "--claims", "100", "--zombies", "2", "--lease", "3")
+    # The margin of the large run is a second; here others may be at work on the machine.
+    size = ("--claims", "100", "--zombies", "2", "--lease", "3", "--margin", "5")
+    found = figures("takeover.py", engine, *size)
     assert found["claims_of_the_dead"] >= 100
     assert found["taken_back_max_seconds"] <= found["limit_seconds"]
     assert found["claims_held_past_their_lease"] > 0
