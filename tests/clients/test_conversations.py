@@ -21,7 +21,7 @@ def test_an_administrator_is_shown_exactly_the_granted_tools(conversation: Conve
     """Same tools, same order, same schemas as `generated/tools.json`, in both eras."""
     granted = [tool for tool in published_tools() if tool["name"] != UNGRANTED]
 
-    assert len([tool for tool in granted if tool["name"] != MADE_BY_THE_README]) == 38
+    assert len([tool for tool in granted if tool["name"] != MADE_BY_THE_README]) == 45
     assert conversation.tools == granted
 
 
