@@ -8,7 +8,8 @@ from typing import Any
 from gateway.codegen import meta
 from gateway.codegen.generate import generate
 
-ASSETS = Path(__file__).parent / "assets" / "contracts"
+SMALL = Path(__file__).parent / "golden/enum/in"
+"""Contracts of one tool, without kinds of rows."""
 MOMENT = {"description": "When.", "type": "string", "format": "date-time", "readOnly": True}
 UUID = {"description": "An id.", "type": "string", "format": "uuid", "readOnly": True}
 
@@ -44,7 +45,7 @@ class Shelf:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        shutil.copytree(ASSETS / "minimal", root / "schemas")
+        shutil.copytree(SMALL, root / "schemas")
         meta.install(root / "schemas")
 
     def declare(self, **kinds: dict[str, Any]) -> None:

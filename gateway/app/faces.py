@@ -25,7 +25,6 @@ VERSION: Final = version("contract-gateway")
 
 def site_of(parts: Parts, settings: Settings) -> App:
     """Everything that is served over HTTP. Raises `ContractError` for damaged routes."""
-    followers = Followers(parts.work.feed, parts.identification, parts.policy, parts.audit)
     return build_site(
         SiteParts(
             invoke=parts.pipeline.invoke,
@@ -40,11 +39,16 @@ def site_of(parts: Parts, settings: Settings) -> App:
                 body_deadline_seconds=settings.body_deadline_seconds,
             ),
             version=VERSION,
-            followers=followers,
+            followers=followers_of(parts, parts.identification),
             webhooks=parts.webhook_door,
             operator=operator_routes(parts, parts.identification),
         )
     )
+
+
+def followers_of(parts: Parts, identification: Identification) -> Followers:
+    """Who may follow the events, of those that `identification` knows."""
+    return Followers(parts.work.feed, identification, parts.policy, parts.audit)
 
 
 def operator_routes(parts: Parts, identification: Identification) -> list[HTTPRouteHandler]:

@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from gateway.app.faces import operator_routes, site_of
+from gateway.app.faces import followers_of, operator_routes, site_of
 from gateway.app.readiness import readiness_of
-from gateway.app.working import at_work
+from gateway.app.working import at_work, following
 from gateway.assembly import Parts, assemble
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
@@ -23,6 +23,7 @@ from gateway.contract import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
 from gateway.transports.asgi import App
+from gateway.transports.following import Followers
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness
 from gateway.transports.site import build_operator_site
@@ -167,6 +168,13 @@ class Gateway:
         pipeline = self.local_pipeline(agent)
         parts = self.parts
         return Tools(pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy)
+
+    @asynccontextmanager
+    async def local_followers(self, agent: str) -> AsyncIterator[Followers]:
+        """Those in this process who follow the events as `agent`, for the length of a block."""
+        parts = self.parts
+        async with following(parts):
+            yield followers_of(parts, LocalIdentification(agent))
 
     def site(self) -> App:
         """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""

@@ -27,6 +27,8 @@ async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIte
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
+    # So that a key that was replaced can go.
+    await work.book.reseal()
     await announce_contract(parts.store.events, parts.catalogue.openapi)
     async with kept_going(tasks):
         if not settings.workers:
@@ -34,6 +36,13 @@ async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIte
             return
         async with _working(work.worker):
             yield
+
+
+@asynccontextmanager
+async def following(parts: Parts) -> AsyncIterator[None]:
+    """Let callers in this process follow the events that others publish."""
+    async with kept_going({"feed": parts.work.feed.run}):
+        yield
 
 
 @asynccontextmanager

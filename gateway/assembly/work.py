@@ -74,8 +74,13 @@ def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
     feed = Feed(store.events)
-    sequencer = Sequencer(store.events, feed.wake)
     sources = _sources(grounds)
+
+    def on_published() -> None:
+        feed.wake()
+        worker.wake()
+
+    sequencer = Sequencer(store.events, on_published)
     worker = Worker(
         store.queue,
         _runs(grounds, sources, outbound, keyring),

@@ -83,6 +83,7 @@ class Catalogue:
         upstreams: Mapping[str, Upstream],
         grants: Mapping[str, frozenset[str]],
         openapi: bytes,
+        asyncapi: bytes = b"{}",
         happenings: Happenings = NOTHING_HAPPENS,
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
@@ -90,6 +91,7 @@ class Catalogue:
         self.grants = grants
         """Agent to the operation ids it may call."""
         self.openapi = openapi
+        self.asyncapi = asyncapi
         self.webhooks = happenings.webhooks
         self.events = happenings.events
         self.entities = happenings.entities

@@ -30,7 +30,8 @@ def open_catalogue(package: str) -> Catalogue:
         _entries(operations, tools, folder / "tools.json"),
         upstreams=upstreams,
         grants=_grants(package, folder),
-        openapi=_openapi(folder / "openapi.json"),
+        openapi=_document(folder / "openapi.json"),
+        asyncapi=_document(folder / "asyncapi.json"),
         happenings=Happenings(
             webhooks=open_webhooks(package, folder),
             events=open_events(folder / "events.json"),
@@ -104,7 +105,7 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
     return Entry(operation, tool, listing, Gate(listing.input_schema), Gate(listing.output_schema))
 
 
-def _openapi(path: Path) -> bytes:
+def _document(path: Path) -> bytes:
     with reading(path):
         text = path.read_bytes()
         msgspec.json.decode(text, type=dict[str, Any])

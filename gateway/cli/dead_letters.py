@@ -4,7 +4,7 @@ from typing import Any, Final, get_args
 
 import click
 
-from gateway.cli.operator import Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.repeating import tell_of_each, tried
 from gateway.store.records import JobKind
@@ -46,9 +46,10 @@ def list_dead_letters(
 
 
 @command.command(
-    "redrive", epilog="Example: gateway dead-letters redrive --all --kind delivery --lane ep_1a2b"
+    "redrive",
+    epilog="Example: gateway dead-letters redrive --all --kind delivery --lane 6f0c3e1a-…",
 )
-@click.argument("job_ids", nargs=-1, metavar="[JOB_ID...]")
+@click.argument("job_ids", type=ID, nargs=-1, metavar="[JOB_ID...]")
 @click.option("--all", "is_all", is_flag=True, help="Every dead letter that the filters admit.")
 @_kind
 @_lane
@@ -82,5 +83,5 @@ def redrive(
 async def _dead(
     operator: Operator, kind: str | None, lane: str | None, limit: int | None
 ) -> list[dict[str, Any]]:
-    query = {"kind": kind, "lane": lane, "state": "dead_letter"}
+    query = {"kind": kind, "lane": lane, "state": "dead_letter", "is_last": "true"}
     return [each async for each in operator.pages(_JOBS, query, limit)]

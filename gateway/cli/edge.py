@@ -9,6 +9,7 @@ import click
 from gateway.cli.commands import cli
 from gateway.cli.diagnosis import parted
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
+from gateway.cli.refused import Refused
 from gateway.cli.streams import Unwritable
 from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
 
@@ -70,18 +71,19 @@ def _explanation(error: Exception) -> tuple[str, str]:
             return error.format_message(), ""
         case Unwritable(reason=reason):
             return f"the output cannot be written ({reason})", "send it to another place"
-        case OperatorError():
-            return _split(error)
         case GatewayError():
-            problem, fix = parted(error.detail)
-            return problem, fix or ""
+            return _said(error)
         case _:
             return f"a defect of the gateway: {_defect(error)}", "report it with the command"
 
 
-def _split(error: OperatorError) -> tuple[str, str]:
+def _said(error: GatewayError) -> tuple[str, str]:
+    if isinstance(error, Refused):
+        return error.told, error.fix
     problem, fix = parted(error.detail)
-    return problem, fix or next(_FIXES[kind] for kind in type(error).__mro__ if kind in _FIXES)
+    if fix is None and isinstance(error, OperatorError):
+        return problem, next(_FIXES[kind] for kind in type(error).__mro__ if kind in _FIXES)
+    return problem, fix or ""
 
 
 def _defect(error: Exception) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import print_json, print_table
 
 _ROOT: Final = "/operator/endpoints"
@@ -53,8 +53,8 @@ def list_endpoints(*, as_json: bool, **flags: Any) -> None:
         print_table(_COLUMNS, map(_row, found))
 
 
-@command.command("show", epilog="Example: gateway endpoints show ep_1a2b --state dead_letter")
-@click.argument("endpoint_id")
+@command.command("show", epilog="Example: gateway endpoints show 6f0c3e1a-… --state dead_letter")
+@click.argument("endpoint_id", type=ID)
 @click.option("--state", help="Only deliveries in this state.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most.")
 @operator_options
@@ -75,8 +75,8 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
     print_table(columns, map(_delivery, found["deliveries"]))
 
 
-@command.command("test", epilog="Example: gateway endpoints test ep_1a2b")
-@click.argument("endpoint_id")
+@command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
     """Send a test event now and say how the endpoint answered; what it says is not shown."""
@@ -88,24 +88,24 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
     return OK if found["is_success"] else FINDINGS
 
 
-@command.command("disable", epilog="Example: gateway endpoints disable ep_1a2b")
-@click.argument("endpoint_id")
+@command.command("disable", epilog="Example: gateway endpoints disable 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Deliver nothing to it any more; what waits for it is cancelled."""
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
 
 
-@command.command("enable", epilog="Example: gateway endpoints enable ep_1a2b")
-@click.argument("endpoint_id")
+@command.command("enable", epilog="Example: gateway endpoints enable 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Deliver to it again, from the next event on."""
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
 
 
-@command.command("rotate", epilog="Example: gateway endpoints rotate ep_1a2b --grace-hours 24")
-@click.argument("endpoint_id")
+@command.command("rotate", epilog="Example: gateway endpoints rotate 6f0c3e1a-… --grace-hours 24")
+@click.argument("endpoint_id", type=ID)
 @click.option(
     "--grace-hours",
     type=click.FloatRange(0, 168),
@@ -120,8 +120,8 @@ def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any)
     _tell_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
 
 
-@command.command("remove", epilog="Example: gateway endpoints remove ep_1a2b")
-@click.argument("endpoint_id")
+@command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
 @operator_options
 def remove(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Forget the endpoint; what waits for it is cancelled."""

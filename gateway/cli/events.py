@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.operator import Operator, operator_options, run_operator
+from gateway.cli.plain import plain
 from gateway.contract import jsontext
 
 _POLL_SECONDS: Final = 0.5
@@ -57,4 +58,4 @@ async def _events(
 
 
 def _line(event: dict[str, Any]) -> str:
-    return f"{event['position']:>8} {event['time']} {event['type']} {event['subject']}"
+    return plain(f"{event['position']:>8} {event['time']} {event['type']} {event['subject']}")

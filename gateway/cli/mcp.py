@@ -63,9 +63,11 @@ def serve_stdio_here(
 async def _serve(settings: Settings, agent: str, connector: str | None) -> None:
     async with Gateway.open(settings) as gateway:
         tell_of_new_key(gateway, settings)
-        await serve_stdio(
-            gateway.local_tools(agent),
-            VERSION,
-            max_message_bytes=settings.max_body_bytes,
-            connector=connector,
-        )
+        async with gateway.local_followers(agent) as followers:
+            await serve_stdio(
+                gateway.local_tools(agent),
+                VERSION,
+                max_message_bytes=settings.max_body_bytes,
+                connector=connector,
+                followers=followers,
+            )

@@ -12,9 +12,9 @@ import httpx
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.cli.exits import FINDINGS
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
@@ -27,24 +27,6 @@ _TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
 _ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
 
 
-class Refused(click.ClickException):
-    """The gateway did not do it, and says why."""
-
-    exit_code = FINDINGS
-
-    def __init__(self, problem: Mapping[str, Any]) -> None:
-        super().__init__(str(problem.get("detail", "The gateway refused.")))
-        self.problem = problem
-
-    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
-        """The gist, each broken rule, and the fix, on standard error."""
-        click.echo(f"error: {self.problem.get('code')}: {self.message}", err=True)
-        for violation in self.problem.get("errors", ()):
-            click.echo(f"  {violation.get('pointer')}: {violation.get('detail')}", err=True)
-        if advice := _ADVICE.get(str(self.problem.get("type"))):
-            click.echo(f"fix: {advice}", err=True)
-
-
 class Operator:
     """One gateway, asked as its operator."""
 
@@ -54,11 +36,16 @@ class Operator:
     async def ask(
         self, method: str, path: str, *, query: Mapping[str, Any] = {}, body: Any = None
     ) -> Any:
-        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers."""
+        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers.
+
+        Raises `click.UsageError` for what the command line holds and no request can.
+        """
         given = {name: str(value) for name, value in query.items() if value is not None}
-        content = None if body is None else jsontext.encode(body)
         try:
+            content = None if body is None else jsontext.encode(body)
             reply = await self._client.request(method, path, params=given, content=content)
+        except UnicodeEncodeError:
+            raise click.UsageError("the options hold what is not UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
@@ -71,7 +58,8 @@ class Operator:
                 f"{self._client.base_url} answered what no gateway answers; correct --url"
             ) from None
         if not reply.is_success:
-            raise Refused(value if isinstance(value, dict) else {})
+            problem = value if isinstance(value, dict) else {}
+            raise Refused(problem, _ADVICE.get(str(problem.get("type")), ""))
         return value
 
     async def pages(
@@ -91,9 +79,24 @@ class Operator:
             left = None if left is None else left - len(page["items"])
 
 
+class _Id(click.ParamType[str, str]):
+    """The id of something at the gateway, which stands as one segment in the path to it."""
+
+    name = "id"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        """The same text. Raises `click.BadParameter` for what would be another path."""
+        if not value.isprintable() or not value.strip(". ") or "/" in value:
+            self.fail("this is no id; lists show them", param, ctx)
+        return value
+
+
+ID: Final = _Id()
+
+
 def segment(text: str) -> str:
     """`text` as one segment of a path."""
-    return quote(text, safe="", errors="surrogateescape")
+    return quote(text, safe="")
 
 
 def operator_options(command: _Command) -> _Command:

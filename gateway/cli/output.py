@@ -1,6 +1,7 @@
 """How the command line prints: tables for people, JSON for programs, progress on a terminal."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,9 +21,12 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from gateway.cli.plain import plain
 from gateway.cli.streams import Unwritable
 
 _log: Final = logging.getLogger(__name__)
+_OBEYED: Final = re.compile(r"[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What JSON may hold and terminals act upon: control characters, and marks of direction."""
 _PIPE_COLUMNS: Final = 240
 """A file or a pipe has no width; rich would cut at 80."""
 
@@ -34,17 +38,23 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
+def plain_lines(text: str) -> str:
+    """The same, but for the ends of lines."""
+    return "\n".join(map(plain, text.split("\n")))
+
+
 def print_json(value: Any) -> None:
     """`value` as indented JSON on stdout; structs and times are written as msgspec writes them."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    click.echo(text.decode())
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    # Only strings can hold these: there they may stand as escapes.
+    click.echo(_OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """A table on stdout, with a rule under its head and none around it."""
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(plain_lines(each) if isinstance(each, str) else each for each in row))
     out = console()
     with out.capture() as captured:
         out.print(table)

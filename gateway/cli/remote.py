@@ -36,7 +36,8 @@ class _Mcp(Struct):
 
 
 class _Operation(Struct):
-    mcp: _Mcp = field(name="x-mcp")
+    mcp: _Mcp | None = field(name="x-mcp", default=None)
+    """None of what is no tool, such as a webhook."""
 
 
 class _PathItem(Struct):
@@ -147,4 +148,5 @@ def _routes(document: Answer) -> dict[str, str]:
         raise ConfigurationError(
             "--url has no OpenAPI document of a gateway; call the tool by its operation id"
         ) from None
-    return {name: path for path, item in paths.items() for name in item.post.mcp.names}
+    tools = ((path, item.post.mcp) for path, item in paths.items())
+    return {name: path for path, mcp in tools if mcp is not None for name in mcp.names}

@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator, Refused
+from gateway.cli.operator import Operator
 from gateway.cli.output import print_json
+from gateway.cli.plain import plain
+from gateway.cli.refused import Refused
 
 
 async def tried(
@@ -28,7 +30,7 @@ def tell_of_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -
         print_json(found)
     else:
         for each in found:
-            click.echo(f"{each['id']} {_why(each) or done}")
+            click.echo(plain(f"{each['id']} {_why(each) or done}"))
         if not found:
             click.echo("there is nothing to do")
     return FINDINGS if any(map(_why, found)) else OK

@@ -5,8 +5,9 @@ from typing import Any, Final, get_args
 import click
 
 from gateway.cli.exits import OK
-from gateway.cli.operator import Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
+from gateway.cli.plain import plain
 from gateway.cli.repeating import place_of, tell_of_each, tried
 from gateway.store.records import JobState
 
@@ -51,7 +52,7 @@ def list_webhooks(
 
 
 @command.command("show", epilog="Example: gateway webhooks show 019a8f3e-…")
-@click.argument("webhook_id")
+@click.argument("webhook_id", type=ID)
 @operator_options
 def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
     """Show one webhook: its payload as received, what it breaks, and each attempt at it."""
@@ -60,12 +61,13 @@ def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
         print_json(found)
         return
     for name in ("id", "provider", "profile", "event_type", "message_id", "received_at", "state"):
-        click.echo(f"{name:12} {found[name]}")
+        click.echo(plain(f"{name:12} {found[name]}"))
     for refusal in found["refusals"]:
-        click.echo(f"{'breaks':12} {place_of(refusal)}")
+        click.echo(plain(f"{'breaks':12} {place_of(refusal)}"))
     for attempt in found["history"]:
         what = " ".join(filter(None, (attempt["error"], attempt["detail"])))
-        click.echo(f"{'attempt':12} {attempt['ended_at']} {attempt['outcome']} {what}".rstrip())
+        line = f"{'attempt':12} {attempt['ended_at']} {attempt['outcome']} {what}"
+        click.echo(plain(line.rstrip()))
     click.echo("payload")
     print_json(found["payload"])
 
@@ -73,7 +75,7 @@ def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
 @command.command(
     "replay", epilog="Example: gateway webhooks replay 019a8f3e-… ; again with --force when done"
 )
-@click.argument("webhook_ids", nargs=-1, required=True, metavar="WEBHOOK_ID...")
+@click.argument("webhook_ids", type=ID, nargs=-1, required=True, metavar="WEBHOOK_ID...")
 @click.option("--force", is_flag=True, help="Also what was completed: its effects are repeated.")
 @operator_options
 def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags: Any) -> int:

@@ -160,7 +160,7 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     profiles: tuple[Profile, ...]
     events: tuple[WebhookEvent, ...]
     max_body_bytes: int = 1024 * 1024
-    rate: SourceRate = SourceRate(per_second=1000, burst=2000)
+    rate: SourceRate = SourceRate(per_second=5000, burst=10_000)
     keep_headers: tuple[str, ...] = ()
     """Lower-case names of headers that are stored with the body; never a proof."""
     settings: tuple[WebhookSetting, ...] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -107,20 +107,26 @@ class EndpointBook:
         if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             detail = f"grace_seconds must be from 0 to {MAX_GRACE_SECONDS:g}"
             raise InvalidArguments.at("/grace_seconds", "maximum", detail)
-        endpoint = await self._endpoints.find(endpoint_id)
-        if endpoint is None:
-            return None
+        # Of two at once the second keeps the secret of the first: one that was told must sign.
+        while endpoint := await self._endpoints.find(endpoint_id):
+            new = self._rotated(endpoint, grace_seconds)
+            if await self._replace_secret(endpoint, new.endpoint):
+                return new
+        return None
+
+    def _rotated(self, endpoint: Endpoint, grace_seconds: float) -> NewSecret:
         secret = standard.new_secret()
         kept = endpoint.secret if grace_seconds else None
         until = self._clock.now() + timedelta(seconds=grace_seconds) if grace_seconds else None
-        values: dict[str, Any] = {
-            "secret": self._keyring.seal(secret, endpoint_id),
-            "previous_secret": kept,
-            "previous_until": until,
-        }
-        if not await self._endpoints.change(endpoint_id, values):
-            return None
-        return NewSecret(secret=secret, endpoint=replace(endpoint, **values))
+        sealed = self._keyring.seal(secret, endpoint.id)
+        new = replace(endpoint, secret=sealed, previous_secret=kept, previous_until=until)
+        return NewSecret(secret=secret, endpoint=new)
+
+    async def _replace_secret(self, old: Endpoint, new: Endpoint) -> bool:
+        """Whether `old` still had the secret that it was read with, and now has that of `new`."""
+        names = ("secret", "previous_secret", "previous_until")
+        values = {name: getattr(new, name) for name in names}
+        return await self._endpoints.change(old.id, values, {"secret": old.secret})
 
     async def disable(self, endpoint_id: str) -> bool:
         """Deliver nothing more to it, nor what waits; False when there is no such endpoint."""
@@ -163,7 +169,9 @@ class EndpointBook:
         for endpoint in await self._endpoints.all():
             values = self._resealed(endpoint)
             if values:
-                count += await self._endpoints.change(endpoint.id, values)
+                # Who rotated meanwhile has sealed with the newest key already.
+                given = {name: getattr(endpoint, name) for name in values}
+                count += await self._endpoints.change(endpoint.id, values, given)
         return count
 
     def _resealed(self, endpoint: Endpoint) -> dict[str, bytes]:

@@ -71,7 +71,8 @@ def _seconds(retry_after: str | None, now: datetime) -> float | None:
         return float(retry_after)
     try:
         moment = parsedate_to_datetime(retry_after)
-    except ValueError:
+    except (ValueError, OverflowError):
+        # A year or a zone beyond all integers is no `ValueError` to the library.
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((moment - now).total_seconds(), 0.0)

@@ -137,6 +137,9 @@ class Crew:
         self._running.pop(task, None)
         self._is_alone = False
         self._room_may_be_there.set()
+        if self._lane_limit is not None:
+            # Its lane may have been full, and more of it waiting.
+            self._work_may_be_there.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("a defect of the worker: %s", type(error).__name__)
 

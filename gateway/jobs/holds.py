@@ -77,10 +77,11 @@ class Holds:
         asked_at = asyncio.get_running_loop().time()
         hit("jobs.in_heartbeat")
         kept = await self._queue.extend([hold.claim for hold in holds], self._pace.lease_seconds)
-        for hold in holds:
+        # Work that has ended meanwhile was dropped, and has no limit to be extended any more.
+        for hold in (each for each in holds if self._by_job.get(each.claim.job.id) is each):
             if hold.claim.job.id in kept:
                 hold.extend(asked_at + self._pace.holding_seconds)
-            elif self._by_job.get(hold.claim.job.id) is hold:
+            else:
                 self.lost += 1
                 hold.lose()
 

@@ -88,17 +88,28 @@ class Worker:
                 task.cancel()
 
     async def _sweep(self) -> None:
+        now = asyncio.get_running_loop().time
+        due = now() + self._pace.sweep_seconds
         while True:
-            await asyncio.sleep(self._pace.sweep_seconds)
-            hit("jobs.in_sweep")
-            try:
-                again, dead = await self._queue.sweep(_SWEEP_LIMIT, _CRASH_SECONDS, self._died)
-            except StoreError as error:
-                _log.error("ended claims cannot be taken back (%s)", error.detail)
-                continue
-            if again or dead:
-                _log.warning("claims of dead workers: %d tried again, %d dead letters", again, dead)
-                self._settled(Changes())
+            await asyncio.sleep(due - now())
+            # From its beginning to the next one's: what a sweep takes must not add to the wait.
+            due = now() + self._pace.sweep_seconds
+            taken = _SWEEP_LIMIT
+            while taken >= _SWEEP_LIMIT:
+                taken = await self._take_back()
+
+    async def _take_back(self) -> int:
+        """Take back claims that have ended; how many."""
+        hit("jobs.in_sweep")
+        try:
+            again, dead = await self._queue.sweep(_SWEEP_LIMIT, _CRASH_SECONDS, self._died)
+        except StoreError as error:
+            _log.error("ended claims cannot be taken back (%s)", error.detail)
+            return 0
+        if again or dead:
+            _log.warning("claims of dead workers: %d tried again, %d dead letters", again, dead)
+            self._settled(Changes())
+        return again + dead
 
     def _died(self, job: Job) -> Changes:
         return self._on_dead(job, Failure(error=LEASE_EXPIRED))

@@ -102,7 +102,7 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
             key_of(profile.proof, text)
         except UnfitSecret as error:
             raise ConfigurationError(
-                f"{origin}: each secret {error}; separate two of them by a comma"
+                f"{origin}: each secret {error}; a comma separates two, so none can hold one"
             ) from None
     return tuple(map(Secret, texts))
 

@@ -183,8 +183,12 @@ class Queue(Protocol):
         kind: JobKind | None = None,
         lane: str | None = None,
         state: JobState | None = None,
+        is_last: bool = False,
     ) -> list[Job]:
-        """The newest first; `page.after` is the last one's id."""
+        """The newest first; `page.after` is the last one's id.
+
+        `is_last`: only those that nobody has begun anew.
+        """
         ...
 
     async def find(self, job_id: str) -> Job | None: ...

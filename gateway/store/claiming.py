@@ -41,10 +41,12 @@ class Lane(Struct, frozen=True):
 _DUE_LANES: Final = text(
     """
     WITH RECURSIVE lanes(name) AS (
-        SELECT min(lane) FROM jobs WHERE state IN ('pending', 'failed') AND kind = :kind
+        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'failed') AND kind = :kind
+                ORDER BY lane LIMIT 1)
         UNION ALL
-        SELECT (SELECT min(lane) FROM jobs
-                WHERE state IN ('pending', 'failed') AND kind = :kind AND lane > lanes.name)
+        SELECT (SELECT lane FROM jobs
+                WHERE state IN ('pending', 'failed') AND kind = :kind AND lane > lanes.name
+                ORDER BY lane LIMIT 1)
         FROM lanes WHERE name IS NOT NULL
     )
     SELECT lanes.name, (
@@ -96,7 +98,7 @@ def fair_shares(
 
 
 async def _lanes(connection: AsyncConnection, wanted: Wanted, now: datetime) -> list[Lane]:
-    under_way = await _under_way(connection)
+    under_way = await _under_way(connection, wanted.kinds)
     lanes: list[Lane] = []
     for kind in wanted.kinds:
         asked = {"kind": kind, "now": now, "limit": wanted.limit}
@@ -105,8 +107,11 @@ async def _lanes(connection: AsyncConnection, wanted: Wanted, now: datetime) -> 
     return [lane for lane in lanes if lane.due]
 
 
-async def _under_way(connection: AsyncConnection) -> Mapping[tuple[str, str], int]:
-    counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(CLAIMED)
+async def _under_way(
+    connection: AsyncConnection, kinds: Sequence[JobKind]
+) -> Mapping[tuple[str, str], int]:
+    # Without the kinds, SQLite would read an index of all jobs for it.
+    counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(CLAIMED, JOBS.c.kind.in_(kinds))
     rows = await connection.execute(counted.group_by(JOBS.c.kind, JOBS.c.lane))
     return {(kind, lane): number for kind, lane, number in rows}
 

@@ -71,9 +71,13 @@ class SqlEndpoints:
         oldest_first = select(ENDPOINTS).order_by(ENDPOINTS.c.created_at, ENDPOINTS.c.id)
         return [_endpoint(row) for row in await self._rows(oldest_first)]
 
-    async def change(self, endpoint_id: str, values: Mapping[str, Any]) -> bool:
+    async def change(
+        self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
+    ) -> bool:
         row = _encoded(values)
-        return await self._database.write(lambda to, now: _change(to, now, endpoint_id, row))
+        this = [ENDPOINTS.c.id == endpoint_id]
+        this += [ENDPOINTS.c[name] == value for name, value in given.items()]
+        return await self._database.write(lambda to, now: _change(to, now, this, row))
 
     async def remove(self, endpoint_id: str) -> bool:
         return await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
@@ -98,13 +102,16 @@ class SqlEndpoints:
 
 
 async def _change(
-    connection: AsyncConnection, now: datetime, endpoint_id: str, row: Mapping[str, Any]
+    connection: AsyncConnection,
+    now: datetime,
+    this: Sequence[ColumnElement[bool]],
+    row: Mapping[str, Any],
 ) -> bool:
-    change = update(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id)
-    changed = await connection.execute(change.values({**row, "updated_at": now}))
-    if row.get("state") == "disabled":
-        await _end_waiting(connection, now, endpoint_id, _CANCELLED)
-    return bool(changed.rowcount == 1)
+    change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
+    changed = await connection.scalar(change.returning(ENDPOINTS.c.id))
+    if changed is not None and row.get("state") == "disabled":
+        await _end_waiting(connection, now, changed, _CANCELLED)
+    return changed is not None
 
 
 async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> bool:

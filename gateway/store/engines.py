@@ -35,8 +35,11 @@ _SERVER_SETTINGS: Final = {
     "synchronous_commit": "on",
     "lock_timeout": "5s",
     "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
+    # A queue grows from nothing to a hundred thousand rows within a minute: no plan that was made
+    # for the one is kept for the other.
+    "plan_cache_mode": "force_custom_plan",
     # A process that hangs in a transaction would keep its rows from all others.
-    "idle_in_transaction_session_timeout": "60s",
+    "idle_in_transaction_session_timeout": "20s",
 }
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, TextClause, and_, select, tuple_
+from sqlalchemy import ColumnElement, Select, TextClause, and_, exists, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.records import Attempt, Claim, Failure, Job, JobKind
@@ -13,6 +13,10 @@ from gateway.store.tables_jobs import JOB_ATTEMPTS, JOBS
 
 MAX_ATTEMPTS: Final[Mapping[JobKind, int]] = {"webhook": 6, "delivery": 10, "call": 6}
 ENDED: Final = ("completed", "dead_letter", "cancelled")
+_ANEW: Final = JOBS.alias("anew")
+# The subject says nothing more, but has an index.
+IS_LAST: Final = ~exists().where(_ANEW.c.subject == JOBS.c.subject, _ANEW.c.replay_of == JOBS.c.id)
+"""That nobody has begun a job anew."""
 IDLE: Final = ("pending", "failed", "quarantined")
 """Neither ended nor under way."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)

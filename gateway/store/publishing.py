@@ -44,10 +44,13 @@ class Endpoints(Protocol):
 
     async def all(self) -> list[Endpoint]: ...
 
-    async def change(self, endpoint_id: str, values: Mapping[str, Any]) -> bool:
+    async def change(
+        self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
+    ) -> bool:
         """Set members of the record; False when there is no such endpoint.
 
-        The state `disabled` also cancels what was to be delivered to it.
+        Also False where it no longer has the values of `given`: somebody else changed it. The
+        state `disabled` also cancels what was to be delivered to it.
         """
         ...
 

@@ -12,7 +12,15 @@ from gateway.failpoints import hit
 from gateway.store.changes import apply_changes
 from gateway.store.claiming import Wanted, claim_due
 from gateway.store.database import Database
-from gateway.store.job_rows import ATTEMPT_COLUMNS, IDLE, is_held, job_of, jobs_where, lock_in_order
+from gateway.store.job_rows import (
+    ATTEMPT_COLUMNS,
+    IDLE,
+    IS_LAST,
+    is_held,
+    job_of,
+    jobs_where,
+    lock_in_order,
+)
 from gateway.store.records import (
     Attempt,
     Changes,
@@ -108,11 +116,14 @@ class SqlQueue:
         kind: JobKind | None = None,
         lane: str | None = None,
         state: JobState | None = None,
+        is_last: bool = False,
     ) -> list[Job]:
         asked = {"kind": kind, "lane": lane, "state": state}
         conditions = [JOBS.c[name] == value for name, value in asked.items() if value is not None]
         if page.after is not None:
             conditions.append(JOBS.c.id < page.after)
+        if is_last:
+            conditions.append(IS_LAST)
         newest = jobs_where(*conditions).order_by(JOBS.c.id.desc()).limit(page.limit)
         return [job_of(row) for row in await self._database.rows(newest)]
 

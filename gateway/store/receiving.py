@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract.event import CONFLICTED, QUARANTINED
 from gateway.errors import StoreError
 from gateway.ids import uuid7
+from gateway.store.bulk import Bulk
 from gateway.store.event_rows import insert_events
 from gateway.store.job_rows import new_job
 from gateway.store.records import NewEvent, NewWebhook, Receipt
@@ -24,6 +25,13 @@ from gateway.store.tables_webhooks import CONFLICTING, WEBHOOK_KEYS, WEBHOOKS
 _TICK: Final = timedelta(microseconds=1)
 _ROWS: Final = 200
 """Keys asked for in one statement."""
+_KEYS: Final = Bulk(
+    WEBHOOK_KEYS,
+    conflict="ON CONFLICT (provider, message_id) DO NOTHING",
+    returning="webhook_id",
+)
+_ROWS_OF_WEBHOOKS: Final = Bulk(WEBHOOKS)
+_ROWS_OF_JOBS: Final = Bulk(JOBS)
 _Key = tuple[str, str]
 _Body = tuple[str, str, str]
 
@@ -92,15 +100,17 @@ async def _claim_keys(
     first = {each.key: each for each in reversed(arrivals)}
     # In one order, so that two transactions never wait for each other's keys crosswise.
     candidates = [first[key] for key in sorted(first)]
-    insertion = insert_into(connection, WEBHOOK_KEYS).on_conflict_do_nothing(
-        index_elements=["provider", "message_id"]
-    )
-    await connection.execute(insertion, [_key_row(each, now) for each in candidates])
+    free = await _KEYS.add(connection, [_key_row(each, now) for each in candidates])
+    known = {each.key: _Known(each.digest, each.id) for each in candidates if each.id in free}
+    return known | await _taken_keys(connection, [key for key in sorted(first) if key not in known])
+
+
+async def _taken_keys(connection: AsyncConnection, keys: Sequence[_Key]) -> dict[_Key, _Known]:
     columns = WEBHOOK_KEYS.c
     pair = tuple_(columns.provider, columns.message_id)
     asked = select(columns.provider, columns.message_id, columns.body_sha256, columns.webhook_id)
-    found = await _rows(connection, asked, pair, sorted(first))
-    if len(found) < len(first):
+    found = await _rows(connection, asked, pair, keys)
+    if len(found) < len(keys):
         raise StoreError("a webhook's key was removed while it was looked for; try again")
     return {(row[0], row[1]): _Known(row[2], row[3]) for row in found}
 
@@ -153,7 +163,7 @@ async def _rows(
 async def _store(connection: AsyncConnection, fresh: Sequence[_Arrival], now: datetime) -> None:
     if fresh:
         rows = [_webhook_row(each, now, is_conflict=False) for each in fresh]
-        await connection.execute(WEBHOOKS.insert(), rows)
+        await _ROWS_OF_WEBHOOKS.add(connection, rows)
 
 
 def _webhook_row(arrival: _Arrival, now: datetime, *, is_conflict: bool) -> dict[str, Any]:
@@ -186,7 +196,7 @@ async def _add_jobs(
     rows = [_job(each, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
     rows += [_job(each, now, is_quarantined=True) for each in conflicts]
     if rows:
-        await connection.execute(JOBS.insert(), rows)
+        await _ROWS_OF_JOBS.add(connection, rows)
 
 
 def _job(arrival: _Arrival, now: datetime, *, is_quarantined: bool) -> dict[str, Any]:

@@ -17,6 +17,12 @@ WORD: Final[TypeEngine[str]] = Text().with_variant(TEXT(collation="C"), "postgre
 """Text that is compared by code points in every database, as ids and names are."""
 
 
+def microseconds(moment: datetime) -> int:
+    """Since 1970, of an aware moment."""
+    since = moment - _EPOCH
+    return (since.days * 86_400 + since.seconds) * _MICROSECOND + since.microseconds
+
+
 class Moment(TypeDecorator[datetime]):
     """An aware moment as microseconds since 1970, alike and in order in every database."""
 
@@ -24,16 +30,13 @@ class Moment(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 - the signature of SQLAlchemy
-        if value is None:
-            return None
-        since = value - _EPOCH
-        return (since.days * 86_400 + since.seconds) * _MICROSECOND + since.microseconds
+        return None if value is None else microseconds(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the signature of SQLAlchemy
         if value is None:
             return None
-        seconds, microseconds = divmod(value, _MICROSECOND)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=microseconds)
+        seconds, rest = divmod(value, _MICROSECOND)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
 class StoreModel(SQLModel):

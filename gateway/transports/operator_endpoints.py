@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from litestar import Response, delete, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.errors import UnknownPath
@@ -68,13 +69,13 @@ def _reading(
         return answer({"items": [_shown(each) for each in await book.list()], "next": None})
 
     @get(_PATH, name="operator_endpoint")
-    async def show_endpoint(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def show_endpoint(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """One endpoint."""
         await desk.admit(request)
         return answer(_shown(await _found(book, endpoint_id)))
 
     @get(f"{_PATH}/deliveries", name="operator_deliveries")
-    async def list_deliveries(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def list_deliveries(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """What was and is to be delivered to it, the newest first."""
         await desk.admit(request)
         asked = query_of(request, DeliveryQuery)
@@ -98,7 +99,7 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
         return _secret(await book.add(asked.url, asked.description, asked.event_types), 201)
 
     @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
-    async def rotate(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """A new secret; for a while deliveries are signed with the old one too."""
         caller = await desk.admit(request)
         asked = await body_of(request, Rotation)
@@ -108,7 +109,7 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
         return _secret(_there(await book.rotate(endpoint.id, asked.grace_seconds)), 200)
 
     @delete(_PATH, name="operator_remove_endpoint", status_code=200)
-    async def remove(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Forget an endpoint, and cancel what waits for it."""
         caller = await desk.admit(request)
         endpoint = await _found(book, endpoint_id)
@@ -122,7 +123,7 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
 
 def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
-    async def test(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Send a test event now, and tell the class of the answer, no more."""
         caller = await desk.admit(request)
         endpoint = await _found(book, endpoint_id)
@@ -132,7 +133,7 @@ def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]
         return answer({"id": endpoint.id, "outcome": outcome, "is_success": outcome == _ANSWERED})
 
     @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
-    async def disable(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver nothing to it any more."""
         caller = await desk.admit(request)
         endpoint = await _found(book, endpoint_id)
@@ -142,7 +143,7 @@ def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]
         return answer(_shown(await _found(book, endpoint.id)))
 
     @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
-    async def enable(request: AnyRequest, endpoint_id: str) -> Response[bytes]:
+    async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver to it again."""
         caller = await desk.admit(request)
         endpoint = await _found(book, endpoint_id)

@@ -7,6 +7,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
+from gateway.events.filters import TypeFilter
 from gateway.store.base import EventLog
 from gateway.transports.operator_requests import (
     MAX_PAGE,
@@ -20,7 +21,7 @@ from gateway.transports.operator_requests import (
 class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which events to list."""
 
-    after: Annotated[int, Meta(ge=0)] | None = None
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     """A position; None for the end of the log, from which nothing has come yet."""
     types: Annotated[str, Meta(max_length=2000)] = ""
     """Types, or prefixes that end with `*`, separated by commas; empty for all."""
@@ -38,8 +39,8 @@ def event_routes(desk: OperatorDesk, log: EventLog) -> list[HTTPRouteHandler]:
         _, newest = await log.bounds()
         if asked.after is None:
             return answer({"items": [], "next": newest})
-        types = tuple(filter(None, asked.types.split(",")))
-        found = await log.after(asked.after, asked.limit, types)
+        wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
+        found = await log.after(asked.after, asked.limit, wanted.types)
         # Of other types there may be more behind what was found, so only a full page ends there.
         ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
         return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})

@@ -1,5 +1,6 @@
 """An operator's requests: who asks, what for, and what is written down before it is done."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -19,6 +20,10 @@ from gateway.transports.credentials import credentials_of
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
+_STEP: Final = re.compile(r"[A-Za-z0-9_]+")
+"""A member or an index in msgspec's spelling of a place, `$.event_types[0]`."""
+_QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
+"""The value that msgspec repeats: an answer tells the mistake, and never what was sent."""
 _T = TypeVar("_T")
 
 
@@ -58,6 +63,9 @@ def query_of(request: AnyRequest, form: type[_T]) -> _T:
     for name, value in request.query_params.multi_items():
         if name in given:
             raise InvalidArguments.at(pointer_of([name]), "maxItems", "is given twice")
+        if not value.isprintable():
+            # No id, name or type holds one, and PostgreSQL cannot even be asked for a NUL.
+            raise InvalidArguments.at(pointer_of([name]), "pattern", "holds control characters")
         given[name] = value
     return _converted(given, form, strict=False)
 
@@ -88,9 +96,5 @@ def _converted(value: object, form: type[_T], *, strict: bool) -> _T:
         return msgspec.convert(value, form, strict=strict)
     except msgspec.ValidationError as error:
         detail, _, place = str(error).partition(" - at `$")
-        pointer = place.rstrip("`").replace(".", "/")
-        raise InvalidArguments.at(
-            pointer,
-            "type",
-            detail,
-        ) from None
+        pointer = "".join(f"/{step}" for step in _STEP.findall(place))
+        raise InvalidArguments.at(pointer, "type", _QUOTED.sub("", detail)) from None

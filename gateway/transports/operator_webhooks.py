@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.contract import jsontext
@@ -54,6 +55,8 @@ class JobQuery(Struct, frozen=True, forbid_unknown_fields=True):
     kind: JobKind | None = None
     lane: _Name | None = None
     state: JobState | None = None
+    is_last: bool = False
+    """Only those that nobody has begun anew."""
     limit: _Limit = 50
     after: _Id | None = None
 
@@ -71,6 +74,7 @@ def work_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         *_webhook_routes(desk, work),
         *_repetition_routes(desk, work),
         *_job_routes(desk, work),
+        *_ended_routes(desk, work),
     ]
 
 
@@ -91,7 +95,7 @@ def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandle
         return listed([_summary(each) for each in found], asked.limit)
 
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
-    async def show_webhook(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """One webhook, with its payload and every attempt at it."""
         await desk.admit(request)
         return answer(await _whole(work, await _webhook(work, webhook_id)))
@@ -103,7 +107,7 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
     """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
 
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
-    async def replay(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def replay(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a webhook whose work has ended."""
         caller = await desk.admit(request)
         asked = await body_of(request, Redrive)
@@ -113,7 +117,7 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
         return answer(await _redriven(work, webhook.job, caller.agent, force=asked.force), 202)
 
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
-    async def revalidate(request: AnyRequest, webhook_id: str) -> Response[bytes]:
+    async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """Judge a quarantined webhook by today's contract; it goes on when it keeps it."""
         caller = await desk.admit(request)
         webhook = await _webhook(work, webhook_id)
@@ -145,20 +149,30 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         await desk.admit(request)
         asked = query_of(request, JobQuery)
         found = await work.queue.jobs(
-            Page(asked.limit, asked.after), kind=asked.kind, lane=asked.lane, state=asked.state
+            Page(asked.limit, asked.after),
+            kind=asked.kind,
+            lane=asked.lane,
+            state=asked.state,
+            is_last=asked.is_last,
         )
         return listed([msgspec.to_builtins(job) for job in found], asked.limit)
 
     @get("/operator/jobs/{job_id:str}", name="operator_job")
-    async def show_job(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def show_job(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """One job with its attempts."""
         await desk.admit(request)
         job = await _job(work, job_id)
         attempts = await work.queue.attempts(job.id)
         return answer({**msgspec.to_builtins(job), "history": attempts})
 
+    return [list_jobs, show_job]
+
+
+def _ended_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+    """`/operator/jobs/<id>/…`: what begins a job anew, or ends it."""
+
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
-    async def redrive(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a job that has ended."""
         caller = await desk.admit(request)
         asked = await body_of(request, Redrive)
@@ -168,7 +182,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
         return answer(await _redriven(work, job, caller.agent, force=asked.force), 202)
 
     @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
-    async def cancel(request: AnyRequest, job_id: str) -> Response[bytes]:
+    async def cancel(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """End a job that is not under way."""
         caller = await desk.admit(request)
         job = await _job(work, job_id)
@@ -177,11 +191,22 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
             raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
         return answer(await _job(work, job.id), 200)
 
-    return [list_jobs, show_job, redrive, cancel]
+    return [redrive, cancel]
 
 
 _NO_WEBHOOK: Final = "There is no webhook with this id."
 _NO_JOB: Final = "There is no job with this id."
+_WAITS: Final = "Only ended work can be repeated, and this has attempts left."
+_DONE_SINCE: Final = (
+    "It was begun anew already and waits or is done, or its payload is no longer kept."
+)
+_REPEATING: Final[Mapping[str, str]] = {
+    "completed": "Only `force` (--force) repeats what is done, or its payload is no longer kept.",
+    "quarantined": "Change its contract, then judge it again.",
+    "dead_letter": _DONE_SINCE,
+    "cancelled": _DONE_SINCE,
+}
+"""Why work in a state cannot be repeated."""
 
 
 async def _webhook(work: WorkParts, webhook_id: str) -> StoredWebhook:
@@ -201,7 +226,7 @@ async def _job(work: WorkParts, job_id: str) -> Job:
 async def _redriven(work: WorkParts, job: Job, actor: str, *, force: bool) -> Mapping[str, Any]:
     new = await work.queue.redrive(job.id, actor, force=force)
     if new is None:
-        raise Unsuitable(_state(job, "Ended work can be repeated; completed work with `force`."))
+        raise Unsuitable(_state(job, _REPEATING.get(job.state, _WAITS)))
     work.wake()
     return {"job": new}
 

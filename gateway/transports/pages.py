@@ -38,6 +38,8 @@ _INDEX: Final = """<h1>Contract gateway</h1>
 <dl>
 <dt><a href="/docs">/docs</a></dt><dd>The REST operations, to read and to try.</dd>
 <dt><a href="/openapi.json">/openapi.json</a></dt><dd>The same for programs (OpenAPI 3.1).</dd>
+<dt><a href="/asyncapi.json">/asyncapi.json</a></dt><dd>The events for programs (AsyncAPI 3.0).</dd>
+<dt><code>/events</code></dt><dd>The events as they are published (Server-Sent Events).</dd>
 <dt><code>/mcp</code></dt><dd>Every tool over MCP Streamable HTTP.</dd>
 <dt><code>/mcp/&lt;connector&gt;</code></dt><dd>One connector's tools, under their bare names.</dd>
 <dt><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></dt><dd>For probes.</dd>
@@ -54,9 +56,23 @@ _PROBLEM: Final = """<h1>{title}</h1>
 </dl>"""
 
 
-def page_routes(openapi: bytes) -> list[HTTPRouteHandler | Router]:
-    """`/`, `/docs`, `/openapi.json` and `/problems/<slug>`; none needs a key."""
-    etag = f'"{sha256(openapi).hexdigest()[:32]}"'
+def _document_route(path: str, name: str, text: bytes) -> HTTPRouteHandler:
+    etag = f'"{sha256(text).hexdigest()[:32]}"'
+
+    @get(path, name=name)
+    async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
+        """Serve a bundled document, byte for byte as it was generated."""
+        headers = {"etag": etag, "cache-control": "no-cache"}
+        known = request.headers.get("if-none-match", "")
+        if etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}:
+            return Response(b"", status_code=304, headers=headers, media_type="application/json")
+        return Response(text, headers=headers, media_type="application/json")
+
+    return document
+
+
+def page_routes(openapi: bytes, asyncapi: bytes) -> list[HTTPRouteHandler | Router]:
+    """`/`, `/docs`, `/openapi.json`, `/asyncapi.json`, `/problems/<slug>`; none needs a key."""
 
     @get("/", name="index")
     async def index() -> Response[bytes]:
@@ -68,15 +84,6 @@ def page_routes(openapi: bytes) -> list[HTTPRouteHandler | Router]:
         """Show the API document in Swagger UI, from local assets alone."""
         return _html("Contract gateway: REST operations", _DOCS, style="swagger-ui.css")
 
-    @get("/openapi.json", name="openapi")
-    async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
-        """Serve the bundled OpenAPI document, byte for byte as it was generated."""
-        headers = {"etag": etag, "cache-control": "no-cache"}
-        known = request.headers.get("if-none-match", "")
-        if etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}:
-            return Response(b"", status_code=304, headers=headers, media_type="application/json")
-        return Response(openapi, headers=headers, media_type="application/json")
-
     @get("/problems/{slug:str}", name="problem")
     async def problem(slug: FromPath[str]) -> Response[bytes]:
         """Explain one kind of problem."""
@@ -85,7 +92,11 @@ def page_routes(openapi: bytes) -> list[HTTPRouteHandler | Router]:
                 return _html(kind.title, _explain(error, kind))
         raise UnknownPath
 
-    return [index, docs, document, problem, _assets()]
+    documents = (
+        _document_route("/openapi.json", "openapi", openapi),
+        _document_route("/asyncapi.json", "asyncapi", asyncapi),
+    )
+    return [index, docs, *documents, problem, _assets()]
 
 
 def _assets() -> Router:

@@ -73,7 +73,7 @@ def build_site(parts: SiteParts) -> Edge:
             *_event_routes(parts.followers),
             *([webhook_route(parts.webhooks)] if parts.webhooks else []),
             *parts.operator,
-            *page_routes(parts.catalogue.openapi),
+            *page_routes(parts.catalogue.openapi, parts.catalogue.asyncapi),
             *operations_routes(parts.check_readiness),
         ],
         state=State({"rest": rest}),

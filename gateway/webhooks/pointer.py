@@ -33,7 +33,7 @@ class Pointers:
     """Follows pointers, to the configured upstreams and nowhere else."""
 
     def __init__(self, fetch_from: FetchFrom, base_urls: Mapping[str, str]) -> None:
-        """`base_urls` are those of the upstreams as they are configured; a mock may have none."""
+        """`base_urls` are those of the upstreams as they are configured."""
         self._fetch_from = fetch_from
         self._base_urls = base_urls
 

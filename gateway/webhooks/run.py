@@ -67,8 +67,8 @@ class WebhookRun:
         facts = work.facts(webhook)
         messages: tuple[NewWebhook, ...] = ()
         if event.fetch is not None:
-            payload = await self._pointers.follow(event.fetch, payload, facts)
-            messages = derived(event, work, webhook, payload)
+            reply = await self._pointers.follow(event.fetch, payload, facts)
+            messages = derived(event, work, webhook, reply)
         changes = self._effects.changes(event, webhook, payload, facts)
         return replace(changes, webhooks=messages, audit=self._record(webhook))
 

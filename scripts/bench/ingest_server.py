@@ -5,6 +5,7 @@ rate limit alone is lifted. `bare` is what one would write without it: verify, i
 """
 
 import asyncio
+import gc
 import hashlib
 import hmac
 import socket
@@ -111,6 +112,9 @@ async def main() -> None:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     async with AsyncExitStack() as stack:
         application = await {"gateway": gateway, "bare": bare}[name](url, stack)
+        # As `gateway serve` does: what lives for ever is not looked through again and again.
+        gc.collect()
+        gc.freeze()
         print(f"ready http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
         config = uvicorn.Config(
             application,

@@ -260,3 +260,29 @@ async def test_a_killed_worker_loses_no_delivery_and_repeats_it_under_its_id(
     assert len(got) == sent_before + 1
     assert len(set(ids(got))) == 1
     assert all(is_signed(each, new.secret) for each in got)
+
+
+async def test_of_rotations_at_once_each_secret_that_is_told_follows_another(store, book):
+    added = await book.add("http://127.0.0.1:1/")
+    told = await asyncio.gather(*(book.rotate(added.endpoint.id) for _ in range(8)))
+    kept = await book.find(added.endpoint.id)
+    opened = [KEYRING.open(text, kept.id) for text in (kept.secret, kept.previous_secret)]
+    assert set(opened) <= {each.secret for each in told}
+    sealed = [added.endpoint.secret, *(each.endpoint.secret for each in told)]
+    followed = {each.endpoint.previous_secret for each in told}
+    assert followed == set(sealed) - {kept.secret}
+
+
+async def test_sealing_anew_does_not_undo_a_rotation(store, book, monkeypatch):
+    added = await book.add("http://127.0.0.1:1/")
+    stale = [await book.find(added.endpoint.id)]
+    rotated = await book.rotate(added.endpoint.id)
+
+    async def found_before():
+        return stale
+
+    monkeypatch.setattr(store.endpoints, "all", found_before)
+    monkeypatch.setattr(KEYRING, "is_newest", lambda _: False)
+    assert await book.reseal() == 0
+    kept = await book.find(added.endpoint.id)
+    assert KEYRING.open(kept.secret, kept.id) == rotated.secret

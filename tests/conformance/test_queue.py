@@ -338,6 +338,24 @@ async def test_a_lane_can_be_kept_to_a_number_at_once(store) -> None:
     assert await take() == 1
 
 
+async def test_what_was_begun_anew_is_no_dead_letter_that_waits(store) -> None:
+    """Else an operator would be shown it for ever, and could not redrive all."""
+    await put(store, message(1), message(2))
+    for claimed in await claim(store, 2):
+        await store.queue.fail(claimed, WRONG, None, NOTHING)
+    again, left = await store.queue.jobs(Page(), state="dead_letter", is_last=True)
+
+    repeated = await store.queue.redrive(again.id, "ana")
+
+    waiting = await store.queue.jobs(Page(), state="dead_letter", is_last=True)
+    assert [each.id for each in waiting] == [left.id]
+    assert len(await store.queue.jobs(Page(), state="dead_letter")) == 2
+    [claimed] = await claim(store)
+    await store.queue.fail(claimed, WRONG, None, NOTHING)
+    waiting = await store.queue.jobs(Page(), state="dead_letter", is_last=True)
+    assert {each.id for each in waiting} == {left.id, repeated.id}
+
+
 async def test_ended_work_is_repeated_as_a_new_attempt_set(store) -> None:
     """P16: what happened stays as it was."""
     [job_id] = await put(store, message(1))

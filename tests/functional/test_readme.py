@@ -141,8 +141,8 @@ def test_the_table_of_connectors_is_the_catalogue() -> None:
 
     counted = Counter(entry.operation.connector for entry in TOOLS)
     assert {name: int(number) for name, number in rows} == counted
-    assert f"{len(TOOLS)} tools of ten connectors" in README
-    assert len(counted) == 10
+    assert f"{len(TOOLS)} tools of eleven connectors" in README
+    assert len(counted) == 11
 
 
 def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> None:

@@ -43,13 +43,13 @@ async def store(url: str) -> AsyncIterator[SqlStore]:
 
 
 @contextmanager
-def worker(url: str, name: str) -> Iterator["subprocess.Popen[str]"]:
+def worker(url: str, name: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
     with subprocess.Popen(
         [sys.executable, str(PROGRAM), url, name],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
     ) as process:
         try:
             assert process.stdout is not None
@@ -191,6 +191,34 @@ async def test_poison_ends_in_the_dead_letter_while_the_others_go_on(
     ]
     assert all(job.attempts <= job.max_attempts for job in dead.values())
     assert await effects(store) == dict.fromkeys(poison[len(kinds) :], 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "point",
+    [
+        "jobs.after_claim",
+        "jobs.mid_run",
+        "jobs.before_commit",
+        "jobs.after_commit",
+        "jobs.in_heartbeat",
+        "jobs.in_retry",
+        "jobs.in_dead_letter",
+        "jobs.in_sweep",
+    ],
+)
+async def test_a_worker_may_die_anywhere_and_each_message_has_its_end_once(
+    store: SqlStore, url: str, point: str
+) -> None:
+    ids = await receive(store, {"poison": "raise"}, *[{"sleep": 0.4}] * 4)
+    with worker(url, "dying", GATEWAY_FAILPOINT=point) as dying:
+        assert dying.wait(timeout=20) == -signal.SIGKILL
+    with worker(url, "heir") as heir:
+        await until(store, 30, completed=4, dead_letter=1)
+        assert stopped(heir) == "fenced 0 lost 0"
+    assert await effects(store) == dict.fromkeys(ids[1:], 1)
+    dead = [each for each in await store.audit.latest(500) if each.outcome == "DEAD_LETTER"]
+    assert [each.request_id for each in dead] == [ids[0]]
 
 
 async def test_a_run_that_hangs_does_not_hold_the_others(store: SqlStore, url: str) -> None:

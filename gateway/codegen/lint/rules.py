@@ -111,8 +111,7 @@ INDEX: Final = (
     Rule("index/unlisted", "The index names every contract.", "List it."),
     Rule(
         "index/wrong-path",
-        "A tool is at /v1/<connector>/<tool>, a webhook at /webhooks/<provider>, an event at"
-        " gateway.<entity>.<verb>.v<n>.",
+        "A tool, a webhook and an event are listed under the names that their files give them.",
         "Correct the name.",
     ),
     Rule("index/wrong-file", "The index names files of the right kind.", "Correct the path."),

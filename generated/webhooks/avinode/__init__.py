@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
+# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
 
 """The webhook of avinode."""
 
@@ -83,7 +83,7 @@ SOURCE: Final = WebhookSource(
         leads.EVENT,
     ),
     max_body_bytes=1048576,
-    rate=SourceRate(per_second=1000.0, burst=2000),
+    rate=SourceRate(per_second=5000.0, burst=10000),
     keep_headers=("user-agent",),
     settings=(
         WebhookSetting(
@@ -107,5 +107,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[+]?[0-9 ()./-]{5,29}$",
         ),
     ),
-    contract="e43b648ee70695873d78e3e9daa0faf375096974d58c104a034e1c98417e38d6",
+    contract="03592d4787dde9c48a39ae9f60fb5b3e668883fd589e87b9a9b81efe76c8befd",
 )

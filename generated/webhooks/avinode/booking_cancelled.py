@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 721aeb9b09972d8429a09570e0276bf3; generator 1
+# Source closure sha256: 3173f1cacb51c160e93be2524980aa8e; generator 1
 
 """What booking_cancelled of avinode does.
 

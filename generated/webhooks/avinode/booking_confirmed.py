@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f1cc3c015624167251bbd2ae6d40e176; generator 1
+# Source closure sha256: 7e0001dec8b7fc3fb52d6b6b9c5909de; generator 1
 
 """What booking_confirmed of avinode does.
 

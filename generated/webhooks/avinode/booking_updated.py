@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b19768f5fe5d4603debdb6309fabf947; generator 1
+# Source closure sha256: bdd53c8f090db1a6c57e43dd2b6a8b59; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 40d68c6426a9e8f3d19d80084047014d; generator 1
+# Source closure sha256: e899cb0bf4270c619c08f51db06d320e; generator 1
 
 """What emptylegs of avinode does.
 

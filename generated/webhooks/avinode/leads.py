@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e8fe2d2908227bf1ded77e78789e0e95; generator 1
+# Source closure sha256: 655937ae0988f6a629f7478261174171; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 73ed91a5468ef67911976badd6ad17ee; generator 1
+# Source closure sha256: 761b7c7d2f241a72a1e336f6448fb1c1; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 774456600eb4aedaed6d4b1ea7927e9b; generator 1
+# Source closure sha256: f2c440800e899dda4372569bb68813de; generator 1
 
 """What quote_accepted of avinode does.
 

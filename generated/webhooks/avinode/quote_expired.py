@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 751c180dcab539be287ce58bab391459; generator 1
+# Source closure sha256: 51eef546b532984e2b6e513464b0c8fe; generator 1
 
 """What quote_expired of avinode does.
 

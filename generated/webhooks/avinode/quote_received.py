@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d41f953cee4cbe82bc9877da7156490b; generator 1
+# Source closure sha256: a44b07a10e28eaad052a1a65b0459d18; generator 1
 
 """What quote_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 21807c80645c1206c8ed88d52eeec3de; generator 1
+# Source closure sha256: 95fe02ee7b9c1a97b4c2724ab2aa99a1; generator 1
 
 """What quote_rejected of avinode does.
 

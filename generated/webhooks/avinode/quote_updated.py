@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 408c1378508f1ec94ffe06fe366a375d; generator 1
+# Source closure sha256: a446d1521e06598e3be5cd130cc66997; generator 1
 
 """What quote_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7981ba67fe71251e19708b32db94f5b8; generator 1
+# Source closure sha256: 4dffedc60b2e06355469b449ef11b262; generator 1
 
 """What rfq_cancelled of avinode does.
 

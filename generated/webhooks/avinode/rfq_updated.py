@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f6c8c06c11e01dad435f366ac0c2b08a; generator 1
+# Source closure sha256: 6f172edaf26eabf5c4379df43dbb541b; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5fda9f6b06dd0622781d1129fb77f35; generator 1
+# Source closure sha256: c331c15148d15175214cc856d0a1d64d; generator 1
 
 """What rfqs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8eff9f2101625cc92e3458146c966dc3; generator 1
+# Source closure sha256: b818168732682d26741db7d0e649634b; generator 1
 
 """What trip_cancelled of avinode does.
 

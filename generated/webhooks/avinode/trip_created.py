@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 56652eb6a5f87dd9d33e1b074df9037f; generator 1
+# Source closure sha256: 0098b9bab601c013d8ed440a841d02ee; generator 1
 
 """What trip_created of avinode does.
 

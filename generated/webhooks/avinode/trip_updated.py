@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8ec9951080a851fdd6afb2e3c9e272cb; generator 1
+# Source closure sha256: a7d659a63c3fda4fdcbc68de22c50ca5; generator 1
 
 """What trip_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
+# Source closure sha256: b4d11efe177a00998cdeb8de3ab13ec0; generator 1
 
 """The webhook of github."""
 
@@ -27,10 +27,10 @@ SOURCE: Final = WebhookSource(
         push.EVENT,
         deployment_status.EVENT,
     ),
-    max_body_bytes=26214400,
+    max_body_bytes=1048576,
     keep_headers=(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="58d98fb239357b0254ee08494d8dd30f246c5a0011386841e7ebd40e68afa815",
+    contract="b4d11efe177a00998cdeb8de3ab13ec0c6429ff0a3a59a8a393c7c9bed8e4b94",
 )

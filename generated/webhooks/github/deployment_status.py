@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ab8b77840d58893d69d9ddb91b08be75; generator 1
+# Source closure sha256: 27133e8a47099763680669944411f69e; generator 1
 
 """What deployment_status of github does.
 

@@ -56,7 +56,7 @@ def test_tools_list_says_who_answers(cli, monkeypatch):
         ("--agent", "flight_serch", "did you mean flight_search?"),
         ("--agent", "x", "the agents are administrator, "),
         ("--connector", "avinod", "did you mean avinode?"),
-        ("--connector", "x", "the connectors are amadeus, avinode, example, "),
+        ("--connector", "x", "the connectors are amadeus, avinode, entities, "),
     ],
 )
 def test_tools_list_knows_its_agents_and_connectors(cli, option, name, fix):

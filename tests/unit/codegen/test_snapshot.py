@@ -190,3 +190,34 @@ def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
 
     with pytest.raises(ContractRefused, match=rule):
         generate(schemas, tmp_path / "generated", tmp_path / "docs")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "is_short"),
+    [
+        ("tools/books/add_book.yaml", "description: Add", "description: Put", True),
+        ("tools/hello/greet.input.json", '"maxLength": 50', '"maxLength": 40', False),
+        ("tools/hello/greet.yaml", "Greet someone by name", "Greet anybody by name", False),
+        ("webhooks/desk/webhook.yaml", "subject: $request", "subject: $response", False),
+        ("webhooks/desk/book_lent.payload.json", '"const": "book_lent"', '"const": "b"', False),
+        ("events/book.lent.v1.json", '"maxLength": 200', '"maxLength": 2', False),
+        ("entities/loans.json", '"maxLength": 13', '"maxLength": 12', False),
+    ],
+)
+def test_what_concerns_webhooks_is_judged_with_them(
+    tmp_path: Path, name: str, old: str, new: str, *, is_short: bool
+) -> None:
+    """A tool that a webhook calls is not read on its own: the webhook's map may not fit it now."""
+    schemas = tmp_path / "schemas"
+    shutil.copytree(GOLDEN / "webhook/in", schemas)
+    meta.install(schemas)
+    Run(schemas)
+    edited(name, old, new)(schemas)
+
+    short = Run(schemas)
+    shutil.rmtree(tmp_path / CACHE_FOLDER)
+    long = Run(schemas)
+
+    assert short.took_the_long_way is not is_short
+    assert short.findings == long.findings
+    assert short.texts == long.texts

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.contract.entity_keys import entity_id
 from gateway.contract.fieldmap import (
     ABSENT,
     SKIP,
@@ -36,7 +37,9 @@ from gateway.contract.fieldmap import (
     or_none,
     pairs,
     present,
+    reference,
     repeated,
+    stated,
     text,
     whole,
 )
@@ -298,3 +301,14 @@ def test_moments_keep_their_instant(moment: datetime) -> None:
 
 def test_an_unmappable_root_is_named_by_a_slash() -> None:
     assert str(Unmappable("", "is absent")) == "/: is absent"
+
+
+def test_an_empty_setting_is_absent() -> None:
+    assert stated({"topic": "news"}, "topic") == "news"
+    assert stated({"topic": ""}, "topic") is ABSENT
+    assert stated({}, "topic") is ABSENT
+
+
+def test_a_reference_is_the_id_of_its_row_or_absent() -> None:
+    assert reference("quotes", {"number": "Q-1"}) == entity_id("quotes", {"number": "Q-1"})
+    assert reference("quotes", ABSENT) is ABSENT

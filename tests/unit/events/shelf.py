@@ -1,6 +1,7 @@
 """Endpoints and deliveries in memory, for tests of what is done with them."""
 
 from datetime import timedelta
+from types import MappingProxyType
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -29,8 +30,9 @@ class Shelf:
     async def all(self):
         return list(self.endpoints.values())
 
-    async def change(self, endpoint_id, values):
-        if endpoint_id not in self.endpoints:
+    async def change(self, endpoint_id, values, given=MappingProxyType({})):
+        found = self.endpoints.get(endpoint_id)
+        if found is None or any(getattr(found, name) != given[name] for name in given):
             return False
         self.endpoints[endpoint_id] = replace(self.endpoints[endpoint_id], **values)
         return True

@@ -58,6 +58,9 @@ def test_no_answer_is_tried_again_unless_the_address_is_refused(reason, error, i
         ("9" * 11, None),
         ("soon", None),
         ("Fri, 99 Nov 2026 14:31:30 GMT", None),
+        ("1 Jan 99999999999999999999 00:00:00", None),
+        ("Thu, 01 Jan 2026 00:00:00 +99999999999999", None),
+        ("Thu, 01 Jan 2026 00:00:00 -99999999999999999999999", None),
     ],
 )
 def test_retry_after_is_read_in_both_its_forms_and_in_no_other(field, seconds):

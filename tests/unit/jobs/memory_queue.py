@@ -110,7 +110,7 @@ class MemoryQueue:
             job
             for job in self.jobs.values()
             if job.state == "processing" and job.lease_until < now()
-        ]
+        ][:limit]
         dead = 0
         for job in ended:
             is_dead = job.attempts >= job.max_attempts

@@ -2,8 +2,10 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.jobs.pace import Pace
@@ -34,8 +36,8 @@ async def working(queue, run, pace=FAST, kinds=("webhook",), settled=lambda chan
         await asyncio.wait_for(task, 5)
 
 
-async def until(condition):
-    async with asyncio.timeout(5):
+async def until(condition, seconds=5):
+    async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.005)
 
@@ -77,6 +79,25 @@ async def test_no_more_run_at_once_than_there_are_slots(queue):
     async with working(queue, run, kinds=("call",)):
         await until(lambda: set(queue.states().values()) == {"completed"})
     assert most == 4
+
+
+async def test_a_full_lane_goes_on_as_soon_as_it_has_room(queue):
+    queue.add(*(new_job(str(n), kind="delivery", lane="one endpoint") for n in range(40)))
+    patient = replace(FAST, poll_seconds=60)
+
+    async with working(queue, finish, patient, kinds=("delivery",)):
+        await until(lambda: set(queue.states().values()) == {"completed"})
+
+
+async def test_one_sweep_takes_back_all_that_the_dead_have_left(queue):
+    dead = {"state": "processing", "attempts": 1, "claimed_by": "dead"}
+    ended = new_job("0").run_at - timedelta(seconds=1)
+    jobs = (new_job(str(n), kind="call") for n in range(1200))
+    queue.add(*(replace(job, lease_until=ended, **dead) for job in jobs))
+    rare = replace(FAST, sweep_seconds=1.5)
+
+    async with working(queue, finish, rare, kinds=("delivery",)):
+        await until(lambda: set(queue.states().values()) == {"failed"}, seconds=2.5)
 
 
 async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(queue, caplog):

@@ -13,8 +13,10 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     """Create the tables and what is polled by."""
+    _create_keys()
     _create_webhooks()
     _create_jobs()
+    _create_attempts_and_calls()
     _create_events()
     _create_endpoints()
 
@@ -27,7 +29,7 @@ def downgrade() -> None:
     op.drop_table("webhook_keys")
 
 
-def _create_webhooks() -> None:
+def _create_keys() -> None:
     op.create_table(
         "webhook_keys",
         sa.Column("provider", _WORD, primary_key=True),
@@ -37,6 +39,9 @@ def _create_webhooks() -> None:
         sa.Column("seen_at", sa.BigInteger, nullable=False),
     )
     op.create_index("webhook_keys_by_webhook", "webhook_keys", ["webhook_id"])
+
+
+def _create_webhooks() -> None:
     op.create_table(
         "webhooks",
         sa.Column("id", _WORD, primary_key=True),
@@ -96,6 +101,9 @@ def _create_jobs() -> None:
     _create_partial_index("jobs_leased_until", "jobs", ["lease_until"], "state = 'processing'")
     op.create_index("jobs_by_state", "jobs", ["kind", "state", "id"])
     op.create_index("jobs_by_subject", "jobs", ["subject", "id"])
+
+
+def _create_attempts_and_calls() -> None:
     op.create_table(
         "job_attempts",
         sa.Column("job_id", _WORD, primary_key=True),

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e43b648ee70695873d78e3e9daa0faf3; generator 1
+# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
 
 """The payload of booking_updated from avinode."""
 

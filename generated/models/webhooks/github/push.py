@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 58d98fb239357b0254ee08494d8dd30f; generator 1
+# Source closure sha256: b4d11efe177a00998cdeb8de3ab13ec0; generator 1
 
 """The payload of push from github."""
 

@@ -1,0 +1,10 @@
+"""Strangers' texts as a terminal may show them."""
+
+
+def plain(text: str) -> str:
+    """A stranger's `text` with what a terminal obeys, or does not show, written out."""
+    return "".join(each if each.isprintable() else _written_out(each) for each in text)
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

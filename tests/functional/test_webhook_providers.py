@@ -1,0 +1,101 @@
+"""Every example of every provider, sent as that provider proves itself, through one gateway.
+
+The senders are made from the contracts alone, and nothing here or in the engine knows a provider.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from gateway.catalogue import open_catalogue
+from gateway.contract.context import CallFacts
+from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
+from gateway.signatures.proof import key_of, proven_fields
+from tests.gateway_process import REPOSITORY, RunningGateway, running_gateway
+
+SOURCES = {name: each.source for name, each in open_catalogue("generated").webhooks.items()}
+CASES = [
+    pytest.param(source, profile, event, id=f"{source.provider}.{profile.name}.{event.type}")
+    for source in SOURCES.values()
+    for profile in source.profiles
+    for event in source.events
+    if profile.name in event.profiles and event.fetch is None
+]
+PATIENCE_SECONDS = 20.0
+
+
+class Sender:
+    """A provider, as far as its contract says."""
+
+    def __init__(self, gateway: RunningGateway, plain: httpx.Client, http: httpx.Client) -> None:
+        self._made = gateway.data / "webhook-secrets"
+        self._plain = plain
+        self.http = http
+        """An operator's, with a key; the provider has none."""
+
+    def send(
+        self, source: WebhookSource, profile: Profile, event: WebhookEvent, body: bytes
+    ) -> httpx.Response:
+        secret = (self._made / f"{source.provider}-{profile.name}").read_text("utf-8").strip()
+        key, message_id = key_of(profile.proof, secret), uuid4().hex
+        headers = proven_fields(profile.proof, key, message_id, int(time.time()), body)
+        headers["content-type"] = "application/json"
+        if profile.event_type.header is not None:
+            headers[profile.event_type.header] = event.type
+        if profile.message_id is not None and profile.message_id.header is not None:
+            headers[profile.message_id.header] = message_id
+        path = f"/webhooks/{source.provider}"
+        return self._plain.post(path, content=body, headers=headers)
+
+    def state(self, webhook_id: str) -> str:
+        return str(self.http.get(f"/operator/webhooks/{webhook_id}").json()["state"])
+
+    def published(self, event_type: str) -> Any:
+        """What the first event of this type carries."""
+        query = {"types": event_type, "from": "earliest"}
+        with self.http.stream("GET", "/events", params=query) as reply:
+            lines = (line for line in reply.iter_lines() if line.startswith("data: "))
+            return json.loads(next(lines).removeprefix("data: "))["data"]
+
+
+@pytest.fixture(scope="module")
+def sender(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sender]:
+    data = tmp_path_factory.mktemp("gateway")
+    with (
+        running_gateway(data) as gateway,
+        httpx.Client(base_url=gateway.url, timeout=10) as plain,
+        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=10) as http,
+    ):
+        yield Sender(gateway, plain, http)
+
+
+def examples(source: WebhookSource, event: WebhookEvent) -> list[dict[str, Any]]:
+    folder = REPOSITORY / "schemas" / "webhooks" / source.provider
+    schema = json.loads((folder / f"{event.type}.payload.json").read_bytes())
+    return list(schema["examples"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "profile", "event"), CASES)
+def test_the_examples_are_taken_and_worked_off(
+    sender: Sender, source: WebhookSource, profile: Profile, event: WebhookEvent
+) -> None:
+    for payload in examples(source, event):
+        body = json.dumps(payload).encode()
+        reply = sender.send(source, profile, event, body)
+        assert (reply.status_code, reply.json()["outcome"]) == (202, "stored"), reply.text
+        webhook_id = reply.json()["id"]
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (state := sender.state(webhook_id)) in {"pending", "processing"}:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert state == "completed"
+        if event.emission is not None:
+            facts = CallFacts(id=webhook_id, now="2026-11-20T14:42:01Z")
+            expected = event.emission.data(payload, facts)
+            assert sender.published(event.emission.event) == expected

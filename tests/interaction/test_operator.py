@@ -1,0 +1,247 @@
+"""What operators see and do over REST: webhooks, the work they make, endpoints, the event log."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.app import Gateway
+from gateway.settings import read_settings
+from tests.eventually import eventually
+
+SECRET = "a secret of at least twenty-four bytes"
+PING = {"zen": "Keep it logically awesome.", "hook_id": 30}
+
+
+class Desk:
+    """An operator at a running gateway, and GitHub at its door."""
+
+    def __init__(self, gateway: Gateway, http: httpx.AsyncClient) -> None:
+        self.gateway = gateway
+        self.http = http
+
+    async def send(self, payload: Any, event: str = "ping", message_id: str = "m-1") -> str:
+        """The id of the webhook that `payload` became."""
+        body = json.dumps(payload).encode()
+        proof = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+        headers = {
+            "x-hub-signature-256": f"sha256={proof}",
+            "x-github-event": event,
+            "x-github-delivery": message_id,
+            "content-type": "application/json",
+        }
+        reply = await self.http.post("/webhooks/github", content=body, headers=headers)
+        assert reply.status_code == 202, reply.text
+        return str(reply.json()["id"])
+
+    async def get(self, path: str, **query: Any) -> Any:
+        reply = await self.http.get(f"/operator/{path}", params=query)
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    async def post(self, path: str, body: Any = None) -> tuple[int, Any]:
+        reply = await self.http.post(f"/operator/{path}", json=body)
+        return reply.status_code, reply.json()
+
+    async def ended(self, webhook_id: str) -> Any:
+        async def look() -> Any:
+            found = await self.get(f"webhooks/{webhook_id}")
+            return found if found["state"] in {"completed", "dead_letter"} else None
+
+        return await eventually(look)
+
+    async def acts(self) -> list[tuple[str, str | None]]:
+        """What was recorded of operators, the oldest first."""
+        records = await self.gateway.parts.store.audit.latest(1000)
+        found = [(each.operation, each.subject) for each in records if each.transport == "operator"]
+        return found[::-1]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    settings = read_settings(
+        {
+            "GATEWAY_DATABASE_URL": "memory:",
+            "GATEWAY_DATA": str(tmp_path),
+            "GATEWAY_WEBHOOKS_GITHUB_SIGNED_SECRETS": SECRET,
+            "GATEWAY_ENDPOINTS_ALLOW": "127.0.0.0/8",
+        },
+        None,
+        {},
+    )
+    async with Gateway.open(settings) as gateway, gateway.at_work():
+        new_key = gateway.parts.new_key
+        assert new_key is not None
+        app: Any = gateway.site()
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url="http://localhost",
+            headers={"authorization": f"Bearer {new_key.key}"},
+        ) as http:
+            yield Desk(gateway, http)
+
+
+async def test_a_webhook_is_listed_and_shown_with_its_payload_and_attempts(desk):
+    webhook_id = await desk.send(PING)
+    shown = await desk.ended(webhook_id)
+    assert (shown["state"], shown["payload"], shown["event_type"]) == ("completed", PING, "ping")
+    assert [each["outcome"] for each in shown["history"]] == ["completed"]
+    [listed] = (await desk.get("webhooks", provider="github", state="completed"))["items"]
+    assert listed["id"] == webhook_id
+    assert "payload" not in listed
+    assert (await desk.get("webhooks", provider="avinode"))["items"] == []
+
+
+async def test_pages_lead_to_each_other(desk):
+    ids = [await desk.send(PING, message_id=f"m-{number}") for number in range(5)]
+    seen: list[str] = []
+    page = await desk.get("webhooks", limit=2)
+    while True:
+        seen += [each["id"] for each in page["items"]]
+        if page["next"] is None:
+            break
+        page = await desk.get("webhooks", limit=2, after=page["next"])
+    assert seen == ids[::-1]
+
+
+async def test_what_broke_its_contract_names_the_places_and_is_judged_again(desk):
+    webhook_id = await desk.send({"hook_id": 0})
+    [held] = (await desk.get("webhooks", state="quarantined"))["items"]
+    assert [each["pointer"] for each in held["refusals"]] == ["/hook_id"]
+    status, verdict = await desk.post(f"webhooks/{webhook_id}/revalidate")
+    assert (status, verdict["accepted"]) == (200, False)
+    assert verdict["refusals"] == held["refusals"]
+
+
+async def test_only_what_is_quarantined_is_judged_again(desk):
+    webhook_id = await desk.send(PING)
+    await desk.ended(webhook_id)
+    status, problem = await desk.post(f"webhooks/{webhook_id}/revalidate")
+    assert (status, problem["code"]) == (409, "CONFLICT")
+
+
+async def test_completed_work_is_repeated_by_force_alone_and_recorded_before(desk):
+    webhook_id = await desk.send(PING)
+    first = (await desk.ended(webhook_id))["job"]["id"]
+    status, problem = await desk.post(f"webhooks/{webhook_id}/replay")
+    assert (status, problem["code"]) == (409, "CONFLICT")
+    status, made = await desk.post(f"webhooks/{webhook_id}/replay", {"force": True})
+    assert status == 202
+    assert (made["job"]["replay_of"], made["job"]["actor"]) == (first, "administrator")
+    again = await desk.ended(webhook_id)
+    assert again["job"]["id"] == made["job"]["id"]
+    operations = [operation for operation, _ in await desk.acts()]
+    assert operations == ["operator.webhooks.replay"] * 2
+
+
+async def test_a_job_that_has_ended_is_not_cancelled(desk):
+    job = (await desk.ended(await desk.send(PING)))["job"]
+    status, problem = await desk.post(f"jobs/{job['id']}/cancel")
+    assert (status, problem["code"]) == (409, "CONFLICT")
+    assert "is completed" in problem["detail"]
+    assert (await desk.get(f"jobs/{job['id']}"))["history"]
+
+
+@pytest.mark.parametrize("path", ["webhooks/no-such", "jobs/no-such", "endpoints/no-such"])
+async def test_what_is_not_there_is_said_to_be_so(desk, path):
+    reply = await desk.http.get(f"/operator/{path}")
+    assert (reply.status_code, reply.json()["code"]) == (404, "PATH_NOT_FOUND")
+    assert reply.json()["detail"].startswith("There is no ")
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ({"limit": "0"}, "/limit"),
+        ({"limit": "201"}, "/limit"),
+        ({"limit": "many"}, "/limit"),
+        ({"state": "done"}, "/state"),
+        ({"colour": "red"}, ""),
+        ([("limit", "1"), ("limit", "2")], "/limit"),
+    ],
+)
+async def test_a_query_that_cannot_be_meant_is_refused_at_its_place(desk, query, pointer):
+    reply = await desk.http.get("/operator/webhooks", params=query)
+    assert reply.status_code == 422
+    assert [each["pointer"] for each in reply.json()["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"force":1}', b"[]", b'{"force":true,"x":1}', b"\xff"])
+async def test_a_body_that_cannot_be_meant_changes_nothing(desk, body):
+    webhook_id = await desk.send(PING)
+    await desk.ended(webhook_id)
+    reply = await desk.http.post(f"/operator/webhooks/{webhook_id}/replay", content=body)
+    assert reply.status_code in {400, 422}
+    assert await desk.acts() == []
+
+
+async def test_who_is_no_operator_finds_nothing_here(desk):
+    key = await desk.gateway.parts.keys.create("flight_search", "")
+    for method, path in (
+        ("GET", "webhooks"),
+        ("GET", "jobs"),
+        ("GET", "endpoints"),
+        ("GET", "events"),
+        ("POST", "endpoints"),
+        ("POST", "webhooks/some/replay"),
+        ("DELETE", "endpoints/some"),
+    ):
+        mine = {"authorization": f"Bearer {key.key}"}
+        reply = await desk.http.request(method, f"/operator/{path}", headers=mine)
+        assert (reply.status_code, reply.json()["code"]) == (404, "PATH_NOT_FOUND"), path
+        nobody = {"authorization": ""}
+        reply = await desk.http.request(method, f"/operator/{path}", headers=nobody)
+        assert reply.status_code == 401, path
+
+
+async def test_an_endpoints_secret_is_shown_once(desk):
+    asked = {"url": "http://127.0.0.1:9/hooks?token=hidden", "event_types": ["gateway.code.*"]}
+    status, added = await desk.post("endpoints", asked)
+    assert (status, added["state"]) == (201, "active")
+    assert added["secret"].startswith("whsec_")
+    [listed] = (await desk.get("endpoints"))["items"]
+    assert {"secret", "previous_secret"}.isdisjoint(listed)
+    status, rotated = await desk.post(f"endpoints/{added['id']}/rotate", {"grace_seconds": 60})
+    assert (status, rotated["secret"] != added["secret"]) == (200, True)
+    records = await desk.gateway.parts.store.audit.latest(100)
+    assert "hidden" not in repr(records)
+    assert added["secret"] not in repr(records)
+
+
+async def test_an_endpoint_is_tested_disabled_enabled_and_removed(desk):
+    _, added = await desk.post("endpoints", {"url": "http://127.0.0.1:9/hooks"})
+    path = f"endpoints/{added['id']}"
+    status, tested = await desk.post(f"{path}/test")
+    assert (status, tested["is_success"]) == (200, False)
+    assert (await desk.post(f"{path}/disable"))[1]["state"] == "disabled"
+    assert (await desk.post(f"{path}/enable"))[1]["state"] == "active"
+    assert (await desk.get(f"{path}/deliveries"))["items"] == []
+    assert (await desk.http.delete(f"/operator/{path}")).status_code == 200
+    assert (await desk.http.get(f"/operator/{path}")).status_code == 404
+    verbs = [operation.rpartition(".")[2] for operation, _ in await desk.acts()]
+    assert verbs == ["add", "test", "disable", "enable", "remove"]
+
+
+async def test_an_endpoint_that_may_not_be_reached_is_refused(desk):
+    status, problem = await desk.post("endpoints", {"url": "https://169.254.169.254/latest"})
+    assert (status, problem["code"]) == (422, "VALIDATION_ERROR")
+    assert problem["errors"][0]["pointer"] == "/url"
+    assert (await desk.get("endpoints"))["items"] == []
+
+
+async def test_the_log_goes_on_from_a_position(desk):
+    await desk.ended(await desk.send(PING))
+
+    async def look() -> Any:
+        return (await desk.get("events", after=0))["items"] or None
+
+    [first, *_] = await eventually(look)
+    assert first["type"] == "gateway.contract.changed.v1"
+    newest = (await desk.get("events"))["next"]
+    assert await desk.get("events", after=newest) == {"items": [], "next": newest}
+    assert (await desk.get("events", after=0, types="gateway.quote.*"))["items"] == []

@@ -1,0 +1,108 @@
+"""The operator's commands, on the database of this folder."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def endpoint(cli, monkeypatch):
+    """An endpoint, as `add --json` prints it."""
+    monkeypatch.setenv("GATEWAY_ENDPOINTS_ALLOW", "127.0.0.0/8")
+    added = cli(
+        "endpoints", "add", "http://127.0.0.1:9/hooks", "--type", "gateway.quote.*", "--json"
+    )
+    return json.loads(added.out)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("webhooks", "list"),
+        ("webhooks", "quarantine"),
+        ("webhooks", "quarantine", "--revalidate"),
+        ("dead-letters", "list"),
+        ("dead-letters", "redrive", "--all"),
+        ("endpoints", "list"),
+    ],
+)
+def test_nothing_yet_is_an_empty_list_and_no_error(cli, command):
+    assert json.loads(cli(*command, "--json").out) == []
+    code, _, err = cli(*command)
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("webhooks", "show", "none"), "There is no webhook with this id."),
+        (("endpoints", "show", "none"), "There is no endpoint with this id."),
+    ],
+)
+def test_what_is_not_there_is_one_line_and_the_fix(cli, command, told):
+    code, out, err = cli(*command)
+    assert (code, out) == (1, "")
+    first, second = err.strip().splitlines()[-2:]
+    assert first.startswith("error: PATH_NOT_FOUND: ")
+    assert told in first
+    assert second.startswith("fix: ")
+
+
+def test_one_of_several_that_is_refused_does_not_keep_the_others(cli):
+    code, out, _ = cli("webhooks", "replay", "none", "nor-this", "--json")
+    assert code == 1
+    assert [each["problem"]["code"] for each in json.loads(out)] == ["PATH_NOT_FOUND"] * 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--all", "some-job"), ("some-job", "--kind", "webhook")]
+)
+def test_redriving_needs_ids_or_all_of_a_kind(cli, arguments):
+    code, out, err = cli("dead-letters", "redrive", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+
+
+def test_an_endpoint_is_listed_without_its_secret(cli, endpoint):
+    [listed] = json.loads(cli("endpoints", "list", "--json").out)
+    assert (listed["id"], listed["event_types"]) == (endpoint["id"], ["gateway.quote.*"])
+    assert endpoint["secret"] not in cli("endpoints", "show", endpoint["id"]).out
+
+
+def test_a_new_secret_is_printed_alone_so_that_it_can_be_piped(cli, endpoint):
+    code, out, err = cli("endpoints", "rotate", endpoint["id"], "--grace-hours", 0)
+    assert code == 0
+    assert out.startswith("whsec_")
+    assert len(out.split()) == 1
+    assert out.strip() not in err
+    assert out.strip() != endpoint["secret"]
+
+
+def test_an_endpoint_that_does_not_answer_fails_its_test(cli, endpoint):
+    code, out, _ = cli("endpoints", "test", endpoint["id"])
+    assert code == 1
+    assert out.startswith(endpoint["id"])
+
+
+def test_an_endpoint_is_switched_and_removed(cli, endpoint):
+    name = endpoint["id"]
+    assert cli("endpoints", "disable", name) == (0, f"{name} is disabled\n", "")
+    assert cli("endpoints", "enable", name) == (0, f"{name} is active\n", "")
+    assert cli("endpoints", "remove", name) == (0, f"{name} is removed\n", "")
+    assert json.loads(cli("endpoints", "list", "--json").out) == []
+
+
+def test_an_address_that_must_not_be_reached_is_refused_at_its_place(cli):
+    code, out, err = cli("endpoints", "add", "http://127.0.0.1:9/hooks")
+    assert (code, out) == (1, "")
+    assert "/url: " in err
+    assert "Traceback" not in err
+
+
+def test_a_gateway_that_is_not_there_is_one_line(cli):
+    code, out, err = cli("webhooks", "list", "--url", "http://127.0.0.1:9")
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        "error: http://127.0.0.1:9 did not answer (ConnectError)",
+        "fix: start the gateway there, or correct --url",
+    ]
