@@ -61,6 +61,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """Everything that is judged."""
 
     sent: Sequence[Sent]
+    begun: frozenset[tuple[str, str]] = frozenset()
+    """Id and hash of each request that was begun, answered or not yet."""
     received: Sequence[Received] | None = None
     """None where nothing was to be delivered."""
     seen: Sequence[Seen] | None = None
@@ -80,8 +82,13 @@ def gather(
         tables, now, damage = _sqlite(database.removeprefix("sqlite:///"))
     else:
         tables, now, damage = asyncio.run(_postgres(database))
+    # After the database: what is stored was begun before.
+    asked = list(read_log(sent))
     return Evidence(
-        sent=[Sent(each["id"], each["sha256"], each["status"]) for each in read_log(sent)],
+        sent=[
+            Sent(each["id"], each["sha256"], each["status"]) for each in asked if "status" in each
+        ],
+        begun=frozenset((each["id"], each["sha256"]) for each in asked),
         received=None if received is None else [Received(**each) for each in read_log(received)],
         seen=None if seen is None else [Seen(**each) for each in read_log(seen)],
         tables=tables,

@@ -166,13 +166,12 @@ def i7_attempts_bounded(evidence: Evidence, _patience: Patience) -> Iterator[str
 
 def i9_conserved(evidence: Evidence, _patience: Patience) -> Iterator[str]:
     """All that is stored has one first job, and comes from a message that was sent."""
-    sent = {(each.id, each.sha256) for each in evidence.sent}
     runs = _runs(evidence)
     webhooks = {row["id"]: row for row in evidence.tables["webhooks"]}
     for webhook in webhooks.values():
         if not runs[webhook["id"]]:
             yield f"{webhook['message_id']} is stored and has no job"
-        is_known = (webhook["message_id"], webhook["body_sha256"]) in sent
+        is_known = (webhook["message_id"], webhook["body_sha256"]) in evidence.begun
         if not is_known and webhook["derived_from"] is None:
             yield f"{webhook['message_id']} is stored and was never sent"
     for subject in set(runs) - set(webhooks):

@@ -29,7 +29,7 @@ _LATER: Final = (b"429", b"503")
 def main() -> int:
     """Run, and report."""
     made = parser(__doc__)
-    made.add_argument("--followers", type=int, default=200)
+    made.add_argument("--followers", type=int, default=8, help="one key has ten streams")
     made.add_argument("--disconnects", type=int, default=300, help="of each follower")
     made.add_argument("--kills", type=int, default=20, help="of the server")
     made.add_argument("--rate", type=float, default=20.0, help="messages a second")
@@ -124,7 +124,8 @@ class Follower:
         try:
             async with asyncio.timeout(_END_SECONDS):
                 while self._last != newest:
-                    await self._read(5.0, newest)
+                    if not await self._read(5.0, newest):
+                        await asyncio.sleep(_REST_SECONDS)
         except TimeoutError:
             return f"follower {self._number} does not come to the end of the log"
         return ""

@@ -1,8 +1,8 @@
 """A sender of webhooks that shares no code with the gateway, and writes down what it was told.
 
 Each message is sent until there is a definite answer: an answer of 503, and none at all, are not.
-The log has a line of JSON for each request: the message's id, the SHA-256 of its body, and the
-status, which is null where there was no answer.
+The log has two lines of JSON for each request: one when it begins, with the message's id and the
+SHA-256 of its body, and one with its status, which is null where there was no answer.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import hmac
 import json
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,22 +155,25 @@ class Sender:
 
     async def _deliver(self, connection: Connection, message: Message) -> int:
         while True:
+            self._note(message, {"begun": True})
             status = await connection.ask(signed(message, self._secret, self._path))
-            self._note(message, status)
+            self._note(message, {"status": status})
             if status is not None and status not in UNDECIDED:
                 self.sent += 1
                 return status
             self.undecided += 1
             await asyncio.sleep(_REST_SECONDS)
 
-    def _note(self, message: Message, status: int | None) -> None:
+    def _note(self, message: Message, what: Mapping[str, Any]) -> None:
         line: dict[str, Any] = {
             "id": message.id,
             "sha256": hashlib.sha256(message.body).hexdigest(),
-            "status": status,
+            **what,
             "at": time.time(),
         }
+        # Flushed, for the checker may look while others are under way.
         self._log.write(json.dumps(line) + "\n")
+        self._log.flush()
 
 
 @asynccontextmanager

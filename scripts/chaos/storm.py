@@ -18,7 +18,7 @@ from cluster import cluster_in, open_folder
 from evidence import read_log
 from gateways import SECRET, Nursery, Process, environment, nursery, serving
 from msgspec.structs import replace
-from sender import Sender, opened, quote
+from sender import UNDECIDED, Sender, opened, quote
 from trial import Trial, failures_of, free_port, parser, play
 
 _WORK_SECONDS: Final = 900.0
@@ -112,7 +112,8 @@ async def _storm(trial: Trial, ports: list[int]) -> dict[int, int]:
     lines = list(read_log(trial.folder / "storm.jsonl"))
     with opened(trial.sent) as log:
         log.write((trial.folder / "storm.jsonl").read_text())
-    return dict(Counter(line["status"] for line in lines if line["status"] not in {429, 503, None}))
+    answers = (line["status"] for line in lines if "status" in line)
+    return dict(Counter(status for status in answers if status not in UNDECIDED))
 
 
 async def _fill(trial: Trial, port: int) -> None:
