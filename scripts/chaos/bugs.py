@@ -54,12 +54,13 @@ BUGS: Final = (
     Bug(
         "check, then insert: two at the same moment both pass",
         "gateway/store/receiving.py",
-        "    await connection.execute(insertion, [_key_row(each, now) for each in candidates])\n",
+        "    free = await _KEYS.add(connection, [_key_row(each, now) for each in candidates])\n",
         "    keys = select(WEBHOOK_KEYS.c.provider, WEBHOOK_KEYS.c.message_id)\n"
         "    there = {tuple(row) for row in (await connection.execute(keys)).all()}\n"
         "    new = [_key_row(each, now) for each in candidates if each.key not in there]\n"
         "    if new:\n"
-        "        await connection.execute(WEBHOOK_KEYS.insert(), new)\n",
+        "        await connection.execute(WEBHOOK_KEYS.insert(), new)\n"
+        '    free = {row["webhook_id"] for row in new}\n',
         (_INBOX,),
     ),
     Bug(
