@@ -5,14 +5,15 @@ the way in for webhooks is where rows come by the thousand.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, Table
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
+from gateway.store.sqlite_connection import WritingConnection
 from gateway.store.tables import Moment, microseconds
 
 _AT_ONCE: Final = 500
@@ -25,17 +26,24 @@ _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
     Moment: "bigint[]",
 }
 
+_microseconds: Final = lru_cache(maxsize=64)(microseconds)
+"""The rows of one transaction have few different moments."""
+
 
 class Bulk:
-    """Adds rows to some columns of one table; the others get no value."""
+    """Adds rows to one table, each with a value for every column."""
 
     def __init__(self, table: Table, conflict: str = "", returning: str = "") -> None:
         """`conflict` is an ON CONFLICT clause; `returning` names the column that is answered."""
         self._columns = tuple(column.name for column in table.columns)
+        self._pick = itemgetter(*self._columns)
+        kinds = enumerate(column.type for column in table.columns)
+        self._moments = tuple(place for place, kind in kinds if isinstance(kind, Moment))
         names = ", ".join(self._columns)
         self._into = f"INSERT INTO {table.name} ({names})"
         self._tail = f" {conflict}" + (f" RETURNING {returning}" if returning else "")
         self._row = f"({', '.join('?' * len(self._columns))})"
+        self._each = f"{self._into} VALUES {self._row}{self._tail}"
         arrays = (_array(column.type) for column in table.columns)
         numbered = (f"${place}::{array}" for place, array in enumerate(arrays, 1))
         rows = f"SELECT * FROM unnest({', '.join(numbered)})"  # noqa: S608 - names of our own tables
@@ -47,31 +55,34 @@ class Bulk:
         """Add `rows`; what was returned of those that were added."""
         found: set[str] = set()
         for start in range(0, len(rows), _AT_ONCE):
-            found |= await self._add(connection, self._plain(rows[start : start + _AT_ONCE]))
+            some = list(map(self._plain, rows[start : start + _AT_ONCE]))
+            found |= await self._add(connection, some)
         return found
 
     async def _add(self, connection: AsyncConnection, rows: list[tuple[Any, ...]]) -> set[str]:
         if connection.dialect.name == "postgresql":
             columns = tuple(map(list, zip(*rows, strict=True)))
             done = await connection.exec_driver_sql(self._unnest, columns)
-        elif self._is_answering:
+            return set(done.scalars()) if self._is_answering else set()
+        driver = (await connection.get_raw_connection()).driver_connection
+        if not isinstance(driver, WritingConnection):
+            raise TypeError("rows are added over the connection that writes")
+        if self._is_answering:
             values = tuple(value for row in rows for value in row)
-            done = await connection.exec_driver_sql(self._sized(len(rows)), values)
-        else:
-            await connection.exec_driver_sql(f"{self._into} VALUES {self._row}{self._tail}", rows)
-            return set()
-        return set(done.scalars()) if self._is_answering else set()
+            return set(driver.answers(self._sized(len(rows)), values))
+        driver.added(self._each, rows)
+        return set()
 
     def _values(self, count: int) -> str:
         return f"{self._into} VALUES {', '.join([self._row] * count)}{self._tail}"
 
-    def _plain(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    def _plain(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values as the drivers take them."""
-        return [tuple(_plain(row.get(name)) for name in self._columns) for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    return microseconds(value) if isinstance(value, datetime) else value
+        values = [*self._pick(row)]
+        for place in self._moments:
+            if values[place] is not None:
+                values[place] = _microseconds(values[place])
+        return tuple(values)
 
 
 def _array(kind: TypeEngine[Any]) -> str:

@@ -1,7 +1,7 @@
 """A connection to SQLite that leaves the event loop's thread only for what may wait."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import aiosqlite
@@ -23,6 +23,14 @@ class WritingConnection(aiosqlite.Connection):
         if not _may_wait(fn, args):
             return fn(*args, **kwargs)
         return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # aiosqlite gives it no types
+
+    def added(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement that adds rows, once for each, where it is called."""
+        self._conn.executemany(statement, rows)
+
+    def answers(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        """Run a statement where it is called; the first column of what it answers."""
+        return [row[0] for row in self._conn.execute(statement, values)]
 
 
 def _may_wait(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
