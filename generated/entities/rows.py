@@ -4,6 +4,9 @@
 
 """The rows of entities, as SQLModel classes."""
 
+# SQLModel says that __tablename__ is a method, and takes a text.
+# pyright: reportAssignmentType=false
+
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Float, Index, Text

@@ -126,6 +126,9 @@ CHAT = UpstreamRequest(
     path=("tripmsgs", "arfq-10000001", "chat"),
     body={"message": "Grüße\n"},
 )
+MESSAGE = UpstreamRequest(
+    operation="readTripMessage", method="GET", path=("tripmsgs", "amsg-10000001")
+)
 LEGS = UpstreamRequest(
     operation="searchEmptyLegs",
     method="POST",
@@ -135,7 +138,7 @@ LEGS = UpstreamRequest(
 WATCH = UpstreamRequest(
     operation="createWatch", method="POST", path=("emptylegs", "watches"), body=ROUTE
 )
-EVERYTHING = (AIRPORTS, SEARCH, TRIP, RFQ, READ, CHAT, LEGS, WATCH)
+EVERYTHING = (AIRPORTS, SEARCH, TRIP, RFQ, READ, CHAT, MESSAGE, LEGS, WATCH)
 
 
 def test_the_requests_here_are_all_that_the_upstream_has(upstream):

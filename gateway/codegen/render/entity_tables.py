@@ -42,6 +42,9 @@ def _rows(contracts: Sequence[EntityContract], shapes: Shapes) -> str:
         (
             docstring("The rows of entities, as SQLModel classes."),
             "",
+            "# SQLModel says that __tablename__ is a method, and takes a text.",
+            "# pyright: reportAssignmentType=false",
+            "",
             "from datetime import date",
             "from typing import Any",
             "",
