@@ -4,6 +4,9 @@
 
 """The rows of entities, as SQLModel classes."""
 
+# SQLModel says that __tablename__ is a method, and takes a text.
+# pyright: reportAssignmentType=false
+
 from sqlalchemy.orm import registry
 from sqlmodel import SQLModel
 
