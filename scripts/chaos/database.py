@@ -13,6 +13,7 @@ import asyncio
 import errno
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -64,7 +65,7 @@ async def run(trial: Trial) -> dict[str, Any]:
     return {**figures, "failures": failures}
 
 
-class Trouble:
+class Trouble(ABC):
     """What is done to a database, again and again."""
 
     def __init__(self, own: Trial) -> None:
@@ -72,9 +73,9 @@ class Trouble:
         self.recoveries: list[float] = []
         self.times = 0
 
+    @abstractmethod
     async def happen(self, sender: Sender, random: Random) -> None:
         """All of it, and how long each recovery took."""
-        raise NotImplementedError
 
     async def _recovers(self, sender: Sender) -> None:
         """Note how long it takes from now to the next message that is stored."""
