@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -22,10 +22,8 @@ from gateway.contract import jsontext
 from gateway.errors import GatewayError
 from gateway.settings import Settings
 from gateway.transports.asgi import new_request_id
-from gateway.transports.problem_kinds import PROBLEMS
+from gateway.transports.problem_kinds import ADVICE
 from gateway.transports.problems import problem_of
-
-_ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
 
 
 @click.command(epilog="""Example: gateway call example.greet --json '{"name": "Alice"}'""")
@@ -97,5 +95,5 @@ def _print(answer: Answer) -> None:
     print_json(value)
     if not answer.is_result:
         click.echo(f"error: {value.get('code')}: {value.get('detail')}", err=True)
-        if advice := _ADVICE.get(value.get("type")):
+        if advice := ADVICE.get(value.get("type")):
             click.echo(f"fix: {advice}", err=True)

@@ -18,13 +18,12 @@ from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
-from gateway.transports.problem_kinds import PROBLEMS
+from gateway.transports.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 _HERE: Final = "http://localhost"
 _TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
-_ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
 
 
 class Operator:
@@ -59,7 +58,7 @@ class Operator:
             ) from None
         if not reply.is_success:
             problem = value if isinstance(value, dict) else {}
-            raise Refused(problem, _ADVICE.get(str(problem.get("type")), ""))
+            raise Refused(problem, ADVICE.get(str(problem.get("type")), ""))
         return value
 
     async def pages(

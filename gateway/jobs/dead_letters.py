@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID, uuid5
 
 from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
-from gateway.ids import uuid7
-from gateway.store.audited import AuditRecord
+from gateway.jobs.accounts import account_of
 from gateway.store.records import Changes, Failure, Job, NewEvent
 
-WEBHOOK: str = "webhook"
-"""What audit records call the door by which a message came."""
-DEAD_LETTER: str = "DEAD_LETTER"
-_JOBS: str = "/jobs"
+_JOBS: Final = "/jobs"
 
 
 class DeadLetters:
@@ -29,30 +25,13 @@ class DeadLetters:
         """
         match job.kind:
             case "webhook":
-                return Changes(events=(_dead_lettered(job, failure),), audit=self._record(job))
+                account = account_of(job.subject, job.lane, job.lane, self._now(), is_dead=True)
+                return Changes(events=(_dead_lettered(job, failure),), audit=account)
             case "call":
                 data = _facts(job) | {"error": failure.error}
                 return Changes(events=(_job_event(job, JOB_FAILED, data),))
             case "delivery":
                 return Changes()
-
-    def _record(self, job: Job) -> AuditRecord:
-        at = self._now()
-        return AuditRecord(
-            id=uuid7(at),
-            at=at,
-            request_id=job.subject,
-            transport=WEBHOOK,
-            operation=job.lane,
-            subject=job.lane,
-            agent=None,
-            outcome=DEAD_LETTER,
-            stage="job",
-            status=500,
-            backend=None,
-            duration_ms=0.0,
-            arguments=None,
-        )
 
 
 def completed(job: Job) -> NewEvent:

@@ -111,10 +111,7 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
     @delete(_PATH, name="operator_remove_endpoint", status_code=200)
     async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Forget an endpoint, and cancel what waits for it."""
-        caller = await desk.admit(request)
-        endpoint = await _found(book, endpoint_id)
-        told = {"endpoint_id": endpoint.id}
-        await desk.record(request, caller, "operator.endpoints.remove", told)
+        endpoint = await _taken_up(desk, book, request, endpoint_id, "remove")
         await book.remove(endpoint.id)
         return answer({"id": endpoint.id, "removed": True})
 
@@ -125,34 +122,36 @@ def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
     async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Send a test event now, and tell the class of the answer, no more."""
-        caller = await desk.admit(request)
-        endpoint = await _found(book, endpoint_id)
-        told = {"endpoint_id": endpoint.id}
-        await desk.record(request, caller, "operator.endpoints.test", told)
+        endpoint = await _taken_up(desk, book, request, endpoint_id, "test")
         outcome = _there(await book.test(endpoint.id))
         return answer({"id": endpoint.id, "outcome": outcome, "is_success": outcome == _ANSWERED})
 
     @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
     async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver nothing to it any more."""
-        caller = await desk.admit(request)
-        endpoint = await _found(book, endpoint_id)
-        told = {"endpoint_id": endpoint.id}
-        await desk.record(request, caller, "operator.endpoints.disable", told)
+        endpoint = await _taken_up(desk, book, request, endpoint_id, "disable")
         await book.disable(endpoint.id)
         return answer(_shown(await _found(book, endpoint.id)))
 
     @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
     async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver to it again."""
-        caller = await desk.admit(request)
-        endpoint = await _found(book, endpoint_id)
-        told = {"endpoint_id": endpoint.id}
-        await desk.record(request, caller, "operator.endpoints.enable", told)
+        endpoint = await _taken_up(desk, book, request, endpoint_id, "enable")
         await book.enable(endpoint.id)
         return answer(_shown(await _found(book, endpoint.id)))
 
     return [test, disable, enable]
+
+
+async def _taken_up(
+    desk: OperatorDesk, book: EndpointBook, request: AnyRequest, endpoint_id: str, verb: str
+) -> Endpoint:
+    """The endpoint to which something is about to be done, by somebody who may, on record."""
+    caller = await desk.admit(request)
+    endpoint = await _found(book, endpoint_id)
+    told = {"endpoint_id": endpoint.id}
+    await desk.record(request, caller, f"operator.endpoints.{verb}", told)
+    return endpoint
 
 
 async def _found(book: EndpointBook, endpoint_id: str) -> Endpoint:

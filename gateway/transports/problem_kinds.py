@@ -237,3 +237,6 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
 }
 """By exact class; a class that is missing here is shown as its nearest parent."""
+
+ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
+"""What a caller can do, by the problem's type."""

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from gateway.contract.marker import Unmappable
 from gateway.errors import GatewayError, StoreError
-from gateway.ids import uuid7
-from gateway.jobs.dead_letters import WEBHOOK
+from gateway.jobs.accounts import account_of
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
 from gateway.jobs.together import Together
@@ -20,7 +19,6 @@ from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, derived
 from gateway.webhooks.working import CONTRACT_CHANGED, Hopeless, SourceWork, payload_of, told
 
-_OK: Final = "ok"
 _FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
 
 
@@ -70,7 +68,7 @@ class WebhookRun:
             reply = await self._pointers.follow(event.fetch, payload, facts)
             messages = derived(event, work, webhook, reply)
         changes = self._effects.changes(event, webhook, payload, facts)
-        return replace(changes, webhooks=messages, audit=self._record(webhook))
+        return replace(changes, webhooks=messages, audit=self._account(webhook))
 
     def _judged(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
         """The contract may have changed since the message came: today's decides."""
@@ -86,21 +84,6 @@ class WebhookRun:
         found = {each.id: each for each in await self._inbox.find_all(webhook_ids)}
         return [found.get(webhook_id) for webhook_id in webhook_ids]
 
-    def _record(self, webhook: StoredWebhook) -> AuditRecord:
-        """The account of the message: who sent what, and never a word of its payload."""
-        at = self._now()
-        return AuditRecord(
-            id=uuid7(at),
-            at=at,
-            request_id=webhook.id,
-            transport=WEBHOOK,
-            operation=f"{webhook.provider}.{webhook.event_type}",
-            subject=webhook.provider,
-            agent=None,
-            outcome=_OK,
-            stage=None,
-            status=200,
-            backend=None,
-            duration_ms=0.0,
-            arguments=None,
-        )
+    def _account(self, webhook: StoredWebhook) -> AuditRecord:
+        operation = f"{webhook.provider}.{webhook.event_type}"
+        return account_of(webhook.id, webhook.provider, operation, self._now())

@@ -1,0 +1,33 @@
+"""The audit's account of a message: who sent what and what came of it, and never a word of it."""
+
+from datetime import datetime
+from typing import Final
+
+from gateway.ids import uuid7
+from gateway.store.audited import AuditRecord
+
+OK: Final = "ok"
+DEAD_LETTER: Final = "DEAD_LETTER"
+_WEBHOOK: Final = "webhook"
+"""What audit records call the door by which a message came."""
+
+
+def account_of(
+    webhook_id: str, provider: str, operation: str, at: datetime, *, is_dead: bool = False
+) -> AuditRecord:
+    """The record of a message that was worked off, or that was given up."""
+    return AuditRecord(
+        id=uuid7(at),
+        at=at,
+        request_id=webhook_id,
+        transport=_WEBHOOK,
+        operation=operation,
+        subject=provider,
+        agent=None,
+        outcome=DEAD_LETTER if is_dead else OK,
+        stage="job" if is_dead else None,
+        status=500 if is_dead else 200,
+        backend=None,
+        duration_ms=0.0,
+        arguments=None,
+    )
