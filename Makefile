@@ -1,9 +1,13 @@
 # Everything a contributor runs. `fix` changes, `check` looks, `test` runs.
 PYTHON ?= python3
 BIN := .venv/bin
+# One process per core, up to four; slow files first, and each file of tests as a whole.
+PARALLEL := pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# The tests that run the gateway in their own process; the others start programs.
+MEASURED := tests/unit tests/interaction tests/conformance tests/adversarial
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test contract check fix generate golden bench docs lock clean
+.PHONY: help setup run test coverage chaos contract check fix generate golden bench docs lock audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +20,13 @@ run: setup ## Serve on the mocks and SQLite, with its data in ./data
 	@$(BIN)/gateway serve --data data
 
 test: setup ## Run the tests; more arguments for pytest: make test ARGS="-k keys"
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/$(PARALLEL) $(ARGS)
+
+coverage: setup ## Run the tests that work inside one process, and measure which branches they take
+	@$(BIN)/$(PARALLEL) $(MEASURED) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
+
+chaos: setup ## Run the trials with kills and crashes in the sizes at which they were tried
+	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py $(ARGS)
 
 contract: setup ## Run the property-based contract tests with many more examples
 	@$(BIN)/pytest tests/contract --hypothesis-profile=thorough $(ARGS)
@@ -45,6 +55,12 @@ docs: setup ## Build the documentation into docs/_build
 
 lock: setup ## Resolve the dependencies of pyproject.toml into scripts/requirements.lock
 	@$(BIN)/python scripts/lock.py
+
+audit: setup ## Look up known advisories of the locked packages
+	@$(BIN)/python scripts/advisories.py
+
+sbom: setup ## Write the bill of materials of .venv into dist/sbom.cdx.json
+	@$(BIN)/python scripts/sbom.py
 
 clean: ## Remove what can be made again: environment, caches, built documentation
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .gateway-cache docs/_build

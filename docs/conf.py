@@ -4,6 +4,7 @@ from importlib import metadata
 
 project = "contract-gateway"
 author = "the contract-gateway authors"
+copyright = "the contract-gateway authors, Apache-2.0"  # noqa: A001 - Sphinx reads this name
 release = metadata.version("contract-gateway")
 
 extensions = ["myst_parser"]

@@ -27,23 +27,28 @@ class SystemClock:
         return time.monotonic()
 
 
-class FastClock:
-    """Another clock's time, passing `speed` times as fast from now on: time for mocks.
+class MockClock:
+    """Time for mocks: another clock's, or one that begins at `start` and passes as fast.
 
-    Wall time begins at `start`, or where the other clock is. At speed 0 it stands still.
+    With `is_still` it stands where it begins.
     """
 
-    def __init__(self, clock: Clock, speed: float, start: datetime | None = None) -> None:
+    def __init__(
+        self, clock: Clock, start: datetime | None = None, *, is_still: bool = False
+    ) -> None:
         self._clock = clock
-        self._speed = speed
+        self._is_still = is_still
         self._wall = clock.now() if start is None else start.astimezone(UTC)
+        self._follows = start is None and not is_still
         self._start = clock.monotonic()
 
     def now(self) -> datetime:
+        if self._follows:
+            return self._clock.now()
         return self._wall + timedelta(seconds=self._elapsed())
 
     def monotonic(self) -> float:
         return self._start + self._elapsed()
 
     def _elapsed(self) -> float:
-        return (self._clock.monotonic() - self._start) * self._speed
+        return 0.0 if self._is_still else self._clock.monotonic() - self._start

@@ -26,7 +26,7 @@ Errors are raised where the fact is known and mapped once, at each transport's e
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from gateway.contract.violation import Violation
+from gateway.contract.violation import MAX_VIOLATIONS, Violation
 
 
 class GatewayError(Exception):
@@ -144,7 +144,7 @@ class InvalidArguments(CallerError):
 
     def __init__(self, violations: Sequence[Violation], detail: str | None = None) -> None:
         super().__init__(detail)
-        self.violations = tuple(violations)
+        self.violations = tuple(violations[:MAX_VIOLATIONS])
 
     @classmethod
     def at(cls, pointer: str, keyword: str, detail: str) -> Self:
@@ -233,7 +233,7 @@ class InvalidReply(UpstreamError):
 
     def __init__(self, detail: str | None = None, *, violations: Sequence[Violation] = ()) -> None:
         super().__init__(detail)
-        self.violations = tuple(violations)
+        self.violations = tuple(violations[:MAX_VIOLATIONS])
 
 
 class InvalidResult(GatewayError):
@@ -243,7 +243,7 @@ class InvalidResult(GatewayError):
 
     def __init__(self, violations: Sequence[Violation], detail: str | None = None) -> None:
         super().__init__(detail)
-        self.violations = tuple(violations)
+        self.violations = tuple(violations[:MAX_VIOLATIONS])
 
 
 class Stopping(GatewayError):

@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7aa9dfe471d19859215ee772047deab4; generator 1
+# Source closure sha256: a354f6552bd8da2481fc57ac7c3f0a7f; generator 1
 
 """Which agent may call which operations."""
 
@@ -61,6 +61,15 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "weather.get_weather",
             )
         ),
+        "charter_broker": frozenset(
+            (
+                "avinode.create_rfp",
+                "avinode.create_trip",
+                "avinode.get_quote_status",
+                "avinode.get_quotes",
+                "avinode.send_message",
+            )
+        ),
         "client_data": frozenset(
             (
                 "sheets.get_client_details",
@@ -102,6 +111,15 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "supabase.update",
             )
         ),
+        "golf_concierge": frozenset(
+            (
+                "golf.book_tee_time",
+                "golf.get_reservations",
+                "golf.search_tee_times",
+                "ntfy.send_push_notification",
+                "weather.get_weather",
+            )
+        ),
         "orchestrator": frozenset(
             (
                 "supabase.insert",
@@ -116,6 +134,13 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "supabase.query",
                 "supabase.rpc",
                 "supabase.update",
+            )
+        ),
+        "travel": frozenset(
+            (
+                "amadeus.get_airport_code",
+                "amadeus.search_flights",
+                "amadeus.search_hotels",
             )
         ),
     }

@@ -33,6 +33,11 @@ CHECKS = (
         ".venv/bin/python scripts/reference.py",
     ),
     Check(
+        "attacks",
+        ("python", "scripts/attacks.py", "--check"),
+        ".venv/bin/python scripts/attacks.py",
+    ),
+    Check(
         "vendors",
         ("python", "scripts/conformance/vendor_specs.py", "--check"),
         "mend the upstream contract, or explain in scripts/conformance/accepted_differences.toml",

@@ -9,11 +9,13 @@ from __future__ import annotations  # parsed by whatever python3 is
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "scripts" / "requirements.lock"
 STAMP = VENV / "setup-stamp"
+PROJECT = "contract-gateway"
 OLDEST = (3, 11)
 NAMES = ("python3.13", "python3.12", "python3.11", "python3.14")
 
@@ -72,7 +75,9 @@ def _set_up(*, force: bool) -> None:
     STAMP.unlink(missing_ok=True)
     pins = len(re.findall(r"^\S+==", LOCK.read_text("utf-8"), re.MULTILINE))
     print(f"setup 2/3  installing up to {pins} locked packages", flush=True)
+    _install_locked_pip()
     _pip("install", "--require-hashes", "-r", str(LOCK), pins=pins)
+    _remove_unlocked()
     print("setup 3/3  installing the gateway itself", flush=True)
     _pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     STAMP.write_text(stamp, "utf-8")
@@ -108,6 +113,39 @@ def _create() -> None:
             f"{(made.stdout + made.stderr).strip()}\n"
             "fix: on Debian and Ubuntu, install the package python3-venv; else see the lines above"
         )
+
+
+def _install_locked_pip() -> None:
+    """Let the locked pip install the rest: the one that `venv` copied is as old as the system."""
+    entry = re.search(r"^pip==.*?(?=^\S|\Z)", LOCK.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    if entry is None:
+        raise SetupError(f"{LOCK} does not lock pip. fix: restore the file, or `make lock`")
+    with tempfile.TemporaryDirectory() as folder:
+        requirement = Path(folder) / "pip.lock"
+        requirement.write_text(entry.group(), "utf-8")
+        _pip("install", "--require-hashes", "-r", str(requirement))
+
+
+def _remove_unlocked() -> None:
+    """Leave nothing that the lock file does not name, such as the setuptools of `venv`."""
+    locked = set(re.findall(r"^([A-Za-z0-9._-]+)==", LOCK.read_text("utf-8"), re.MULTILINE))
+    wanted = {_canonical(name) for name in locked} | {PROJECT}
+    listed = subprocess.run(
+        [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "list", "--format=json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        raise SetupError(f"{listed.stderr.strip()}\nfix: scripts/setup.py --force")
+    names = [package["name"] for package in json.loads(listed.stdout)]
+    unlocked = [name for name in names if _canonical(name) not in wanted]
+    if unlocked:
+        _pip("uninstall", "--yes", *unlocked)
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _pip(*arguments: str, pins: int = 0) -> None:

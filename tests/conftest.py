@@ -20,6 +20,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 FORBIDDEN = "skipped, and GATEWAY_TESTS_NO_SKIP forbids that: "
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: with several processes, none of them is left over at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where everything is installed, a test that skips hides what it was to show."""

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.contract.rows import Shape
+from gateway.contract.tables import Tables
+
 
 class NoEntities:
     """Where nothing has arrived."""
@@ -11,3 +14,6 @@ class NoEntities:
         self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
         return [], None
+
+    def tables(self, shape: Shape) -> Tables:
+        raise AssertionError(f"no rows of {shape.entity} are to be asked for")

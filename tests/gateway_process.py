@@ -13,9 +13,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.verification.doors import FROZEN
+
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 GATEWAY: Final = Path(sys.executable).parent / "gateway"
 BOOTSTRAP_KEY: Final = "bootstrap-key-of-the-tests-0123456789"
+EXAMPLES_BEGIN: Final = FROZEN["GATEWAY_MOCK_TIME"]
+"""The time for which the examples of the contracts are written."""
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 15.0
 
@@ -71,7 +75,12 @@ def running_gateway(
             process.kill()
 
 
-def run_gateway(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+def run_gateway(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = START_SECONDS,
+) -> str:
     """What `gateway ARGUMENTS` prints in `folder`; it must succeed."""
     done = subprocess.run(
         [str(GATEWAY), *arguments],
@@ -79,7 +88,7 @@ def run_gateway(folder: Path, *arguments: str, environment: Mapping[str, str] | 
         text=True,
         env=clean_environment(environment),
         cwd=folder,
-        timeout=START_SECONDS,
+        timeout=seconds,
         check=False,
     )
     assert done.returncode == 0, f"{arguments} exited with {done.returncode}: {done.stderr}"
@@ -87,9 +96,15 @@ def run_gateway(folder: Path, *arguments: str, environment: Mapping[str, str] | 
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This environment without the developer's own settings: no test may reach a real upstream."""
+    """This environment without the developer's own settings: no test may reach a real upstream.
+
+    An empty text takes a setting away. Mocks begin when the examples of the contracts do, so that
+    what these name is never past.
+    """
     inherited = {name: value for name, value in os.environ.items() if not _is_setting(name)}
-    return inherited | {"GATEWAY_BOOTSTRAP_KEY": BOOTSTRAP_KEY} | dict(extra or {})
+    own = {"GATEWAY_BOOTSTRAP_KEY": BOOTSTRAP_KEY, "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
+    merged = inherited | own | dict(extra or {})
+    return {name: text for name, text in merged.items() if text or not _is_setting(name)}
 
 
 def _is_setting(name: str) -> bool:

@@ -170,6 +170,9 @@ class ListInbox:
 
     def _receive(self, arrival: NewWebhook) -> Receipt:
         key = (arrival.provider, arrival.message_id)
+        signed = (f"{arrival.provider} signed", arrival.signed_sha256 or "")
+        if arrival.signed_sha256 and signed in self._digests:
+            return Receipt(outcome="duplicate", webhook_id=self._digests[signed][1])
         digest = sha256(arrival.body).hexdigest()
         known = self._digests.get(key)
         if known is not None and known[0] == digest:
@@ -179,5 +182,7 @@ class ListInbox:
         if known is not None:
             return Receipt(outcome="conflict", webhook_id=webhook_id)
         self._digests[key] = (digest, webhook_id)
+        if arrival.signed_sha256:
+            self._digests[signed] = (digest, webhook_id)
         outcome = "quarantined" if arrival.refusals else "stored"
         return Receipt(outcome=outcome, webhook_id=webhook_id)

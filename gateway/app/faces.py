@@ -5,25 +5,30 @@ from typing import Final
 
 from litestar.handlers import HTTPRouteHandler
 
-from gateway.app.readiness import readiness_of
 from gateway.assembly import Parts
 from gateway.auth.principal import Identification
 from gateway.catalogue import open_routes
+from gateway.limits.addresses import Networks
+from gateway.limits.buckets import Rate
 from gateway.settings import Settings
 from gateway.transports.asgi import App
+from gateway.transports.connection_limits import ConnectionLimits
 from gateway.transports.edge import EdgeRules
 from gateway.transports.following import Followers
 from gateway.transports.hosts import HostRules
+from gateway.transports.operations import CheckReadiness
+from gateway.transports.operator_audit import audit_routes
 from gateway.transports.operator_endpoints import endpoint_routes
 from gateway.transports.operator_events import event_routes
 from gateway.transports.operator_requests import OperatorDesk
 from gateway.transports.operator_webhooks import WorkParts, work_routes
+from gateway.transports.peers import Peers
 from gateway.transports.site import SiteParts, build_site
 
 VERSION: Final = version("contract-gateway")
 
 
-def site_of(parts: Parts, settings: Settings) -> App:
+def site_of(parts: Parts, settings: Settings, probe: CheckReadiness) -> App:
     """Everything that is served over HTTP. Raises `ContractError` for damaged routes."""
     return build_site(
         SiteParts(
@@ -32,17 +37,35 @@ def site_of(parts: Parts, settings: Settings) -> App:
             catalogue=parts.catalogue,
             policy=parts.policy,
             routes=open_routes(settings.package),
-            check_readiness=lambda: readiness_of(parts),
+            check_readiness=probe,
             rules=EdgeRules(
                 hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
+                peers=Peers(Networks(settings.proxies()), settings.proxy_header.encode()),
                 max_body_bytes=settings.max_body_bytes,
                 body_deadline_seconds=settings.body_deadline_seconds,
+                strangers=parts.identification.strangers,
             ),
             version=VERSION,
+            are_documents_public=settings.public_documents,
             followers=followers_of(parts, parts.identification),
             webhooks=parts.webhook_door,
             operator=operator_routes(parts, parts.identification),
+            has_aliases=settings.aliases,
         )
+    )
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """What clients may cost before they have sent a whole request."""
+    opened = settings.max_connects_per_second
+    return ConnectionLimits(
+        max_connections=settings.max_connections,
+        max_connections_of_one_host=settings.max_connections_per_address,
+        opened_by_one_host=Rate(opened, 4 * opened),
+        max_body_bytes=settings.max_bodies_bytes,
+        max_stranger_bytes=settings.max_stranger_bodies_bytes,
+        max_stranger_bytes_of_one_host=settings.max_stranger_bodies_bytes // 4,
+        proxies=Networks(settings.proxies()),
     )
 
 
@@ -60,4 +83,5 @@ def operator_routes(parts: Parts, identification: Identification) -> list[HTTPRo
         *work_routes(desk, seen),
         *endpoint_routes(desk, work.book, store.endpoints),
         *event_routes(desk, store.events),
+        *audit_routes(desk, store.audit),
     ]

@@ -1,7 +1,12 @@
 """The gateway as an object: opened, called, closed."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import replace
 from enum import StrEnum
 from types import TracebackType
@@ -9,20 +14,23 @@ from typing import Any
 from uuid import uuid4
 
 from gateway.app.faces import followers_of, operator_routes, site_of
-from gateway.app.readiness import readiness_of
+from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
-from gateway.assembly import Parts, assemble
+from gateway.assembly import Parts, Wishes, assemble
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
+from gateway.calls.hooks import NO_HOOKS, ErrorHook, ExecutionHook
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Entry
 from gateway.clock import Clock, SystemClock
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
+from gateway.store.server_lock import only_server
 from gateway.transports.asgi import App
+from gateway.transports.bounds import bounds_of
 from gateway.transports.following import Followers
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness
@@ -61,14 +69,18 @@ class Gateway:
         grants: Grants | None = None,
         on_start: Sequence[Hook] = (),
         on_stop: Sequence[Hook] = (),
+        is_server: bool = False,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._grants = grants
         self._on_start = on_start
         self._on_stop = on_stop
+        self._is_server = is_server
+        self._hooks = NO_HOOKS
         self._stack = AsyncExitStack()
         self._parts: Parts | None = None
+        self._probe: ReadinessProbe | None = None
         self.state = State.IDLE
 
     @classmethod
@@ -80,10 +92,13 @@ class Gateway:
         grants: Grants | None = None,
         on_start: Sequence[Hook] = (),
         on_stop: Sequence[Hook] = (),
+        is_server: bool = False,
     ) -> "Gateway":
         """A gateway to be entered with `async with`.
 
         `grants` hold instead of the policies'; only a program that embeds the gateway can say so.
+        `is_server`: be the only one that works on its SQLite files from the start, and not only for
+        the length of `at_work`.
         """
         return cls(
             settings,
@@ -91,13 +106,35 @@ class Gateway:
             grants=grants,
             on_start=on_start,
             on_stop=on_stop,
+            is_server=is_server,
         )
+
+    def on_tool_execution(self, hook: ExecutionHook) -> None:
+        """Run `hook` before each call that is admitted, over every transport.
+
+        It observes; see `CallHooks`. To be said before the gateway is entered. Raises `NotRunning`
+        afterwards.
+        """
+        self._require_idle()
+        self._hooks = replace(self._hooks, on_execution=(*self._hooks.on_execution, hook))
+
+    def on_tool_error(self, hook: ErrorHook) -> None:
+        """Run `hook` when such a call fails. As `on_tool_execution` otherwise."""
+        self._require_idle()
+        self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
+
+    def _require_idle(self) -> None:
+        if self.state is not State.IDLE:
+            raise NotRunning(f"The gateway is {self.state}; add hooks before `async with`.")
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
         try:
             async with AsyncExitStack() as stack:
-                self._parts = await assemble(self._settings, self._clock, stack, self._grants)
+                if self._is_server:
+                    stack.enter_context(self._alone())
+                wishes = Wishes(grants=self._grants, hooks=self._hooks)
+                self._parts = await assemble(self._settings, self._clock, stack, wishes)
                 self.state = State.RUNNING
                 for hook in self._on_start:
                     await hook(self)
@@ -140,11 +177,18 @@ class Gateway:
         return self.parts.policy.allows(agent, operation_id)
 
     async def call(
-        self, operation_id: str, arguments: Mapping[str, Any], *, agent: str = ADMINISTRATOR
+        self,
+        operation_id: str,
+        arguments: Mapping[str, Any],
+        *,
+        agent: str = ADMINISTRATOR,
+        timeout_seconds: float | None = None,
+        max_attempts: int | None = None,
     ) -> dict[str, Any]:
         """The result of one call, by the same pipeline as every other door's.
 
-        Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
+        `timeout_seconds` and `max_attempts` can lower what the tool's contract allows, never raise
+        it. Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
         """
         try:
             text = jsontext.encode(arguments)
@@ -156,6 +200,7 @@ class Gateway:
             arguments=text,
             transport="local",
             request_id=uuid4().hex,
+            bounds=bounds_of(timeout_seconds, max_attempts),
         )
         return (await self.local_pipeline(agent).invoke(call)).values
 
@@ -178,7 +223,8 @@ class Gateway:
 
     def site(self) -> App:
         """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""
-        return site_of(self.parts, self._settings)
+        self._probe = ReadinessProbe(self.parts, self._clock)
+        return site_of(self.parts, self._settings, self._probe)
 
     def operator_site(self, agent: str) -> App:
         """The operator's routes alone, for callers in this process, who act as `agent`."""
@@ -192,10 +238,22 @@ class Gateway:
     async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
         """Do the work that webhooks and events make, for the length of a block.
 
-        Mocks send their webhooks to the gateway at `url`, if there is one.
+        Mocks send their webhooks to the gateway at `url`, if there is one. Raises `StoreError` when
+        another process works on the same SQLite file.
         """
-        async with at_work(self.parts, self._settings, url):
-            yield
+        alone = nullcontext() if self._is_server else self._alone()
+        with alone:
+            async with at_work(self.parts, self._settings, url):
+                yield
+
+    def _alone(self) -> AbstractContextManager[None]:
+        # Not of the workspace: any number of gateways and workers on PostgreSQL may share its file.
+        return only_server(self._settings.database)
+
+    def announce_stop(self) -> float:
+        """Turn readiness red; for how many seconds to go on serving, so that it is seen."""
+        is_watched = self._probe is not None and self._probe.announce_stop()
+        return self._settings.stop_notice_seconds if is_watched else 0.0
 
     def stop_streams(self) -> None:
         """End what would outlast the grace of a stop: streams, and claims of new work."""

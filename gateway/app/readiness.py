@@ -1,13 +1,50 @@
 """What operators' probes are told."""
 
+import asyncio
 import logging
+from math import inf
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from gateway.assembly import Parts
+from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.transports.operations import Readiness, UpstreamState
 
 _log: Final = logging.getLogger(__name__)
+
+
+_FRESH_SECONDS: Final = 1.0
+"""Anybody may ask, as often as they like: the store is asked once in this time."""
+_WATCHED_SECONDS: Final = 60.0
+
+
+class ReadinessProbe:
+    """What `/readyz` answers: looked up at most once a second, and red once the end is near."""
+
+    def __init__(self, parts: Parts, clock: Clock) -> None:
+        self._parts = parts
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._found: Readiness | None = None
+        self._found_at = self._asked_at = -inf
+        self._is_stopping = False
+
+    async def __call__(self) -> Readiness:
+        """The readiness of now, or of a second ago."""
+        self._asked_at = self._clock.monotonic()
+        async with self._lock:
+            found = self._found
+            if found is None or self._clock.monotonic() - self._found_at >= _FRESH_SECONDS:
+                found = self._found = await readiness_of(self._parts)
+                self._found_at = self._clock.monotonic()
+        return replace(found, stopping=True) if self._is_stopping else found
+
+    def announce_stop(self) -> bool:
+        """Answer "not ready" from now on; whether somebody asks regularly and will see it."""
+        self._is_stopping = True
+        return self._clock.monotonic() - self._asked_at < _WATCHED_SECONDS
 
 
 async def readiness_of(parts: Parts) -> Readiness:
@@ -19,6 +56,7 @@ async def readiness_of(parts: Parts) -> Readiness:
         _log.error("the store cannot be read: %s", error.detail)
         problems.append("The store cannot be read.")
     store: Literal["ok", "failed"] = "failed" if problems else "ok"
+    problems += _problems_of_work(parts)
     upstreams = {
         name: UpstreamState(
             backend=line.backend_name,
@@ -28,6 +66,14 @@ async def readiness_of(parts: Parts) -> Readiness:
     }
     problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
     return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
+
+
+def _problems_of_work(parts: Parts) -> list[str]:
+    """What does not go on in the background; calls are served all the same."""
+    found = [parts.work.worker.problem, parts.work.sequencer.problem, parts.store.problem]
+    if parts.arrivals.problem is not None:
+        found.append("Webhooks cannot be stored.")
+    return [problem for problem in found if problem is not None]
 
 
 async def _workspace_problem(parts: Parts, upstream: str) -> str | None:

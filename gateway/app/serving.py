@@ -7,13 +7,18 @@ from typing import Final
 
 import uvloop
 
+from gateway.app.faces import connection_limits
 from gateway.app.gateway import Gateway, Grants
 from gateway.auth.keys import NewKey
+from gateway.catalogue import Catalogue
+from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.transports.listen import bind, serve_http, url_of
+from gateway.transports.listen import StopPlan, bind, serve_http, url_of
 
 USUAL_THRESHOLDS: Final = (700, 10, 10)
 """Of Python's garbage collector; the command line has raised them for the start."""
+
+_GRACE_BEYOND_TOOLS_SECONDS: Final = 5.0
 
 OnReady = Callable[[str, NewKey | None], None]
 """Told the address, and the administrator's key when this start made one."""
@@ -28,8 +33,9 @@ def serve(settings: Settings, on_ready: OnReady, grants: Grants | None = None) -
 async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -> None:
     # The port before the store: a second start must not touch what the first one has open.
     with bind(settings.host, settings.port) as listener:
-        async with Gateway.open(settings, grants=grants) as gateway:
+        async with Gateway.open(settings, grants=grants, is_server=True) as gateway:
             new_key = gateway.parts.new_key
+            grace = _grace_seconds(settings, gateway.parts.catalogue)
             site = gateway.site()
             # What the start has made lives as long as the process: a full collection that looks
             # through it all again stops every call for 50 ms.
@@ -39,5 +45,29 @@ async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -
             url = url_of(listener)
             async with gateway.at_work(url):
                 await serve_http(
-                    site, listener, lambda: on_ready(url, new_key), gateway.stop_streams
+                    site,
+                    listener,
+                    lambda: on_ready(url, new_key),
+                    StopPlan(
+                        announce=gateway.announce_stop,
+                        end_streams=gateway.stop_streams,
+                        grace_seconds=grace,
+                    ),
+                    connection_limits(settings),
                 )
+
+
+def _grace_seconds(settings: Settings, catalogue: Catalogue) -> float:
+    """For calls under way at the end. Raises `ConfigurationError` when one could need longer."""
+    longest = max(catalogue.entries, key=lambda each: each.operation.timeout_seconds, default=None)
+    limit = longest.operation.timeout_seconds if longest else 0.0
+    given = settings.stop_grace_seconds
+    if given is None:
+        return limit + _GRACE_BEYOND_TOOLS_SECONDS
+    if longest is not None and given < limit:
+        origin = settings.origins.get("stop_grace_seconds", "stop_grace_seconds")
+        raise ConfigurationError(
+            f"{origin}: {longest.id} may take {limit:g} seconds, and would be cut off after"
+            f" {given:g}; give it at least {limit:g}"
+        )
+    return given

@@ -3,32 +3,42 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Final
 
 from msgspec import Struct
 
-from gateway.assembly.ingest import open_arrivals, open_webhook_door, webhook_secrets
+from gateway.assembly.ingest import Secrets, open_arrivals, open_webhook_door, webhook_secrets
 from gateway.assembly.mocks import MockSenders, mock_senders
 from gateway.assembly.upstreams import open_lines
 from gateway.assembly.work import Grounds, Work, build_work
+from gateway.audit.lines import log_calls
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import Pace
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
-from gateway.auth.keys import Keys, NewKey
-from gateway.auth.principal import Identification
+from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
+from gateway.auth.local import LOCAL_SUBJECT
+from gateway.auth.principal import Principal
 from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
+from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import Line
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.settings import Secret, Settings
 from gateway.store.base import Store
 from gateway.store.engine import open_store
+from gateway.store.sql_store import SqlStore
 from gateway.store.workspace import Workspace
+from gateway.transports.asgi import new_request_id
+from gateway.transports.operator_requests import OperatorRequest
 from gateway.transports.problems import classify
 from gateway.transports.webhooks import WebhookDoor
+from gateway.webhooks.arrivals import Arrivals
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -41,34 +51,42 @@ class Parts(Struct, frozen=True, kw_only=True):
     """By the upstream in whose place they stand."""
     store: Store
     keys: Keys
-    identification: Identification
+    identification: Authenticator
     policy: Policy
     audit: AuditLog
     pipeline: Pipeline
     new_key: NewKey | None
     """The administrator's key, when this start made one: to be shown once."""
     work: Work
+    arrivals: Arrivals
     webhook_door: WebhookDoor
     mock_senders: MockSenders
 
 
+class Wishes(Struct, frozen=True, kw_only=True):
+    """What a program that embeds the gateway may ask for, and no setting can."""
+
+    grants: Mapping[str, frozenset[str]] | None = None
+    """Instead of the policies': agent to the operation ids it may call."""
+    hooks: CallHooks = NO_HOOKS
+
+
+NO_WISHES: Final = Wishes()
+
+
 async def assemble(
-    settings: Settings,
-    clock: Clock,
-    stack: AsyncExitStack,
-    grants: Mapping[str, frozenset[str]] | None = None,
+    settings: Settings, clock: Clock, stack: AsyncExitStack, wishes: Wishes = NO_WISHES
 ) -> Parts:
-    """Build everything; `stack` closes it in reverse order. `grants` replace the policies'.
+    """Build everything; `stack` closes it in reverse order.
 
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
     """
-    catalogue = open_catalogue(settings.package)
-    lines, workspaces = open_lines(catalogue, settings, clock, stack)
+    catalogue, lines, workspaces, secrets = _checked(settings, clock, stack)
     store = await _store(settings, clock, stack)
     audit = _audit(store, settings, clock, stack)
-    authenticator = Authenticator(store.keys, clock)
+    authenticator = Authenticator(store.keys, clock, _strangers(settings, clock))
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    policy = Policy(catalogue.grants if grants is None else grants)
+    policy = Policy(catalogue.grants if wishes.grants is None else wishes.grants)
     pipeline = Pipeline(
         identification=authenticator,
         catalogue=catalogue,
@@ -77,10 +95,13 @@ async def assemble(
         cache=ReadCache(clock),
         dispatcher=Dispatcher(lines, clock, store.entities),
         audit=audit,
+        hooks=wishes.hooks,
     )
     work = build_work(Grounds(settings, clock, catalogue, store, lines, pipeline), stack)
-    secrets = webhook_secrets(catalogue, settings, lines)
     arrivals = open_arrivals(store.inbox, work.wake, stack)
+    door = open_webhook_door(catalogue, settings, secrets, arrivals, clock)
+    # Last of all: a start that fails for another reason has changed nothing in the database.
+    await store.upgrade()
     return Parts(
         catalogue=catalogue,
         lines=lines,
@@ -91,23 +112,58 @@ async def assemble(
         policy=policy,
         audit=audit,
         pipeline=pipeline,
-        new_key=await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data),
+        new_key=await _bootstrap(keys, audit, settings),
         work=work,
-        webhook_door=open_webhook_door(catalogue, settings, secrets, arrivals, clock),
+        arrivals=arrivals,
+        webhook_door=door,
         mock_senders=partial(mock_senders, catalogue, lines, secrets, clock),
     )
 
 
-async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
-    store = await open_store(settings.database, settings.package, clock)
+def _checked(
+    settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[Catalogue, Mapping[str, Line], Mapping[str, Workspace], Secrets]:
+    """What the contracts, the settings and the data folder make. Raises an `OperatorError`."""
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    settings.proxies()  # read again by the server, after the database was brought up to date
+    lines, workspaces = open_lines(catalogue, settings, clock, stack)
+    return catalogue, lines, workspaces, webhook_secrets(catalogue, settings, lines)
+
+
+async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> SqlStore:
+    store = await open_store(settings.database, settings.package, clock, is_upgraded=False)
     stack.push_async_callback(store.close)
     return store
 
 
 def _audit(store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack) -> AuditLog:
-    audit = AuditLog(store.audit, clock, classify, _pace(settings))
+    lines = {"on_stored": log_calls} if settings.log_calls else {}
+    audit = AuditLog(store.audit, clock, classify, _pace(settings), **lines)
     stack.push_async_callback(audit.close)
     return audit
+
+
+async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:
+    """The administrator's key of this start. What the start changed of keys is recorded."""
+    before = {key.id: key for key in await keys.list()}
+    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
+    after = await keys.list()
+    changed = {
+        "created": [key.id for key in after if key.id not in before],
+        "revoked": [key.id for key in after if key.revoked_at and key != before.get(key.id)],
+    }
+    if any(changed.values()):
+        asked = OperatorRequest(request_id=new_request_id(), operation_id="operator.keys.bootstrap")
+        async with audit.open(asked) as record:
+            record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
+            record.facts = changed
+    return new_key
+
+
+def _strangers(settings: Settings, clock: Clock) -> Strangers:
+    one, every = settings.stranger_requests_per_second, settings.all_strangers_requests_per_second
+    limits = StrangerLimits(of_one_host=Rate(one, 10 * one), in_all=Rate(every, 10 * every))
+    return Strangers(clock, limits)
 
 
 def _revealed(secret: Secret | None) -> str | None:

@@ -15,7 +15,6 @@ from gateway.transports.webhooks import WebhookDoor
 from gateway.webhooks.arrivals import Arrivals
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.peers import Networks
 from gateway.webhooks.source import OpenSource, SourceAccess
 
 Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -58,7 +57,7 @@ def open_webhook_door(
         )
         for name, contract in catalogue.webhooks.items()
     }
-    return WebhookDoor(Ingest(sources, arrivals, clock), Networks(settings.proxies()))
+    return WebhookDoor(Ingest(sources, arrivals, clock))
 
 
 def _secrets(

@@ -1,22 +1,28 @@
 """The line to each upstream: live, a mock, or a workspace that stands in for it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
+from typing import Final
 
 from gateway.backends.base import Backend
 from gateway.backends.live import LiveBackend
 from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.mock_state import StoredState
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line
 from gateway.catalogue import Catalogue
-from gateway.clock import Clock, FastClock
-from gateway.contract.rows import Shape, shape_of
+from gateway.clock import Clock, MockClock
+from gateway.contract.rows import Shape
 from gateway.contract.upstream import Upstream
+from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, UpstreamSettings
 from gateway.store.engines import MEMORY_URL
 from gateway.store.workspace import Workspace, seeded_keys
+
+MOCKS: Final = "mocks"
+"""The folder under the data folder in which mocks remember, each in a file of its own."""
 
 
 def open_lines(
@@ -28,7 +34,7 @@ def open_lines(
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
     lines = {
-        name: _line(catalogue.upstreams[name], found, settings, clock, workspaces.get(name))
+        name: _line(catalogue, found, settings, clock, workspaces.get(name))
         for name, found in upstreams.items()
     }
     for line in lines.values():
@@ -58,43 +64,43 @@ def _workspaces(
 ) -> dict[str, Workspace]:
     """Nothing is opened yet."""
     return {
-        name: _workspace(catalogue.upstreams[name], found, settings, clock)
+        name: _workspace(_shapes(catalogue, name).values(), found, settings, clock)
         for name, found in upstreams.items()
         if catalogue.upstreams[name].has_workspace and found.backend != "live"
     }
 
 
 def _workspace(
-    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
+    shapes: Iterable[Shape], found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Workspace:
     """The rows of a mock are gone with the process; their keys and times repeat with the seed."""
-    shapes = _shapes(upstream).values()
     if found.backend != "mock":
         return Workspace(settings.workspace, shapes, clock)
-    mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
+    mock_clock = MockClock(clock, settings.mock_time, is_still=not settings.mock_speed)
     return Workspace(MEMORY_URL, shapes, mock_clock, seeded_keys(str(settings.seed)))
 
 
 def _line(
-    upstream: Upstream,
+    catalogue: Catalogue,
     found: UpstreamSettings,
     settings: Settings,
     clock: Clock,
     workspace: Workspace | None,
 ) -> Line:
+    upstream = catalogue.upstreams[found.name]
     return Line(
         upstream,
         _backend(upstream, found, settings, clock),
         ReplyReader(upstream),
         found.settings,
-        shapes=_shapes(upstream),
+        shapes=_shapes(catalogue, found.name),
         tables=workspace,
         stand_in="mock" if found.backend == "mock" else "workspace",
     )
 
 
-def _shapes(upstream: Upstream) -> dict[str, Shape]:
-    return {name: shape_of(name, schema) for name, schema in upstream.tables.items()}
+def _shapes(catalogue: Catalogue, upstream: str) -> dict[str, Shape]:
+    return shapes_of(catalogue.upstreams[upstream].tables, catalogue.entities)
 
 
 def _backend(
@@ -102,14 +108,7 @@ def _backend(
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend != "live":
-        mock_clock = FastClock(clock, settings.mock_speed, settings.mock_time)
-        application = UpstreamApplication(
-            upstream,
-            mock_clock,
-            seed=str(settings.seed),
-            latency_seconds=settings.mock_latency_seconds,
-        )
-        return MockBackend(upstream, mock_clock, credentials=credentials, application=application)
+        return _mock(upstream, settings, clock, credentials)
     return LiveBackend(
         upstream,
         clock,
@@ -118,6 +117,26 @@ def _backend(
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
     )
+
+
+def _mock(
+    upstream: Upstream, settings: Settings, clock: Clock, credentials: Mapping[str, str]
+) -> MockBackend:
+    """A mock that remembers beside the database, so that a restart begins where it ended."""
+    state = StoredState(settings.data / MOCKS / f"{upstream.name}.db")
+    # Read here, so that a file that cannot be used is refused at the start.
+    start, latest = settings.mock_time, state.latest()
+    if start is not None:
+        # A time that an operator sets begins again with the process; what is remembered does not.
+        start = max(start, latest or start)
+    mock_clock = MockClock(clock, start, is_still=not settings.mock_speed)
+    options = MockOptions(
+        seed=str(settings.seed),
+        speed=settings.mock_speed,
+        latency_seconds=settings.mock_latency_seconds,
+    )
+    application = UpstreamApplication(upstream, mock_clock, options=options, state=state)
+    return MockBackend(upstream, mock_clock, credentials=credentials, application=application)
 
 
 def base_urls(lines: Mapping[str, Line], settings: Settings) -> dict[str, str]:

@@ -93,7 +93,7 @@ def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
         worker=worker,
         sequencer=sequencer,
         feed=feed,
-        forgetting=Forgetting(store.inbox, store.queue, store.events, _retention(settings)),
+        forgetting=Forgetting(store, _retention(settings)),
         quarantine=Quarantine(store.inbox, sources),
         book=EndpointBook(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
     )
@@ -139,6 +139,7 @@ def _retention(settings: Settings) -> Retention:
         key_days=settings.webhook_id_days,
         event_days=settings.event_days,
         job_days=settings.job_days,
+        audit_days=settings.audit_days,
     )
 
 

@@ -3,18 +3,27 @@
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.base import AuditRecord, AuditStore
+from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5
 _CLOSE_SECONDS: Final = 5.0
+UNSTORABLE: Final = "<refused by the database>"
+"""What a record says in the place of what could not be stored."""
+
+
+OnStored = Callable[[Sequence[AuditRecord]], None]
+"""Called with records that are durable now."""
 
 
 class Pace(Struct, frozen=True, kw_only=True):
@@ -28,9 +37,10 @@ class Pace(Struct, frozen=True, kw_only=True):
 class WriteBehind:
     """Accepts records at once; a record leaves the queue when the store holds it, not before."""
 
-    def __init__(self, store: AuditStore, pace: Pace) -> None:
+    def __init__(self, store: AuditStore, pace: Pace, on_stored: OnStored) -> None:
         self._store = store
         self._pace = pace
+        self._on_stored = on_stored
         self._queue: deque[AuditRecord] = deque()
         self._put = 0
         self._stored = 0
@@ -90,11 +100,28 @@ class WriteBehind:
             await self._gather()
             batch = list(islice(self._queue, self._pace.batch_records))
             try:
-                await self._store.append(batch)
+                await self._append(batch)
             except StoreError as error:
                 self._refused(error)
             else:
                 self._accepted(len(batch))
+                self._on_stored(batch)
+
+    async def _append(self, batch: list[AuditRecord]) -> None:
+        """Append `batch`. A record that the database refuses holds up no other one."""
+        try:
+            await self._store.append(batch)
+        except StoreRefused:
+            # An append can be repeated: what is there stays as it is.
+            for record in batch:
+                await self._append_alone(record)
+
+    async def _append_alone(self, record: AuditRecord) -> None:
+        try:
+            await self._store.append([record])
+        except StoreRefused as error:
+            _log.error("an audit record is stored without its arguments: %s", error.detail)
+            await self._store.append([_bare(record)])
 
     async def _gather(self) -> None:
         if self.problem is not None:
@@ -117,6 +144,11 @@ class WriteBehind:
         self.problem = None
         waiting, self._progress = self._progress, asyncio.Event()
         waiting.set()
+
+
+def _bare(record: AuditRecord) -> AuditRecord:
+    """The record without what callers wrote: that the call was made, when, and what came of it."""
+    return replace(record, arguments=None, request_id=UNSTORABLE, operation=UNSTORABLE)
 
 
 def _report(writer: asyncio.Task[None]) -> None:

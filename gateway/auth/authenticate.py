@@ -9,11 +9,17 @@ from gateway.auth.keys import LONGEST_KEY, digest_of
 from gateway.auth.principal import Credentials, Principal
 from gateway.clock import Clock
 from gateway.errors import InternalError, StoreError, Unauthenticated
+from gateway.limits.addresses import Address
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.store.base import AgentKey, KeyStore
 
 TTL_SECONDS: Final = 5.0
 """How long a decision is remembered: a key revoked by another process is refused within it."""
 MAX_REMEMBERED: Final = 4096
+
+
+_UNLIMITED: Final = StrangerLimits(of_one_host=Rate(1e9, 10**9), in_all=Rate(1e9, 10**9))
 
 
 class _Decision(Struct, frozen=True):
@@ -24,8 +30,10 @@ class _Decision(Struct, frozen=True):
 class Authenticator:
     """Identifies callers by their agent keys."""
 
-    def __init__(self, keys: KeyStore, clock: Clock) -> None:
+    def __init__(self, keys: KeyStore, clock: Clock, strangers: Strangers | None = None) -> None:
+        """`strangers` counts requests without a valid key; without it, none is too many."""
         self._keys = keys
+        self.strangers = strangers or Strangers(clock, _UNLIMITED)
         self._clock = clock
         # Apart from each other, so that a flood of wrong keys does not evict the right ones.
         self._known: dict[str, _Decision] = {}
@@ -36,17 +44,30 @@ class Authenticator:
         """The principal whose key was presented.
 
         Raises `Unauthenticated` when there is no key, or it is unknown or revoked (which look the
-        same), and `InternalError` when that cannot be found out.
+        same), `LimitExceeded` when too many such requests came from there, and `InternalError` when
+        it cannot be found out. A key that was valid before is looked at whatever came from there.
         """
-        if credentials.bearer is None:
-            raise Unauthenticated
+        if not credentials.bearer:
+            await self.strangers.count(credentials.peer)
+            raise Unauthenticated(presented=credentials.bearer is not None)
         digest = digest_of(credentials.bearer[: LONGEST_KEY + 1])
-        decision = self._known.get(digest) or self._unknown.get(digest)
+        decision = self._known.get(digest)
+        if decision is None:
+            return await self._introduce(digest, credentials.peer)
+        if decision.until <= self._clock.monotonic():
+            decision = await self._decide(digest)
+        return _proven(decision)
+
+    async def _introduce(self, digest: str, peer: Address | None) -> Principal:
+        """The principal of a key that was not valid before; each one that is not counts."""
+        # Before the database is asked: guessing must not cost it anything.
+        await self.strangers.count(peer)
+        decision = self._unknown.get(digest)
         if decision is None or decision.until <= self._clock.monotonic():
             decision = await self._decide(digest)
-        if decision.principal is None:
-            raise Unauthenticated(presented=True)
-        return decision.principal
+        principal = _proven(decision)
+        self.strangers.give_back(peer)
+        return principal
 
     def forget(self) -> None:
         """Decide anew from now on: called when a key is made or revoked in this process."""
@@ -73,6 +94,12 @@ class Authenticator:
         if len(memory) >= MAX_REMEMBERED:
             del memory[next(iter(memory))]
         memory[digest] = decision
+
+
+def _proven(decision: _Decision) -> Principal:
+    if decision.principal is None:
+        raise Unauthenticated(presented=True)
+    return decision.principal
 
 
 def _principal(key: AgentKey | None, digest: str) -> Principal | None:

@@ -1,6 +1,7 @@
 """Agent keys: made, listed, revoked; kept by their digest only."""
 
 import hashlib
+import logging
 import os
 import secrets
 from collections.abc import Callable, Collection
@@ -10,11 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.auth.strength import REMEDY, weakness_of
 from gateway.clock import Clock
 from gateway.contract import bearer
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.base import AgentKey, KeyStore
 
+_log: Final = logging.getLogger(__name__)
 PREFIX: Final = "gw_"
 ADMINISTRATOR: Final = "administrator"
 BOOTSTRAP_FILE: Final = "bootstrap-key"
@@ -58,7 +61,16 @@ class Keys:
         self._forget = forget
 
     async def create(self, agent: str, label: str) -> NewKey:
-        """A new key for `agent`. Raises `ConfigurationError` when no policy knows the agent."""
+        """A new key for `agent`.
+
+        Raises `ConfigurationError` when no policy knows the agent, and for the label of the key
+        that the gateway starts with.
+        """
+        if label == BOOTSTRAP_LABEL:
+            raise ConfigurationError(
+                f"the label {BOOTSTRAP_LABEL} is kept for the key that the gateway starts with; "
+                "choose another --label"
+            )
         if agent not in self._agents:
             near = get_close_matches(agent, sorted(self._agents), n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {_listed(self._agents)}"
@@ -78,15 +90,17 @@ class Keys:
     async def bootstrap(self, configured: str | None, folder: Path) -> NewKey | None:
         """Make sure that an administrator's key exists.
 
-        A configured key works from now on. Without one, and with no administrator's key in the
-        store, one is made, written to `bootstrap-key` in `folder` with mode 600, and returned so
-        that it can be shown once. A revoked administrator's key counts: a restart must not undo
-        what somebody decided; `gateway keys create administrator` makes another. Raises
-        `ConfigurationError` for a configured key that no request can carry, that is revoked or
-        another agent's, and `StoreError` when the file cannot be written.
+        A configured key works from now on, and every earlier bootstrap key is revoked: to configure
+        another one is to replace it. Without one, and with no administrator's key in the store, one
+        is made, written to `bootstrap-key` in `folder` with mode 600, and returned so that it can
+        be shown once. A revoked administrator's key counts: a restart must not undo what somebody
+        decided; `gateway keys create administrator` makes another. Raises `ConfigurationError` for
+        a configured key that no request can carry, that is easy to guess, revoked or another
+        agent's, and `StoreError` when the file cannot be written.
         """
         if configured is not None:
             await self._admit(configured)
+            await self._replace(digest_of(configured), folder)
             return None
         if any(key.agent == ADMINISTRATOR for key in await self._store.list()):
             return None
@@ -97,6 +111,10 @@ class Keys:
     async def _admit(self, configured: str) -> None:
         if not bearer.is_key(configured):
             raise ConfigurationError(f"the bootstrap key must be {bearer.RULE}")
+        if (weakness := weakness_of(configured)) is not None:
+            raise ConfigurationError(
+                f"the bootstrap key is too easy to guess: {weakness}; {REMEDY}"
+            )
         known = await self._store.find(digest_of(configured))
         if known is None:
             await self._add(configured, ADMINISTRATOR, BOOTSTRAP_LABEL)
@@ -106,6 +124,17 @@ class Keys:
             raise ConfigurationError(
                 f"the bootstrap key is the key {known.id} of another agent; configure another one"
             )
+
+    async def _replace(self, digest: str, folder: Path) -> None:
+        """Revoke every bootstrap key but that of `digest`, and remove the file of a revoked one."""
+        for key in await self._store.list():
+            is_earlier = key.label == BOOTSTRAP_LABEL and key.agent == ADMINISTRATOR
+            if is_earlier and key.digest != digest and key.revoked_at is None:
+                await self.revoke(key.id)
+                _log.warning(
+                    "the earlier bootstrap key %s is revoked: another one is configured", key.id
+                )
+                _remove_file(folder / BOOTSTRAP_FILE, key.digest)
 
     async def _add(self, key: str, agent: str, label: str) -> NewKey:
         record = AgentKey(
@@ -122,6 +151,15 @@ class Keys:
 
 def _listed(agents: Collection[str]) -> str:
     return ", ".join(sorted(agents)) or "none"
+
+
+def _remove_file(path: Path, digest: str) -> None:
+    """Remove `path` if it holds the key of `digest`: what is revoked opens nothing any more."""
+    try:
+        if digest_of(path.read_text("utf-8").strip()) == digest:
+            path.unlink()
+    except (OSError, UnicodeDecodeError):
+        _log.debug("%s holds no key to remove", path)
 
 
 def _write_private(path: Path, key: str) -> None:

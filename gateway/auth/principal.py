@@ -5,12 +5,15 @@ from typing import Protocol
 from msgspec import Struct
 
 from gateway.catalogue import Entry
+from gateway.limits.addresses import Address
 
 
 class Credentials(Struct, frozen=True, kw_only=True):
     """What was presented to prove who is calling."""
 
     bearer: str | None = None
+    peer: Address | None = None
+    """Where they came from; None where nobody can tell, or in the same process."""
 
     def __repr__(self) -> str:
         return f"Credentials(bearer={'<secret>' if self.bearer else None})"

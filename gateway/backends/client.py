@@ -3,6 +3,7 @@
 import asyncio
 from typing import Protocol
 
+from gateway.backends.health import Health
 from gateway.backends.rate import RateState
 from gateway.backends.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
@@ -45,14 +46,25 @@ class UpstreamClient:
         self._tokens = tokens
         self._refusals = upstream.refusals
         self._rate = RateState(upstream.rate)
+        self._health = Health(upstream)
 
     @property
     def problem(self) -> str | None:
         """See `Backend.problem`."""
-        return None if self._tokens is None else self._tokens.problem
+        of_tokens = None if self._tokens is None else self._tokens.problem
+        return of_tokens or self._health.problem
 
     async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
         """See `Backend.send`."""
+        try:
+            reply = await self._send(request, timeout_seconds)
+        except (UpstreamTimeout, UpstreamUnavailable):
+            self._health.failed()
+            raise
+        self._health.answered(reply)
+        return reply
+
+    async def _send(self, request: UpstreamRequest, timeout_seconds: float) -> Reply:
         deadline = _Deadline(timeout_seconds)
         wire = self._encoder.encode(request, self._now())
         self._rate.check(self._clock.monotonic())

@@ -8,6 +8,7 @@ import aiohttp
 from yarl import URL
 
 from gateway.backends.client import UpstreamClient
+from gateway.backends.once import Disconnected, send_once
 from gateway.backends.token_forms import TokenForms
 from gateway.backends.token_http import HttpTokenWire
 from gateway.backends.tokens import TokenSource
@@ -87,7 +88,8 @@ class _HttpWire:
         except TimeoutError:
             raise
         except (aiohttp.ClientError, OSError) as error:
-            _log.warning("%s: the connection broke: %s", self._name, type(error).__name__)
+            kind = str(error) if isinstance(error, Disconnected) else type(error).__name__
+            _log.warning("%s: the connection broke: %s", self._name, kind)
             raise UpstreamUnavailable("The connection to the upstream broke.") from None
 
     async def close(self) -> None:
@@ -119,6 +121,7 @@ class _HttpWire:
             headers={"Accept-Encoding": "gzip"},
             timeout=aiohttp.ClientTimeout(total=None),  # the client owns the deadline
             trust_env=False,
+            middlewares=(send_once,),
         )
         return self._session
 

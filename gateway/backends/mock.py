@@ -7,12 +7,12 @@ from typing import Literal
 from gateway.backends.client import UpstreamClient
 from gateway.backends.token_forms import TokenForms, made_up_key
 from gateway.backends.tokens import TokenSource, token_operation
-from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
+from gateway.backends.upstream_app import MockBrokeContract, MockOptions, UpstreamApplication
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS, usable_rule
 from gateway.contract.upstream import Reply, TokenRule, Upstream
-from gateway.errors import InternalError, UpstreamUnavailable
+from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailable
 
 
 class MockBackend(UpstreamClient):
@@ -38,7 +38,9 @@ class MockBackend(UpstreamClient):
         needed = [each.name for each in upstream.credentials if each.is_required]
         needed += GRANT_CREDENTIALS[rule.grant] if rule else ()
         known = {name: f"mock_{name}" for name in needed} | given
-        self.application = application or UpstreamApplication(upstream, clock, seed=seed)
+        self.application = application or UpstreamApplication(
+            upstream, clock, options=MockOptions(seed=seed)
+        )
         """What plays the upstream."""
         wire = _InProcess(upstream.name, self.application)
         tokens = None
@@ -70,13 +72,16 @@ class _InProcess:
             reply = await self._application.handle(request)
         except MockBrokeContract as error:
             raise InternalError(f"the mock of {self._name} broke its contract") from error
+        except ConfigurationError as error:
+            raise InternalError(error.detail) from error
         await asyncio.sleep(reply.body_delay_seconds)
         if reply.is_cut:
             raise UpstreamUnavailable("The connection to the upstream broke.")
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Release what the mock remembers."""
+        self._application.close()
 
 
 class _TokenWire:

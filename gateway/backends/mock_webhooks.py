@@ -9,6 +9,7 @@ from typing import Final
 import aiohttp
 from msgspec import Struct
 
+from gateway.backends.once import send_once
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.clock import Clock
 from gateway.contract import jsontext
@@ -72,7 +73,10 @@ class MockSender:
     async def run(self) -> None:
         """Send until cancelled."""
         async with aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(), timeout=_TIMEOUT, trust_env=False
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=_TIMEOUT,
+            trust_env=False,
+            middlewares=(send_once,),
         ) as session:
             while True:
                 await self.send_due(session)
@@ -85,10 +89,14 @@ class MockSender:
             if message.event in self._events:
                 self._count += 1
                 self._wait(_Attempt(now, self._count, 0, now + GIVE_UP_SECONDS, message))
+            else:
+                self._application.message_sent(message)
         while self._waiting and self._waiting[0].at <= now:
             attempt = heappop(self._waiting)
             problem = await self._post(session, attempt.message)
-            if problem is not None:
+            if problem is None:
+                self._application.message_sent(attempt.message)
+            else:
                 self._again(attempt, problem)
 
     def _wait(self, attempt: _Attempt) -> None:
@@ -115,6 +123,7 @@ class MockSender:
         self._wait(_Attempt(at, number, attempt.failures + 1, attempt.given_up_at, message))
 
     def _lose(self, attempt: _Attempt, problem: str) -> None:
+        self._application.message_sent(attempt.message)
         _log.error(
             "mock %s: %s %s is not sent any more: %s",
             self._listener.source.provider,

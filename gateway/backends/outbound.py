@@ -16,6 +16,7 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
+from gateway.backends.once import send_once
 from gateway.backends.posting import (
     Address,
     Answer,
@@ -150,6 +151,7 @@ class Outbound:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             auto_decompress=False,
             trust_env=False,
+            middlewares=(send_once,),
         )
         return self._session
 

@@ -22,6 +22,7 @@ class HttpTokenWire:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self._trust: ssl.SSLContext | None = None
 
     async def post(self, form: bytes) -> Reply:
         """See `TokenWire.post`. Time is the caller's to limit."""
@@ -37,8 +38,10 @@ class HttpTokenWire:
             ) from None
 
     async def _post(self, httpx: Any, form: bytes) -> Reply:
+        # One for all posts: reading the system's authorities takes tens of milliseconds.
+        self._trust = self._trust or ssl.create_default_context()
         client = httpx.AsyncClient(
-            verify=ssl.create_default_context(),
+            verify=self._trust,
             timeout=None,  # the token source limits the time
             follow_redirects=False,
             trust_env=False,

@@ -10,21 +10,24 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from gateway.backends.damage import damaged
 from gateway.backends.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
 from gateway.backends.mock_credentials import CredentialCheck
 from gateway.backends.mock_requests import Arguments, Refused, RequestReader
 from gateway.backends.mock_router import Router
+from gateway.backends.mock_state import StoredState
 from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract import jsontext
+from gateway.contract.connector import faults
 from gateway.contract.mock import (
     Behaviour,
     MockMessage,
     MockReply,
     MockRequest,
-    MockState,
     Refusal,
 )
 from gateway.contract.schema import Gate
@@ -35,15 +38,27 @@ FAULT_HEADER: Final = "mock-fault"
 _NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
 
 
+class MockOptions(Struct, frozen=True, kw_only=True):
+    """How a mock answers."""
+
+    seed: str = "0"
+    """What its chance repeats by."""
+    speed: float = 1.0
+    """How many times faster than people its people answer; as fast at 0, where time may stand."""
+    latency_seconds: float = 0.0
+    """What every answer takes besides."""
+    base_url: str | None = None
+    """Where it is served, for links into it; the vendor's where it is not."""
+
+
 class MockBrokeContract(Exception):
     """The mock was about to answer what its contract does not allow: a defect of the mock."""
 
 
 class UpstreamApplication:
-    """Answers as the upstream would. State is in memory and belongs to this object.
+    """Answers as the upstream would. It remembers in `state`, or in memory without one.
 
-    The same `seed`, the same calls in the same order and the same times give the same answers.
-    `latency_seconds` is added to every answer. Links lead to `base_url`, or else to the vendor.
+    The same seed, the same calls in the same order and the same times give the same answers.
     Raises `ContractError` when the behaviour module cannot be used.
     """
 
@@ -52,17 +67,15 @@ class UpstreamApplication:
         upstream: Upstream,
         clock: Clock,
         *,
-        seed: str = "0",
-        latency_seconds: float = 0.0,
+        options: MockOptions | None = None,
+        state: StoredState | None = None,
         scenario: Sequence[ScenarioStep] = (),
-        base_url: str | None = None,
     ) -> None:
         self._upstream = upstream
         self._clock = clock
-        self._seed = seed
-        self._latency_seconds = latency_seconds
+        self._options = options = options or MockOptions()
         self._scenario = Scenario(scenario)
-        self._state = MockState()
+        self._state = state or StoredState()
         self._router = Router(upstream)
         ignored = frozenset(rule.name for rule in upstream.query)
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
@@ -76,9 +89,9 @@ class UpstreamApplication:
         self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
         self._refuse = _plain_refusal if module is None else module.refuse
         self._finish = _unfinished if module is None else module.finish
-        self.base_url = base_url or getattr(module, "BASE_URL", upstream.base_url)
+        self.base_url = options.base_url or getattr(module, "BASE_URL", upstream.base_url)
         refuse_token = getattr(module, "refuse_token", plain_token_refusal)
-        self._desk = TokenDesk(upstream, clock, seed, refuse_token)
+        self._desk = TokenDesk(upstream, clock, options.seed, refuse_token)
         self._credentials = CredentialCheck(upstream, self._desk)
 
     async def handle(self, request: WireRequest) -> WireReply:
@@ -88,7 +101,7 @@ class UpstreamApplication:
         try:
             operation, path = self._router.find(request.method, request.target)
             fault = self._fault(operation, request)
-            await asyncio.sleep(self._latency_seconds + fault.latency_seconds)
+            await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             if not self._desk.serves(operation.id):
                 self._credentials.check(request)
             reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
@@ -99,8 +112,19 @@ class UpstreamApplication:
         return self._committed(fault, operation, finished)
 
     def messages_due(self) -> list[MockMessage]:
-        """What the upstream would tell its listeners by now; each is given once."""
+        """What the upstream would send its listeners by now; each is given once.
+
+        What is not reported as sent is given again after a restart.
+        """
         return self._state.due(self._clock.now())
+
+    def message_sent(self, message: MockMessage) -> None:
+        """Forget a message: it was taken, or nobody is going to take it."""
+        self._state.sent(message)
+
+    def close(self) -> None:
+        """Release what is remembered."""
+        self._state.close()
 
     def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
         scripted = self._scenario.next_for(operation.id)
@@ -124,7 +148,9 @@ class UpstreamApplication:
         behaviour = self._behaviours.get(operation.id)
         if behaviour is None:
             return _example(operation)
-        return behaviour(self._request(operation, arguments), self._state)
+        request = self._request(operation, arguments)
+        with self._state.transaction(request.now):
+            return behaviour(request, self._state)
 
     def _request(self, operation: UpstreamOperation, arguments: Arguments) -> MockRequest:
         said = [operation.id, arguments.path, arguments.query, arguments.body]
@@ -135,7 +161,8 @@ class UpstreamApplication:
             headers=arguments.headers,
             body=arguments.body,
             now=self._clock.now(),
-            seed=self._seed,
+            speed=self._options.speed or 1.0,
+            seed=self._options.seed,
             base_url=self.base_url or "",
             fingerprint=json.dumps(said, sort_keys=True),
         )
@@ -194,7 +221,9 @@ def _behaviour_module(name: str) -> Any:
         module = importlib.import_module(name)
     except ImportError as error:
         raise ContractError(f"x-upstream.mock: {name} cannot be imported ({error})") from error
-    missing = [each for each in ("BEHAVIOURS", "refuse", "finish") if not hasattr(module, each)]
+    for fault in faults(module, "", "mock"):
+        raise ContractError(f"x-upstream.mock: {fault}")
+    missing = [each for each in ("refuse", "finish") if not hasattr(module, each)]
     if missing:
         raise ContractError(f"x-upstream.mock: {name} has no {' and no '.join(missing)}")
     return module

@@ -45,12 +45,26 @@ class KeptAnswers(Generic[T]):
         self._kept: OrderedDict[bytes, _Kept[T]] = OrderedDict()
         self._under_way: dict[bytes, asyncio.Future[T]] = {}
 
-    async def get(self, key: bytes, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
-        """The value kept under `key`, or else that of `make`, kept for `seconds`."""
+    async def get(
+        self,
+        key: bytes,
+        seconds: float,
+        make: Callable[[], Awaitable[T]],
+        *,
+        is_shared: bool = True,
+    ) -> T:
+        """The value kept under `key`, or else that of `make`, kept for `seconds`.
+
+        Where `is_shared` is false, nobody waits for this `make`, and it for nobody.
+        """
         while True:
             kept = self._find(key)
             if kept is not None:
                 return kept.value
+            if not is_shared:
+                value = await make()
+                self._keep(key, seconds, value)
+                return value
             first = self._under_way.get(key)
             if first is None:
                 return await self._make(key, seconds, make)
@@ -89,6 +103,8 @@ class KeptAnswers(Generic[T]):
         return kept
 
     def _keep(self, key: bytes, seconds: float, value: T) -> None:
+        if key in self._kept:
+            self._drop(key)
         size = len(key) + self._size_of(value)
         if size > self._max_bytes:
             return
@@ -106,6 +122,7 @@ class _Answer(Struct, frozen=True):
 
     text: bytes
     backend: BackendName
+    hidden_characters: int
 
 
 class ReadCache:
@@ -122,9 +139,17 @@ class ReadCache:
         """How many writes of a connector have ended."""
 
     async def answer(
-        self, permit: Permit, arguments: Arguments, run: Callable[[], Awaitable[Result]]
+        self,
+        permit: Permit,
+        arguments: Arguments,
+        run: Callable[[], Awaitable[Result]],
+        *,
+        is_shared: bool = True,
     ) -> Result:
-        """The result for `arguments`: kept from an earlier call, or of `run`."""
+        """The result for `arguments`: kept from an earlier call, or of `run`.
+
+        Calls that ask the same at once share one `run`, but for those that are not `is_shared`.
+        """
         operation = permit.entry.operation
         if arguments.effect is not Effect.READ:
             try:
@@ -137,8 +162,9 @@ class ReadCache:
 
         async def make() -> _Answer:
             result = await run()
-            return _Answer(result.text, result.backend)
+            return _Answer(result.text, result.backend, result.hidden_characters)
 
-        kept = await self._kept.get(key, operation.cache_seconds, make)
+        seconds = operation.cache_seconds
+        kept = await self._kept.get(key, seconds, make, is_shared=is_shared)
         # Decoded anew: whoever gets the values may change them.
-        return Result(_decode(kept.text), kept.text, kept.backend)
+        return Result(_decode(kept.text), kept.text, kept.backend, kept.hidden_characters)

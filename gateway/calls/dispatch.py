@@ -5,18 +5,21 @@ import copy
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from gateway.auth.principal import Permit
-from gateway.calls.call import Arguments, BackendName, Call, Outcome
+from gateway.calls.call import UNBOUNDED, Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.sending import Line, Sending, Sleep
-from gateway.calls.upstreams import CallUpstreams, SharedState
+from gateway.calls.upstreams import CallUpstreams, SharedState, in_time
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.conversion import rfc3339
 from gateway.contract.entity import EntityPages
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.handler import ModelRefused, violations_of
-from gateway.contract.operation import Effect, HttpBinding, Operation, PythonBinding
-from gateway.contract.upstream import UpstreamRequest
+from gateway.contract.operation import Attempts, Effect, HttpBinding, Operation, PythonBinding
+from gateway.contract.upstream import UpstreamRequest, status_names
 from gateway.contract.violation import Violation
 from gateway.errors import (
     InternalError,
@@ -24,7 +27,6 @@ from gateway.errors import (
     InvalidResult,
     ToolFailed,
     UpstreamError,
-    UpstreamTimeout,
 )
 
 _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look before repeating it."
@@ -58,28 +60,18 @@ class Dispatcher:
         so and is not retryable.
         """
         operation = permit.entry.operation
-        sending = Sending(self._clock, operation, arguments.effect, self._sleep)
+        allowed = Allowed.of(operation, call.bounds)
+        sending = Sending(self._clock, allowed, arguments.effect, self._sleep)
+        sending.is_shared = call.bounds == UNBOUNDED
         try:
-            return await self._timed(operation, arguments, call, sending)
+            async with in_time(allowed.timeout_seconds):
+                return await self._run(operation, arguments, call, sending)
         except ToolFailed as error:
             raise _declared(operation, error) from error
         except UpstreamError as error:
             if not sending.leaves_doubt(error):
                 raise
             raise _doubtful(error) from error
-
-    async def _timed(
-        self, operation: Operation, arguments: Arguments, call: Call, sending: Sending
-    ) -> Outcome:
-        limit = asyncio.timeout(operation.timeout_seconds)
-        try:
-            async with limit:
-                return await self._run(operation, arguments, call, sending)
-        except TimeoutError:
-            if not limit.expired():
-                # A handler's own, and so its defect: the tool's time was not up.
-                raise
-            raise UpstreamTimeout(f"No answer in {operation.timeout_seconds:g} seconds.") from None
 
     async def _run(
         self, operation: Operation, arguments: Arguments, call: Call, sending: Sending
@@ -109,7 +101,7 @@ class Dispatcher:
         line = self._lines[binding.upstream]
         started = self._clock.monotonic()
         reply = await sending.send(line, _request(binding, arguments, facts))
-        if binding.fallback is not None and str(reply.status) in binding.fallback_on:
+        if binding.fallback is not None and _falls_back(binding, reply.status, arguments.effect):
             return await self._exchange(binding.fallback, arguments, facts, sending)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
         return line.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
@@ -118,12 +110,35 @@ class Dispatcher:
         return CallFacts(id=call.request_id, now=rfc3339(self._clock.now()), settings=settings)
 
 
+class Allowed(Struct, frozen=True, kw_only=True):
+    """How often and how long is tried: what the contract says, or less where the caller says so."""
+
+    attempts: Attempts
+    timeout_seconds: float
+
+    @classmethod
+    def of(cls, operation: Operation, bounds: CallBounds) -> "Allowed":
+        """The smaller of both, each."""
+        attempts, seconds = operation.attempts, operation.timeout_seconds
+        if bounds.max_attempts is not None and bounds.max_attempts < attempts.max:
+            attempts = replace(attempts, max=bounds.max_attempts)
+        if bounds.timeout_seconds is not None:
+            seconds = min(seconds, bounds.timeout_seconds)
+        return cls(attempts=attempts, timeout_seconds=seconds)
+
+
 def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> UpstreamRequest:
     try:
         return binding.request(arguments.values, facts)
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error
+
+
+def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
+    """Whether the fallback is tried; one that writes never belongs to a call that only reads."""
+    is_admitted = effect is not Effect.READ or not binding.fallback_writes
+    return is_admitted and any(name in binding.fallback_on for name in status_names(status))
 
 
 def _doubtful(error: UpstreamError) -> UpstreamError:

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
-from gateway.auth.principal import Identification, Permit
+from gateway.auth.principal import Identification, Permit, Principal
 from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
-from gateway.calls.call import Arguments, Call, Result
+from gateway.calls.call import UNBOUNDED, Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
+from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Catalogue
 
@@ -24,17 +25,27 @@ class Pipeline:
     cache: ReadCache
     dispatcher: Dispatcher
     audit: AuditLog
+    hooks: CallHooks = NO_HOOKS
 
-    async def invoke(self, call: Call, refusal: BaseException | None = None) -> Result:
-        """Run one call. Exactly one audit record is left, whatever happens.
+    async def invoke(
+        self,
+        call: Call,
+        refusal: BaseException | None = None,
+        principal: Principal | None = None,
+    ) -> Result:
+        """Run one call. Exactly one audit record is left, whatever happens to a known caller.
 
-        Raises a `GatewayError`; each transport maps it at its edge. `refusal` is why a transport
-        could not read the call: once the caller is known, it is raised, and nothing is run.
+        Raises a `GatewayError`; each transport maps it at its edge. A transport that must know its
+        caller before it reads the call says who that is, `principal`, and why it could not read
+        the call, or does not know the caller, `refusal`: that is raised, and nothing is run.
         """
         async with self.audit.open(call) as record:
-            principal = record.principal = await self.identification.identify(call.credentials)
+            record.principal = principal
             if refusal is not None:
                 raise refusal
+            if principal is None:
+                principal = await self.identification.identify(call.credentials)
+                record.principal = principal
             entry = self.catalogue.find(call.operation_id)
             grant = self.policy.authorize(principal, entry)
             record.entry = entry
@@ -42,9 +53,18 @@ class Pipeline:
                 arguments = record.arguments = decode_arguments(permit, call.arguments)
                 self.policy.authorize_effect(permit, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
-                return await self.cache.answer(
-                    permit, arguments, lambda: self._run(permit, arguments, call)
+                result = await self.hooks.around(
+                    entry.id, arguments.values, lambda: self._answer(permit, arguments, call)
                 )
+                record.hidden_characters = result.hidden_characters
+                return result
+
+    async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
+        # What fails for a bound of one caller must not fail for the others who ask the same.
+        is_shared = call.bounds == UNBOUNDED
+        return await self.cache.answer(
+            permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared
+        )
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         outcome = await self.dispatcher.dispatch(permit, arguments, call)

@@ -1,6 +1,6 @@
 """From an upstream's reply to a result, or to the error that it stands for."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gateway.calls.waiting import retry_after_seconds
@@ -54,7 +54,13 @@ class ReplyReader:
         if mapped is None or self._by_refusal(reply) is not None:
             return self._refused(binding, reply, arguments, call, elapsed_ms)
         gate = self._gate(binding.upstream_operation, reply.status)
-        body = None if gate is None else self._body(reply, gate)
+        try:
+            body = None if gate is None else self._body(reply, gate)
+        except UpstreamRejected:
+            rule = _by_code(binding.errors, self._vendor_codes(reply))
+            if rule is None:
+                raise
+            return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
         facts = _facts(reply, body, elapsed_ms)
         return _mapped(mapped, arguments, call, facts)
 
@@ -119,7 +125,8 @@ class ReplyReader:
         elapsed_ms: int,
     ) -> dict[str, Any]:
         known = self._by_refusal(reply)
-        rule = _by_status(binding.errors, reply.status)
+        rule = _by_code(binding.errors, self._vendor_codes(reply))
+        rule = rule or _by_status(binding.errors, reply.status)
         if known is not None or rule is None:
             raise known or self.failure(reply)
         return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
@@ -170,20 +177,21 @@ class ReplyReader:
 
     def _rejected(self, reply: Reply) -> UpstreamRejected:
         what = f"The upstream answered {reply.status}"
-        return UpstreamRejected(with_code(what, _code(self._vendor(reply))))
+        return UpstreamRejected(with_code(what, next(iter(self._vendor_codes(reply)), None)))
 
     def _retry_after(self, reply: Reply) -> float | None:
         reset = self._upstream.rate.reset_seconds.lower() if self._upstream.rate else ""
         return retry_after_seconds(reply.headers.get("retry-after") or reply.headers.get(reset))
 
-    def _vendor(self, reply: Reply) -> Any:
+    def _vendor_codes(self, reply: Reply) -> Sequence[Any]:
+        """What the upstream calls its errors, where its contract says where they stand."""
         if self._upstream.soft_errors is None or len(reply.body) > MAX_ERROR_BYTES:
-            return None
+            return ()
         try:
             errors = _at(_json(reply), self._upstream.soft_errors)
         except InvalidReply:
-            return None
-        return errors[0] if isinstance(errors, list) and errors else None
+            return ()
+        return [_code(error) for error in errors] if isinstance(errors, list) else ()
 
 
 def _ruled(
@@ -219,6 +227,12 @@ def _json(reply: Reply) -> Any:
 
 def _facts(reply: Reply, body: Any, elapsed_ms: int) -> ReplyFacts:
     return ReplyFacts(status=reply.status, headers=reply.headers, body=body, elapsed_ms=elapsed_ms)
+
+
+def _by_code(rules: Mapping[str, ErrorRule], codes: Sequence[Any]) -> ErrorRule | None:
+    """The rule for the first code that has one; a code that reads as a status is none here."""
+    texts = (code for code in codes if isinstance(code, str) and not code[:1].isdigit())
+    return next((rules[code] for code in texts if code in rules), None)
 
 
 def _by_status(table: Mapping[str, _T], status: int) -> _T | None:

@@ -87,6 +87,8 @@ class Sending:
         """Whether the upstream has confirmed such a request."""
         self.acts_unseen = False
         """Whether the handler changes things by other ways than requests."""
+        self.is_shared = True
+        """Whether other calls may wait for these requests: not where the caller lowered a bound."""
 
     async def send(self, line: Line, request: UpstreamRequest) -> Reply:
         """The upstream's reply, whatever its status: the first that is no passing failure.

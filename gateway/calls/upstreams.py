@@ -9,18 +9,19 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from weakref import WeakValueDictionary
 
 from gateway.calls.cache import KeptAnswers, encode_key
+from gateway.calls.failures import Failures
 from gateway.calls.sending import Line, Sending
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.entity import EntityPages
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Tables
-from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamRequest
-from gateway.errors import InternalError
+from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, UpstreamRequest
+from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
 
 
 class SharedState:
@@ -31,6 +32,8 @@ class SharedState:
         """By what they guard; a lock that nobody holds or waits for is forgotten."""
         self.replies: KeptAnswers[Reply] = KeptAnswers(clock, lambda reply: len(reply.body))
         """Where the upstream's contract says `x-cache-seconds`."""
+        self.failures = Failures(clock)
+        """Where it says `x-failure-seconds`."""
 
 
 class _NotWorthKeeping(Exception):
@@ -75,19 +78,41 @@ class CallUpstreams:
             body=asked.body,
             is_key_ours=asked.is_key_ours,
         )
-        if operation.cache_seconds and operation.method == "GET":
-            key = encode_key([line.upstream.name, operation.id, request.path, request.query])
-            reply = await self._kept(key, operation.cache_seconds, line, request)
-        else:
-            reply = await self._sending.send(line, request)
-        return line.reader.admit(operation.id, reply, expect)
+        with self._remembered(line, operation, request):
+            async with in_time(asked.patience_seconds):
+                reply = await self._kept(operation, line, request)
+                return line.reader.admit(operation.id, reply, expect)
+
+    @contextmanager
+    def _remembered(
+        self, line: Line, operation: UpstreamOperation, request: UpstreamRequest
+    ) -> Iterator[None]:
+        """Raise a failure again while it is remembered; remember that of the block."""
+        seconds = operation.failure_seconds
+        # The failure of a call with a bound of its own says nothing to the others.
+        if not seconds or not self._sending.is_shared:
+            yield
+            return
+        failures, key = self._shared.failures, _key(line, request)
+        failures.check(key, seconds)
+        try:
+            yield
+        except UpstreamError as error:
+            failures.remember(key, seconds, error)
+            raise
+        failures.forget(key)
 
     async def _kept(
-        self, key: bytes, seconds: float, line: Line, request: UpstreamRequest
+        self, operation: UpstreamOperation, line: Line, request: UpstreamRequest
     ) -> Reply:
+        if not (operation.cache_seconds and operation.method == "GET"):
+            return await self._sending.send(line, request)
         try:
             return await self._shared.replies.get(
-                key, seconds, lambda: self._worth_keeping(line, request)
+                _key(line, request),
+                operation.cache_seconds,
+                lambda: self._worth_keeping(line, request),
+                is_shared=self._sending.is_shared,
             )
         except _NotWorthKeeping as error:
             return error.reply
@@ -125,6 +150,24 @@ class CallUpstreams:
         if upstream not in self._lines:
             raise InternalError(f"the binding does not name the upstream {upstream!r}")
         return self._lines[upstream]
+
+
+@asynccontextmanager
+async def in_time(seconds: float | None) -> AsyncIterator[None]:
+    """Raise `UpstreamTimeout` when the block takes longer; None is no limit."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            # A handler's own, and so its defect: the time was not up.
+            raise
+        raise UpstreamTimeout(f"No answer in {seconds:g} seconds.") from None
+
+
+def _key(line: Line, request: UpstreamRequest) -> bytes:
+    return encode_key([line.upstream.name, request.operation, request.path, request.query])
 
 
 @asynccontextmanager

@@ -4,9 +4,10 @@ from typing import Any
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Outcome, Result
-from gateway.contract import jsontext
+from gateway.contract import hidden, jsontext
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.pointers import child
+from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 
@@ -45,4 +46,20 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
     gate = permit.entry.output
     if not gate.admits(outcome.values):
         raise InvalidResult(gate.violations(outcome.values))
-    return Result(outcome.values, jsontext.encode(outcome.values), outcome.backend)
+    text = jsontext.encode(outcome.values)
+    if hidden.may_hide(text):
+        return _visible(gate, outcome)
+    return Result(outcome.values, text, outcome.backend)
+
+
+def _visible(gate: Gate, outcome: Outcome) -> Result:
+    """The result without hidden characters, or with marks for them where it needs its length.
+
+    Raises `InvalidResult` when neither keeps the contract.
+    """
+    for mark in ("", hidden.REPLACEMENT):
+        values, count = hidden.visible(outcome.values, mark)
+        if gate.admits(values):
+            return Result(values, jsontext.encode(values), outcome.backend, count)
+    detail = "does not fit without the hidden characters that the upstream sent"
+    raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])

@@ -1,26 +1,31 @@
 """The opener of the generated package: operations, upstreams, grants and documents."""
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gateway.catalogue.events import open_entities, open_events, open_webhooks
+from gateway.catalogue.handlers import check_named_code
 from gateway.catalogue.index import Catalogue, Entry, Happenings, ToolListing
 from gateway.catalogue.reading import folder_of, reading, table
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
+from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Upstream
 
 
-def open_catalogue(package: str) -> Catalogue:
+def open_catalogue(package: str, handler_packages: Sequence[str] = HANDLER_PACKAGES) -> Catalogue:
     """Read the generated package `package`, all but its routes.
 
-    Raises `ContractError`, which names the file that is missing or damaged, when it cannot be used.
+    Contracts may name Python code of `handler_packages` alone. Raises `ContractError`, which names
+    the file that is missing or damaged, when it cannot be used.
     """
     folder = folder_of(package)
+    check_named_code(folder, handler_packages)
     operations = table(package, "operations", "OPERATIONS", Operation)
     tools = table(package, "tools", "TOOLS", Tool)
     upstreams = {each.name: each for each in map(_upstream, _upstream_files(folder))}
@@ -65,11 +70,23 @@ def _upstream_files(folder: Path) -> list[Path]:
 def _upstream(path: Path) -> Upstream:
     with reading(path):
         upstream = msgspec.json.decode(path.read_bytes(), type=Upstream)
+        _check_outbound(upstream)
         for operation in upstream.operations:
             for schema in operation.replies.values():
                 # Whoever reads the replies compiles it again, and could not name the file.
                 Gate(True if schema is None else schema)
         return upstream
+
+
+def _check_outbound(upstream: Upstream) -> None:
+    """Raise `ValueError` for an address or a header that no contract may choose."""
+    parameters = (each for operation in upstream.operations for each in operation.parameters)
+    names = [rule.name for rule in upstream.headers]
+    names += [each["name"] for each in parameters if each.get("in") == "header"]
+    urls = [upstream.base_url or "", *(rule.url for rule in upstream.tokens)]
+    refused = [*map(header_refusal, names), *map(url_refusal, urls)]
+    for why in filter(None, refused):
+        raise ValueError(why)
 
 
 def _check_binding(

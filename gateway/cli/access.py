@@ -7,12 +7,13 @@ import click
 from gateway.auth.authorize import Policy
 from gateway.catalogue import open_catalogue
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 
 
-@click.group(name="access")
+@click.group(cls=WholeGroup, name="access")
 def command() -> None:
     """Say which agent may call which tool."""
 
@@ -24,7 +25,8 @@ def command() -> None:
 @json_option
 def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
     """Say whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
-    catalogue = open_catalogue(settings_of(flags).package)
+    settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     entry = known_tool(catalogue, tool)
     may = Policy(catalogue.grants).allows(known_agent(catalogue, agent), entry.id)
     if as_json:
@@ -40,7 +42,8 @@ def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
 @json_option
 def list_access(*, agent: str | None, as_json: bool, **flags: Any) -> None:
     """List what AGENT may call, or all agents with what each may call."""
-    catalogue = open_catalogue(settings_of(flags).package)
+    settings = settings_of(flags)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     agents = [known_agent(catalogue, agent)] if agent else sorted(catalogue.grants)
     grants = {name: sorted(catalogue.grants[name]) for name in agents}
     if as_json:

@@ -17,6 +17,7 @@ from gateway.cli.known import known_agent, known_tool
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.output import print_json
+from gateway.cli.plain import plain
 from gateway.cli.remote import Answer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import GatewayError
@@ -59,7 +60,7 @@ def command(
         sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
     )
     if url is None:
-        catalogue = open_catalogue(settings.package)
+        catalogue = open_catalogue(settings.package, settings.handler_packages)
         # Before anything is opened, because opening makes what is missing.
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
@@ -94,6 +95,6 @@ def _print(answer: Answer) -> None:
     value = jsontext.decode(answer.text)
     print_json(value)
     if not answer.is_result:
-        click.echo(f"error: {value.get('code')}: {value.get('detail')}", err=True)
+        click.echo(plain(f"error: {value.get('code')}: {value.get('detail')}"), err=True)
         if advice := ADVICE.get(value.get("type")):
             click.echo(f"fix: {advice}", err=True)

@@ -37,10 +37,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "tools": CommandEntry("gateway.cli.tools", "List the tools, or show one."),
         "call": CommandEntry("gateway.cli.call", "Call a tool, here or at a remote gateway."),
         "verify": CommandEntry(
-            "gateway.cli.verify", "Call every tool through every door and compare the answers."
+            "gateway.cli.verify", "Call every tool over every transport and compare the answers."
         ),
         "webhooks": CommandEntry(
-            "gateway.cli.webhooks", "See webhooks, replay them, judge the quarantine anew."
+            "gateway.cli.webhooks", "See and replay webhooks, revalidate quarantined ones."
         ),
         "dead-letters": CommandEntry(
             "gateway.cli.dead_letters", "See work that was given up, and try it again."
@@ -49,13 +49,16 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.endpoints", "Keep the URLs that events are delivered to."
         ),
         "events": CommandEntry("gateway.cli.events", "Follow the events."),
+        "backup": CommandEntry("gateway.cli.backup", "Write everything into one sealed file."),
+        "restore": CommandEntry("gateway.cli.restore", "Put a backup where nothing is yet."),
         "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
+        "audit": CommandEntry("gateway.cli.audit", "Read who called what, and what became of it."),
         "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),
         "config": CommandEntry(
             "gateway.cli.config", "Print every setting and where it comes from."
         ),
         "doctor": CommandEntry(
-            "gateway.cli.doctor", "Say what is misconfigured and how to mend it."
+            "gateway.cli.doctor", "Say what is misconfigured and how to fix it."
         ),
         "completion": CommandEntry("gateway.cli.completion", "Print a shell's completion script."),
     }

@@ -15,7 +15,7 @@ from gateway.cli.output import print_json, print_table
 def command(*, as_json: bool, **flags: Any) -> None:
     """Print every setting, its value and where the value comes from. Secrets are masked."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     rows = settings.describe(catalogue.upstreams.values(), catalogue.sources)
     if as_json:
         print_json(rows)

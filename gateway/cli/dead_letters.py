@@ -4,6 +4,7 @@ from typing import Any, Final, get_args
 
 import click
 
+from gateway.cli.groups import WholeGroup
 from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.repeating import tell_of_each, tried
@@ -15,7 +16,9 @@ _JOBS: Final = "/operator/jobs"
 
 
 @click.group(
-    name="dead-letters", epilog="Example: gateway dead-letters redrive --all --kind delivery"
+    cls=WholeGroup,
+    name="dead-letters",
+    epilog="Example: gateway dead-letters redrive --all --kind delivery",
 )
 def command() -> None:
     """See work whose attempts ran out, and try it again."""

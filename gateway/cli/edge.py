@@ -9,6 +9,7 @@ import click
 from gateway.cli.commands import cli
 from gateway.cli.diagnosis import parted
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
+from gateway.cli.plain import plain, plain_lines
 from gateway.cli.refused import Refused
 from gateway.cli.streams import Unwritable
 from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
@@ -47,9 +48,9 @@ def _explain(error: Exception) -> int:
     if isinstance(error, Unwritable) and error.is_unread:
         return OK
     problem, fix = _explanation(error)
-    print(f"error: {problem}", file=sys.stderr)
+    print(plain_lines(f"error: {problem}"), file=sys.stderr)
     if fix:
-        print(f"fix: {fix}", file=sys.stderr)
+        print(plain_lines(f"fix: {fix}"), file=sys.stderr)
     is_refused_call = isinstance(error, GatewayError) and not isinstance(error, OperatorError)
     return FINDINGS if is_refused_call else CANNOT_RUN
 
@@ -80,7 +81,7 @@ def _explanation(error: Exception) -> tuple[str, str]:
 def _said(error: GatewayError) -> tuple[str, str]:
     if isinstance(error, Refused):
         return error.told, error.fix
-    problem, fix = parted(error.detail)
+    problem, fix = parted(plain(error.detail))
     if fix is None and isinstance(error, OperatorError):
         return problem, next(_FIXES[kind] for kind in type(error).__mro__ if kind in _FIXES)
     return problem, fix or ""

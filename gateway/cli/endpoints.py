@@ -5,6 +5,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.groups import WholeGroup
 from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import print_json, print_table
 
@@ -13,7 +14,9 @@ _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "descri
 
 
 @click.group(
-    name="endpoints", epilog="Example: gateway endpoints add https://app.example.com/hooks"
+    cls=WholeGroup,
+    name="endpoints",
+    epilog="Example: gateway endpoints add https://app.example.com/hooks",
 )
 def command() -> None:
     """Keep the URLs that events are delivered to, signed by Standard Webhooks."""

@@ -6,15 +6,18 @@ from typing import Any, Final
 
 import click
 
+from gateway.cli.groups import WholeGroup
 from gateway.cli.operator import Operator, operator_options, run_operator
+from gateway.cli.output import json_line
 from gateway.cli.plain import plain
-from gateway.contract import jsontext
 
 _POLL_SECONDS: Final = 0.5
 _FROM_THE_FIRST: Final = 0
 
 
-@click.group(name="events", epilog="Example: gateway events tail --type 'gateway.quote.*'")
+@click.group(
+    cls=WholeGroup, name="events", epilog="Example: gateway events tail --type 'gateway.quote.*'"
+)
 def command() -> None:
     """Follow what the gateway publishes."""
 
@@ -36,7 +39,7 @@ def tail(
     async def ask(operator: Operator) -> None:
         told = 0
         async for event in _events(operator, ",".join(types), from_start=from_start):
-            click.echo(jsontext.encode(event).decode() if as_json else _line(event))
+            click.echo(json_line(event) if as_json else _line(event))
             told += 1
             if told == limit:
                 return

@@ -8,27 +8,37 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import click
+import httpx
+
 from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.cli.connecting import connect
+from gateway.cli.database import examine_database
 from gateway.cli.diagnosis import Diagnosis, note, parted, refused, sound, wrong
 from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.options import settings_of
+from gateway.cli.plain import plain
 from gateway.clock import SystemClock
 from gateway.codegen.finding import ContractRefused
-from gateway.contract.rows import shape_of
+from gateway.contract.rows import Shape
 from gateway.contract.upstream import Upstream
-from gateway.errors import OperatorError
+from gateway.contract.views import shapes_of
+from gateway.errors import AddressInUse, OperatorError
 from gateway.settings import Settings, unknown_variables
-from gateway.store.engine import open_store
 from gateway.store.sqlite import sqlite_caveat
 from gateway.store.workspace import Workspace
 from gateway.transports.listen import bind
 
+_PROBE_SECONDS: Final = 2.0
+_ALIVE: Final = b'{"status":"alive"}'
 EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
 
 
-def examine(flags: dict[str, Any], environ: Mapping[str, str]) -> Iterator[Diagnosis]:
-    """Every diagnosis, those that others depend on first."""
+def examine(
+    flags: dict[str, Any], environ: Mapping[str, str], *, is_connecting: bool = False
+) -> Iterator[Diagnosis]:
+    """Every diagnosis, those that others depend on first; `is_connecting` calls what is live."""
     yield sound("python", sys.version.split()[0])
     try:
         settings = settings_of(flags)
@@ -39,12 +49,14 @@ def examine(flags: dict[str, Any], environ: Mapping[str, str]) -> Iterator[Diagn
     yield sound("settings", f"{len(settings.origins)} set; file: {source or 'none'}")
     for examine_part in _PARTS:
         yield from examine_part(settings)
-    yield from _catalogue(settings, environ)
+    yield from _catalogue(settings, environ, is_connecting=is_connecting)
 
 
-def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+def _catalogue(
+    settings: Settings, environ: Mapping[str, str], *, is_connecting: bool
+) -> Iterator[Diagnosis]:
     try:
-        catalogue = open_catalogue(settings.package)
+        catalogue = open_catalogue(settings.package, settings.handler_packages)
     except OperatorError as error:
         yield refused("catalogue", error)
         return
@@ -56,6 +68,8 @@ def _catalogue(settings: Settings, environ: Mapping[str, str]) -> Iterator[Diagn
     for name, hint in unknown.items():
         fix = hint or "unset it, or see `gateway config` for the settings there are"
         yield note("environment", f"nothing reads {name}", fix)
+    if is_connecting:
+        yield from connect(settings, catalogue)
 
 
 def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
@@ -69,11 +83,12 @@ def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
         if found.problem is not None:
             yield wrong(part, *parted(found.problem))
         elif found.backend == "live":
-            yield sound(part, f"live at {found.base_url}, because {found.reason}")
+            untried = "; not tried, as --connect does" if found.credentials else ""
+            yield sound(part, f"live at {found.base_url}, because {found.reason}{untried}")
         else:
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
-                yield _workspace(settings, upstream)
+                yield _workspace(settings, shapes_of(upstream.tables, catalogue.entities), upstream)
 
 
 def _sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
@@ -93,21 +108,20 @@ def _sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
             yield note(part, "no secret is set", "see `gateway config` for the setting of each")
 
 
-def _workspace(settings: Settings, upstream: Upstream) -> Diagnosis:
+def _workspace(settings: Settings, shapes: Mapping[str, Shape], upstream: Upstream) -> Diagnosis:
     """It is opened as `gateway serve` would; a file that is not there yet is not made."""
     part = f"workspace of {upstream.name}"
     path = Path(settings.workspace.partition(":///")[2])
     if settings.workspace.startswith("sqlite") and not path.is_file():
         return note(part, f"{path} will be made by the first call")
     try:
-        return sound(part, f"{asyncio.run(_check(settings, upstream))} opens")
+        return sound(part, f"{asyncio.run(_check(settings, shapes))} opens")
     except OperatorError as error:
         return refused(part, error)
 
 
-async def _check(settings: Settings, upstream: Upstream) -> str:
-    shapes = [shape_of(name, schema) for name, schema in upstream.tables.items()]
-    workspace = Workspace(settings.workspace, shapes, SystemClock())
+async def _check(settings: Settings, shapes: Mapping[str, Shape]) -> str:
+    workspace = Workspace(settings.workspace, shapes.values(), SystemClock())
     try:
         return await workspace.check()
     finally:
@@ -164,7 +178,8 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _store(settings: Settings) -> Iterator[Diagnosis]:
-    """A database is opened as `gateway serve` would; a file that is not there yet is not made."""
+    """A database is opened as `gateway serve` would, and a file read to its end; one that is not
+    there yet is not made."""
     path = Path(settings.database.partition(":///")[2])
     is_file = settings.database.startswith("sqlite")
     caveat = sqlite_caveat() if is_file else None
@@ -173,20 +188,15 @@ def _store(settings: Settings) -> Iterator[Diagnosis]:
     if is_file and not path.is_file():
         return
     try:
-        place, number = asyncio.run(_count_keys(settings))
+        place, number = asyncio.run(examine_database(settings, _report))
     except OperatorError as error:
         yield refused("store", error)
     else:
         yield sound("store", f"{place} opens; keys in it: {number}")
 
 
-async def _count_keys(settings: Settings) -> tuple[str, int]:
-    """Where the database is, without any password, and how many keys are in it."""
-    store = await open_store(settings.database, settings.package)
-    try:
-        return store.place, len(await store.keys.list())
-    finally:
-        await store.close()
+def _report(line: str) -> None:
+    click.echo(plain(line), err=True)
 
 
 def _address(settings: Settings) -> Iterator[Diagnosis]:
@@ -195,11 +205,27 @@ def _address(settings: Settings) -> Iterator[Diagnosis]:
         yield wrong("address", finding, "list the names that callers use in allowed_hosts")
     try:
         bind(settings.host, settings.port).close()
+    except AddressInUse as error:
+        if _is_gateway(settings):
+            yield note("address", f"a gateway serves at {settings.host}:{settings.port} already")
+        else:
+            yield note("address", *parted(error.detail))
     except OperatorError as error:
-        # A gateway that runs already holds its own port.
         yield note("address", *parted(error.detail))
     else:
         yield sound("address", f"{settings.host}:{settings.port} is free")
+
+
+def _is_gateway(settings: Settings) -> bool:
+    """Whether what listens there answers as a gateway does; the probe needs no key."""
+    host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
+    shown = f"[{host}]" if ":" in host else host
+    try:
+        with httpx.Client(timeout=_PROBE_SECONDS, trust_env=False) as client:
+            reply = client.get(f"http://{shown}:{settings.port}/healthz")
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
+    return reply.status_code == 200 and reply.content == _ALIVE
 
 
 _PARTS: Final[tuple[Callable[[Settings], Iterator[Diagnosis]], ...]] = (

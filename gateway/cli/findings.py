@@ -8,8 +8,10 @@ from typing import Final, Literal
 
 import click
 
+from gateway.cli.output import inert
+from gateway.cli.plain import plain
 from gateway.codegen.finding import Finding
-from gateway.codegen.report import as_json, as_sarif, as_text
+from gateway.codegen.report import as_json, as_lines, as_sarif
 
 Form = Literal["text", "json", "sarif"]
 
@@ -28,17 +30,18 @@ def print_findings(
     folder = schemas.as_posix()
     match form:
         case "json":
-            click.echo(as_json(findings, folder))
+            click.echo(inert(as_json(findings, folder)))
         case "sarif":
-            click.echo(as_sarif(findings, version("contract-gateway"), folder))
+            click.echo(inert(as_sarif(findings, version("contract-gateway"), folder)))
         case "text":
             _print_text(findings, folder, everything=everything)
 
 
 def _print_text(findings: Sequence[Finding], folder: str, *, everything: bool) -> None:
     shown = [f for f in findings if everything or f.rule != _ASKS_FOR_NOTHING]
-    for line in as_text(shown, folder).splitlines():
-        click.echo(_coloured(line))
+    # A message may repeat a name of the contract: a line of its own could be a command to a CI.
+    for line in as_lines(shown, folder):
+        click.echo(_coloured(plain(line)))
     if spared := len(findings) - len(shown):
         click.echo(f"{spared} more ask for no change: gateway lint --notes prints them")
 

@@ -3,14 +3,19 @@
 import importlib.util
 from pathlib import Path
 
-from gateway.codegen.generate import GenerateReport, generate
+from gateway.codegen.generate import GenerateReport, PackageNames, generate
 from gateway.settings import Settings
 
 
 def compare_generated(settings: Settings) -> GenerateReport:
     """What `gateway generate` would change. Raises `ContractRefused` and other `OperatorError`s."""
     folder = _folder_of(settings.package)
-    return generate(settings.schemas, folder, check=True, package=settings.package)
+    return generate(settings.schemas, folder, check=True, names=package_names(settings))
+
+
+def package_names(settings: Settings) -> PackageNames:
+    """What the generator has to know of the project's packages."""
+    return PackageNames(package=settings.package, of_handlers=settings.handler_packages)
 
 
 def stale_finding(settings: Settings, report: GenerateReport) -> str:

@@ -7,8 +7,10 @@ import click
 
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.findings import print_findings
+from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
+from gateway.cli.plain import plain_lines
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import GenerateReport, generate
 
@@ -37,7 +39,7 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
                 pages,
                 check=check,
                 progress=step,
-                package=settings.package,
+                names=package_names(settings),
             )
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
@@ -55,7 +57,7 @@ def _print(report: GenerateReport, *, as_json: bool) -> None:
         print_json({"tools": report.tools, "files": report.files, "changes": changes})
         return
     if report.is_stale:
-        click.echo(report.diff(Path()), nl=False)
+        click.echo(plain_lines(report.diff(Path())), nl=False)
         click.echo(f"stale: {len(report.changes)} of {report.files} files differ", err=True)
         click.echo("fix: gateway generate", err=True)
         return

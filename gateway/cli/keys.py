@@ -2,21 +2,30 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import click
 
-from gateway.auth.keys import Keys, NewKey
+from gateway.audit.log import AuditLog, OpenRecord
+from gateway.audit.redaction import printable
+from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
+from gateway.auth.local import LOCAL_SUBJECT
+from gateway.auth.principal import Principal
 from gateway.catalogue import open_catalogue
 from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.clock import SystemClock
 from gateway.contract.conversion import rfc3339
+from gateway.errors import UnknownPath
 from gateway.settings import Settings
 from gateway.store.base import AgentKey
 from gateway.store.engine import open_store
+from gateway.transports.asgi import new_request_id
+from gateway.transports.operator_requests import OperatorRequest
+from gateway.transports.problems import classify
 
 
 def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
@@ -27,7 +36,7 @@ def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -
     return text
 
 
-@click.group(name="keys")
+@click.group(cls=WholeGroup, name="keys")
 def command() -> None:
     """Create, list and revoke the keys of agents."""
 
@@ -77,28 +86,55 @@ def revoke(*, key_id: str, **flags: Any) -> int:
 
 
 @asynccontextmanager
-async def _open_keys(settings: Settings) -> AsyncIterator[Keys]:
-    agents = open_catalogue(settings.package).grants
+async def _open_keys(settings: Settings) -> AsyncIterator[tuple[Keys, AuditLog]]:
+    agents = open_catalogue(settings.package, settings.handler_packages).grants
+    clock = SystemClock()
     store = await open_store(settings.database, settings.package)
+    audit = AuditLog(store.audit, clock, classify)
     try:
-        yield Keys(store.keys, SystemClock(), agents)
+        yield Keys(store.keys, clock, agents), audit
     finally:
+        await audit.close()
         await store.close()
 
 
+@asynccontextmanager
+async def _changing(
+    settings: Settings, verb: str, facts: dict[str, str]
+) -> AsyncIterator[tuple[Keys, OpenRecord]]:
+    """The keys, to change one: recorded before, and with its outcome after."""
+    asked = OperatorRequest(request_id=new_request_id(), operation_id=f"operator.keys.{verb}")
+    async with _open_keys(settings) as (keys, audit), audit.open(asked) as record:
+        record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
+        record.facts = facts
+        await record.begin()
+        yield keys, record
+
+
 async def _create(settings: Settings, agent: str, label: str) -> NewKey:
-    async with _open_keys(settings) as keys:
-        return await keys.create(agent, label)
+    facts = {"agent": printable(agent), "label": printable(label)}
+    async with _changing(settings, "create", facts) as (keys, record):
+        new = await keys.create(agent, label)
+        record.facts = {**facts, "key_id": new.record.id}
+        return new
 
 
 async def _list(settings: Settings) -> list[AgentKey]:
-    async with _open_keys(settings) as keys:
+    async with _open_keys(settings) as (keys, _):
         return await keys.list()
 
 
 async def _revoke(settings: Settings, key_id: str) -> bool:
-    async with _open_keys(settings) as keys:
-        return await keys.revoke(key_id)
+    with suppress(UnknownPath):
+        async with _changing(settings, "revoke", {"key_id": printable(key_id)}) as (keys, _):
+            await _revoked(keys, key_id)
+            return True
+    return False
+
+
+async def _revoked(keys: Keys, key_id: str) -> None:
+    if not await keys.revoke(key_id):
+        raise UnknownPath(f"no key in force has the id {key_id}")
 
 
 def _shown(key: AgentKey) -> dict[str, str | None]:

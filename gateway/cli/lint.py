@@ -37,12 +37,13 @@ def command(
     if rules:
         _print_rules(form)
         return OK
-    schemas = settings_of(flags).schemas
+    settings = settings_of(flags)
+    schemas = settings.schemas
     with progress("lint") as step:
         step(f"reading {schemas}")
         tree = read_tree(schemas)
         step(f"checking {len(tree.documents)} files")
-        findings: Sequence[Finding] = lint(tree)
+        findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
     refusals = errors(findings)
     if bindings and not refusals:
         print_proofs(lower(tree), as_json=form == "json")

@@ -5,6 +5,7 @@ import click
 from gateway.app import Gateway
 from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.catalogue import open_catalogue
+from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
 from gateway.settings import Settings
 
@@ -15,11 +16,12 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     `is_quiet` keeps to warnings unless a level was asked for: for commands that people wait for.
     Raises `ContractError` when there is no generated package to know the secrets' names from.
     """
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     is_asked_for = "log_level" in settings.origins
     configure_logs(
         level="warning" if is_quiet and not is_asked_for else settings.log_level,
         form=settings.log_format,
+        repeats=Rate(settings.log_lines_per_second, 10 * settings.log_lines_per_second),
         secrets=settings.secrets(catalogue.upstreams.values(), catalogue.sources),
     )
 

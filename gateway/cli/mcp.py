@@ -7,22 +7,28 @@ from typing import Any
 import click
 
 from gateway.app import VERSION, Gateway
-from gateway.auth.keys import ADMINISTRATOR
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_agent, known_connector
 from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.cli.signals import until_stopped
+from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.transports.bridge import serve_bridge
+from gateway.transports.bridge import ANSWER_SECONDS, serve_bridge
 from gateway.transports.stdio import serve_stdio
 
 
-@click.command(epilog="Example: GATEWAY_KEY=… gateway mcp --url https://gateway.example.com/mcp")
+@click.command(epilog="Example: gateway mcp --agent flight_search")
 @remote_options
-@click.option("--agent", help=f"Whose tools to serve.  [default: {ADMINISTRATOR}]")
+@click.option("--agent", help="Whose tools to serve; needed without --url.  [GATEWAY_AGENT]")
 @click.option("--connector", help="Serve one connector's tools, under their short names.")
+@click.option(
+    "--answer-timeout",
+    type=click.FloatRange(min=0.1, max=3600),
+    metavar="SECONDS",
+    help=f"How long --url may take for an answer.  [default: {ANSWER_SECONDS:g}]",
+)
 @settings_options(*OPENING)
 def command(
     *,
@@ -30,6 +36,7 @@ def command(
     key_file: Path | None,
     agent: str | None,
     connector: str | None,
+    answer_timeout: float | None,
     **flags: Any,
 ) -> None:
     """Speak MCP on standard input and output, for hosts that start a program.
@@ -39,25 +46,44 @@ def command(
     refuse_mixed(url, key_file, {"--agent": agent, "--connector": connector})
     settings = settings_of(flags)
     if url is None:
-        serve_stdio_here(settings, agent=agent or ADMINISTRATOR, connector=connector)
+        if answer_timeout is not None:
+            raise click.UsageError("--answer-timeout is for --url alone")
+        serve_stdio_here(settings, agent=agent, connector=connector)
     else:
         key = remote_key(settings, key_file)
         work = serve_bridge(
-            checked_url(url), key, VERSION, max_message_bytes=settings.max_body_bytes
+            checked_url(url),
+            key,
+            VERSION,
+            max_message_bytes=settings.max_body_bytes,
+            answer_seconds=ANSWER_SECONDS if answer_timeout is None else answer_timeout,
         )
         asyncio.run(until_stopped(work))
 
 
 def serve_stdio_here(
-    settings: Settings, *, agent: str = ADMINISTRATOR, connector: str | None = None
+    settings: Settings, *, agent: str | None = None, connector: str | None = None
 ) -> None:
-    """Serve this process's tools on stdio. Raises an `OperatorError` when it cannot start."""
-    catalogue = open_catalogue(settings.package)
-    known_agent(catalogue, agent)
+    """Serve this process's tools on stdio, as `agent` or that of the settings.
+
+    Raises an `OperatorError` when it cannot start.
+    """
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     if connector is not None:
         known_connector(catalogue, connector)
+    agent = known_agent(catalogue, _named(agent or settings.agent, catalogue))
     start_logs(settings)
     asyncio.run(until_stopped(_serve(settings, agent, connector)))
+
+
+def _named(agent: str, catalogue: Catalogue) -> str:
+    """`agent`. Raises `ConfigurationError` for none: nobody is the administrator unasked."""
+    if not agent:
+        raise ConfigurationError(
+            "no agent is named, and on standard input no key says who calls; name one with --agent "
+            f"or GATEWAY_AGENT: {', '.join(sorted(catalogue.grants))}"
+        )
+    return agent
 
 
 async def _serve(settings: Settings, agent: str, connector: str | None) -> None:

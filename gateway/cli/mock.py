@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,14 +11,15 @@ import click
 import uvloop
 
 from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
+from gateway.backends.mock_state import StoredState
 from gateway.backends.mock_webhooks import Listener, MockSender
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
-from gateway.clock import FastClock, SystemClock
+from gateway.clock import MockClock, SystemClock
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -74,6 +76,13 @@ def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | N
     help="Send what happens to this URL, proven by the secret of the upstream's webhook, such as "
     "GATEWAY_WEBHOOKS_AVINODE_SIGNED_SECRETS, until it is taken.",
 )
+@click.option(
+    "--state",
+    "state_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Remember in this file, over restarts.  [default: in memory]",
+)
 @settings_options("package", "seed", "mock_speed", "mock_time", "mock_latency_seconds")
 def command(
     *,
@@ -82,6 +91,7 @@ def command(
     port: int,
     scenario: tuple[ScenarioStep, ...],
     listener_url: str | None,
+    state_file: Path | None,
     **flags: Any,
 ) -> None:
     """Serve the mock of UPSTREAM over HTTP, as the live backend would meet it.
@@ -90,7 +100,7 @@ def command(
     only the access tokens that it has issued.
     """
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     mocked = _mocked(catalogue, upstream)
     listener = None
     if listener_url is not None:
@@ -98,11 +108,15 @@ def command(
     bound = bind(host, port)
     application = UpstreamApplication(
         mocked,
-        FastClock(SystemClock(), settings.mock_speed, settings.mock_time),
-        seed=str(settings.seed),
-        latency_seconds=settings.mock_latency_seconds,
+        MockClock(SystemClock(), settings.mock_time, is_still=not settings.mock_speed),
+        options=MockOptions(
+            seed=str(settings.seed),
+            speed=settings.mock_speed,
+            latency_seconds=settings.mock_latency_seconds,
+            base_url=url_of(bound),
+        ),
+        state=StoredState(state_file),
         scenario=scenario,
-        base_url=url_of(bound),
     )
     sender = MockSender(application, listener, SystemClock()) if listener else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -1,7 +1,7 @@
 """How the command line prints: tables for people, JSON for programs, progress on a terminal."""
 
+import json
 import logging
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,13 +21,12 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.plain import plain
+from gateway.cli.plain import plain_lines
 from gateway.cli.streams import Unwritable
+from gateway.contract.hidden import HIDDEN
 
 _log: Final = logging.getLogger(__name__)
-_OBEYED: Final = re.compile(r"[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""What JSON may hold and terminals act upon: control characters, and marks of direction."""
-_PIPE_COLUMNS: Final = 240
+_PIPE_COLUMNS: Final = 2000
 """A file or a pipe has no width; rich would cut at 80."""
 
 
@@ -38,23 +37,38 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
-def plain_lines(text: str) -> str:
-    """The same, but for the ends of lines."""
-    return "\n".join(map(plain, text.split("\n")))
-
-
 def print_json(value: Any) -> None:
     """`value` as indented JSON on stdout; structs and times are written as msgspec writes them."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    # Only strings can hold these: there they may stand as escapes.
-    click.echo(_OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(inert(text))
+
+
+def json_line(value: Any) -> str:
+    """`value` as JSON on one line, without what a terminal acts upon."""
+    return inert(msgspec.json.encode(value).decode())
+
+
+def inert(json_text: str) -> str:
+    """JSON whose strings hold what a terminal obeys, or does not show, as escapes."""
+    return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], json_text)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
-    """A table on stdout, with a rule under its head and none around it."""
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*(plain_lines(each) if isinstance(each, str) else each for each in row))
+    """A table on stdout, without a frame; where there are no rows, a word on stderr instead.
+
+    Ids stay whole, however narrow the terminal: another command takes them.
+    """
+    shown = [[plain_lines(each) if isinstance(each, str) else each for each in row] for row in rows]
+    if not shown:
+        click.echo("none", err=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        is_id = column == "id"
+        width = max(len(row[index]) for row in shown) if is_id else None
+        table.add_column(column, no_wrap=is_id, min_width=width, overflow="fold")
+    for row in shown:
+        table.add_row(*row)
     out = console()
     with out.capture() as captured:
         out.print(table)

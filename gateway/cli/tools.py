@@ -1,19 +1,34 @@
 """`gateway tools list` and `gateway tools show`."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import click
-import msgspec
 
 from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
-from gateway.cli.output import console, print_json, print_table
+from gateway.cli.output import print_json, print_table
+from gateway.cli.plain import plain_lines
 from gateway.settings import Settings
 
+_FACTS: Final = (
+    "operation",
+    "title",
+    "effect",
+    "backend",
+    "mcp_name",
+    "route",
+    "description",
+    "timeout_seconds",
+    "cache_seconds",
+)
 
-@click.group(name="tools", invoke_without_command=True, epilog="Example: gateway tools list")
+
+@click.group(
+    cls=WholeGroup, name="tools", invoke_without_command=True, epilog="Example: gateway tools list"
+)
 @click.pass_context
 def command(context: click.Context) -> None:
     """List the tools, or show one. Without a command: list them."""
@@ -34,7 +49,7 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
     The backend is live, mock, workspace, python (no upstream) or misconfigured.
     """
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     backends = _backends(settings, catalogue)
     entries: Sequence[Entry] = catalogue.entries
     if agent is not None:
@@ -68,7 +83,7 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
 def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     """Show TOOL, an operation id or an MCP name, with its schemas."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     entry = known_tool(catalogue, tool)
     shown = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,
@@ -82,16 +97,29 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     }
     if as_json:
         print_json(shown)
-        return
-    out = console()
-    for name, value in shown.items():
-        is_plain = isinstance(value, str | int | float | bool)
-        out.print(
-            f"{name}: {value}" if is_plain else f"{name}:",
-            style="bold" if name == "operation" else None,
-        )
-        if not is_plain:
-            out.print_json(msgspec.json.encode(value).decode())
+    else:
+        _print(shown)
+
+
+def _print(shown: Mapping[str, Any]) -> None:
+    """All of a tool as text; --json prints the schemas whole."""
+    for name in _FACTS:
+        click.echo(plain_lines(f"{name:15} {shown[name]}"))
+    for error in shown["errors"]:
+        click.echo(plain_lines(f"{'error':15} {error.status} {error.reason}: {error.title}"))
+    for title, schema in (("arguments", "input_schema"), ("result", "output_schema")):
+        click.echo(f"\n{title}")
+        print_table(("name", "type", "required", "description"), _members(shown[schema]))
+    click.echo("\nThe schemas whole: --json")
+
+
+def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    required = schema.get("required", ())
+    for name, member in schema.get("properties", {}).items():
+        kind = member.get("type", "any")
+        kinds = kind if isinstance(kind, str) else " or ".join(kind)
+        described = member.get("description", "")
+        yield name, kinds, "yes" if name in required else "", described
 
 
 def _backends(settings: Settings, catalogue: Catalogue) -> dict[str | None, str]:

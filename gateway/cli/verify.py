@@ -15,10 +15,11 @@ from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.known import known_connector
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
+from gateway.cli.plain import plain
 from gateway.codegen.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.verification.doors import DOORS, DoorFailed
+from gateway.verification.doors import DOORS, DoorFailed, World
 from gateway.verification.verify import Verdict, verify
 
 
@@ -43,21 +44,35 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     if stale := _stale(settings):
         click.echo(stale, err=True)
         return FINDINGS
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     only = None if connector is None else known_connector(catalogue, connector)
     with (
         tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
         progress("verify") as tell,
     ):
+        world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
         try:
-            verdicts = asyncio.run(verify(catalogue, Path(folder), connector=only, tell=tell))
+            verdicts = asyncio.run(verify(catalogue, world, connector=only, tell=tell))
         except DoorFailed as failed:
-            raise ConfigurationError(f"{failed}; look at what it printed above") from None
+            said = world.last_words()
+            for line in said:
+                click.echo(plain(line), err=True)
+            fix = "see what it printed, above" if said else "see `gateway doctor`"
+            raise ConfigurationError(f"{failed}; {fix}") from None
     if as_json:
         print_json(verdicts)
     else:
         _print(verdicts)
     return OK if all(verdict.is_verified for verdict in verdicts) else FINDINGS
+
+
+def _served(settings: Settings) -> dict[str, str]:
+    """The settings that say what to serve, for processes that read no file and no flag."""
+    return {
+        "GATEWAY_PACKAGE": settings.package,
+        "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
+        "GATEWAY_SEED": str(settings.seed),
+    }
 
 
 def _stale(settings: Settings) -> str | None:
@@ -77,7 +92,7 @@ def _print(verdicts: list[Verdict]) -> None:
     print_table(("operation", *DOORS, "varies"), map(_row, verdicts))
     for verdict in verdicts:
         for failure in verdict.failures:
-            click.echo(f"error: {verdict.operation}: {failure}")
+            click.echo(plain(f"error: {verdict.operation}: {failure}"))
     good = sum(verdict.is_verified for verdict in verdicts)
     calls = sum(sum(verdict.verified.values()) for verdict in verdicts)
     click.echo(f"{good} of {len(verdicts)} tools verified at {len(DOORS)} doors, {calls} calls")

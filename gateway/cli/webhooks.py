@@ -5,6 +5,7 @@ from typing import Any, Final, get_args
 import click
 
 from gateway.cli.exits import OK
+from gateway.cli.groups import WholeGroup
 from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.plain import plain
@@ -16,7 +17,9 @@ _CONFLICT: Final = "another body came with the same message id"
 _COLUMNS: Final = ("id", "received_at", "provider", "event_type", "state", "attempts", "error")
 
 
-@click.group(name="webhooks", epilog="Example: gateway webhooks list --state dead_letter")
+@click.group(
+    cls=WholeGroup, name="webhooks", epilog="Example: gateway webhooks list --state dead_letter"
+)
 def command() -> None:
     """See what providers sent, what became of it, and give it another chance."""
 

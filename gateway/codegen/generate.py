@@ -22,6 +22,7 @@ from gateway.codegen.render import (
     bindings,
     entity_tables,
     event_pages,
+    handlers,
     migrations,
     models,
     overview,
@@ -29,6 +30,7 @@ from gateway.codegen.render import (
     published_events,
     reference,
     routes,
+    state_pages,
     tables,
     webhooks,
 )
@@ -36,6 +38,7 @@ from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
 from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.sources.tree import SourceTree, read_tree
 from gateway.codegen.write import Change, apply, compare
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import ContractError
 
 CACHE_FOLDER: Final = ".gateway-cache"
@@ -43,6 +46,15 @@ CACHE_FOLDER: Final = ".gateway-cache"
 _DECIDING_LIBRARIES: Final = ("datamodel-code-generator", "jsonschema-rs", "pyyaml", "ruff")
 
 Progress = Callable[[str], None]
+
+
+class PackageNames(Struct, frozen=True, kw_only=True):
+    """Python packages of the project, by their dotted names."""
+
+    package: str | None = None
+    """How the generated package is imported; by default by the name of its folder."""
+    of_handlers: Sequence[str] = HANDLER_PACKAGES
+    """Contracts may name Python code of these alone."""
 
 
 class GenerateReport(Struct, frozen=True, kw_only=True):
@@ -76,18 +88,18 @@ def generate(
     *,
     check: bool = False,
     progress: Progress = lambda _: None,
-    package: str | None = None,
+    names: PackageNames = PackageNames(),  # noqa: B008 - frozen
 ) -> GenerateReport:
     """Make the package `out` and the pages under `docs` from the contracts under `schemas`.
 
-    The package is imported as `package`, by default by the name of its folder. With `check`,
-    nothing is written outside the cache. Raises `ContractRefused` when the lint refuses the
-    contracts, and `ContractError` when a part cannot be generated or a folder cannot be used.
+    With `check`, nothing is written outside the cache. Raises `ContractRefused` when the lint
+    refuses the contracts, and `ContractError` when a part cannot be generated or a folder cannot
+    be used.
     """
-    name = _package(out, package)
+    name = _package(out, names.package)
     folder = schemas.resolve().parent / CACHE_FOLDER
     version = _version()
-    contracts, notes = read_contracts(schemas, progress, folder, version)
+    contracts, notes = read_contracts(schemas, progress, folder, version, names.of_handlers)
     cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
     revisions = recorded_revisions(out)
@@ -110,7 +122,7 @@ def generate(
 
 
 def read_contracts(
-    schemas: Path, progress: Progress, folder: Path, version: str
+    schemas: Path, progress: Progress, folder: Path, version: str, packages: Sequence[str]
 ) -> tuple[Contracts, tuple[Finding, ...]]:
     """The contracts under `schemas`, and what the lint noted, in part from `folder`.
 
@@ -119,11 +131,11 @@ def read_contracts(
     progress(f"reading {schemas}")
     found = snapshot.digests(schemas)
     old = snapshot.load(folder, version)
-    new = snapshot.refresh(old, schemas, found) if old else None
+    new = snapshot.refresh(old, schemas, found, packages) if old else None
     if new is None:
         tree = read_tree(schemas)
         progress(f"linting {len(tree.documents)} files")
-        notes = _linted(tree, Cache(folder / VERDICTS, version))
+        notes = _linted(tree, Cache(folder / VERDICTS, version), packages)
         contracts = lower(tree)
         new = Snapshot(version=version, digests=found, contracts=contracts, notes=notes)
     if new is not old:
@@ -131,9 +143,9 @@ def read_contracts(
     return new.contracts, new.notes
 
 
-def _linted(tree: SourceTree, verdicts: Cache) -> tuple[Finding, ...]:
+def _linted(tree: SourceTree, verdicts: Cache, packages: Sequence[str]) -> tuple[Finding, ...]:
     """What the lint notes. Raises `ContractRefused` when it refuses the contracts."""
-    notes = lint(tree, verdicts.remember)
+    notes = lint(tree, verdicts.remember, packages)
     if refusals := errors(notes):
         raise ContractRefused(refusals)
     verdicts.save()
@@ -165,6 +177,7 @@ def render(
     yield from entity_tables.entity_tables(contracts.entities, package)
     yield from migrations.migrations(contracts.entities, revisions)
     yield tables.policies(contracts)
+    yield handlers.handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
     yield overview.index(contracts)
@@ -203,6 +216,8 @@ def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
         yield event_pages.events_page(contracts)
     if contracts.entities:
         yield event_pages.rows_page(contracts)
+    if any(each.entity.rules.states for each in contracts.entities):
+        yield state_pages.states_page(contracts)
 
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:

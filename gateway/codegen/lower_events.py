@@ -1,6 +1,9 @@
 """Webhooks, events and entities of a linted tree, lowered like tools."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
 
 from gateway.codegen.clients import for_clients
 from gateway.codegen.ir import (
@@ -15,7 +18,7 @@ from gateway.codegen.sharing import model, published
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import closure, dereference
 from gateway.codegen.sources.tree import EventFile, SourceTree, WebhookFile
-from gateway.contract.entity import Entity
+from gateway.contract.entity import Entity, EntityRules
 from gateway.contract.event import EventType
 from gateway.contract.pointers import child, follow
 
@@ -31,10 +34,17 @@ def lower_entity(tree: SourceTree, kind: str, document: Document) -> EntityContr
             key=tuple(facts["key"]),
             filters=tuple(facts["filters"]),
             schema=for_clients(dereference(tree, path)),
+            rules=rules_in(facts),
         ),
         model=model(tree, camel(kind), path),
         source=source_of(tree, path, closure(tree, path)),
     )
+
+
+def rules_in(facts: Mapping[str, Any]) -> EntityRules:
+    """The rules that an `x-entity` holds besides key and filters."""
+    rules = {name: value for name, value in facts.items() if name not in {"key", "filters"}}
+    return msgspec.convert(rules, EntityRules)
 
 
 def lower_event(tree: SourceTree, event: EventFile) -> EventContract:

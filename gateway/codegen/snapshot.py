@@ -8,7 +8,7 @@ doubtful takes the long one, which is always right.
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Struct
 
 from gateway.codegen.eventmap.basis import named_in
-from gateway.codegen.eventmap.functions import functions
 from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lint import lint
@@ -70,9 +69,11 @@ def digests(schemas: Path) -> dict[str, str]:
     return found
 
 
-def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | None:
+def refresh(
+    old: Snapshot, schemas: Path, found: dict[str, str], packages: Sequence[str]
+) -> Snapshot | None:
     """`old` with what changed since; None when only the whole tree can tell."""
-    if _has_other_handlers(old.contracts, schemas):
+    if _has_other_handlers(old.contracts, Handlers(schemas, packages)):
         return None
     if found == old.digests:
         return old
@@ -83,7 +84,7 @@ def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | N
         return None
     try:
         tree = _part(old.contracts, touched, schemas)
-        findings = lint(tree)
+        findings = lint(tree, packages=packages)
         tools = () if errors(findings) else lower(tree).tools
     except ContractRefused:
         return None
@@ -97,19 +98,26 @@ def refresh(old: Snapshot, schemas: Path, found: dict[str, str]) -> Snapshot | N
     )
 
 
-def _has_other_handlers(contracts: Contracts, schemas: Path) -> bool:
-    """Whether a function that a binding names is gone, or is called in another way now.
+def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
+    """Whether code that a contract names is gone, no longer theirs to name, or called otherwise.
 
     The digests are of contracts alone.
     """
-    handlers = Handlers(schemas)
-    return any(
-        any(handlers.lost(tool.x_binding)) or any(handlers.misfit(tool.x_binding))
-        for tool in contracts.tools
-    ) or any(
-        any(handlers.missing(functions(rules)))
-        for webhook in contracts.webhooks
-        for rules in webhook.x_webhook["events"].values()
+    return (
+        any(
+            any(handlers.of_binding(tool.x_binding)) or any(handlers.misfit(tool.x_binding))
+            for tool in contracts.tools
+        )
+        or any(
+            any(handlers.of_event(rules))
+            for webhook in contracts.webhooks
+            for rules in webhook.x_webhook["events"].values()
+        )
+        or any(
+            any(handlers.of_mock(each.upstream.mock))
+            for each in contracts.upstreams
+            if each.upstream.mock
+        )
     )
 
 

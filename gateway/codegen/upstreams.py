@@ -129,6 +129,7 @@ def _operation(
         takes_form=form is not None,
         idempotency_header=item.get("x-idempotency-header"),
         cache_seconds=float(item.get("x-cache-seconds", 0)),
+        failure_seconds=float(item.get("x-failure-seconds", 0)),
     )
 
 

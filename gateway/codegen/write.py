@@ -16,6 +16,7 @@ _DATA: Final = (
     "asyncapi.json",
     "entities.json",
     "events.json",
+    "handlers.json",
     "openapi.json",
     "tools.json",
     "upstreams/*.json",

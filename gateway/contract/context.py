@@ -33,6 +33,8 @@ class UpstreamCall(Struct, frozen=True):
     body: Any | UnsetType = UNSET
     is_key_ours: bool = False
     """Whether the idempotency key in `headers` was made for this call and not by the caller."""
+    patience_seconds: float | None = None
+    """Time for all attempts; that of the call when it is not said."""
 
 
 class UpstreamReply(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,8 @@ from gateway.contract.marker import ABSENT, Unmappable
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_A_DATE: Final = "a date, such as 2026-12-01"
+_A_DATE_TIME: Final = "a date-time with a time zone, such as 2026-12-01T15:00:00Z"
 _DATE_TIME: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9:]{5})"
 )
@@ -93,7 +95,7 @@ def as_decimal_2(value: Any) -> str:
 def as_date(value: Any) -> str:
     """The date of a date, or the UTC date of a date-time. Raises `ValueError`."""
     if not isinstance(value, str) or not _DATE.fullmatch(value):
-        return _instant(value).date().isoformat()
+        return _instant(value, wanted=_A_DATE).date().isoformat()
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError:
@@ -110,11 +112,11 @@ def as_date_time(value: Any) -> str:
     return _instant(value).replace(tzinfo=None).isoformat() + "Z"
 
 
-def _instant(value: Any) -> datetime:
+def _instant(value: Any, *, wanted: str = _A_DATE_TIME) -> datetime:
     """A leap second counts as the second before it, for the calendar here has none."""
     found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError("is not a date-time with a time zone")
+        raise ValueError(f"is not {wanted}")
     minute, second, fraction, zone = found.groups(default="")
     second = "59" if second == "60" else second
     try:

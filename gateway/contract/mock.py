@@ -18,19 +18,19 @@ The operations that issue tokens need no behaviour: `gateway.backends.mock_token
 """
 
 import hashlib
-from bisect import insort
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
 MAX_ROWS: Final = 10_000
 """A table keeps the newest rows up to here, so that a mock under load does not grow for ever."""
+MAX_TABLE_BYTES: Final = 64 * 2**20
+"""And up to so many bytes: mails are large."""
 MAX_MESSAGES: Final = 10_000
 """Messages that wait for their moment; beyond it those farthest off are not kept."""
-_FIRST_NUMBER: Final = 10_000_001
 
 
 class MockRequest(Struct, frozen=True, kw_only=True):
@@ -43,12 +43,18 @@ class MockRequest(Struct, frozen=True, kw_only=True):
     """By lower-case name."""
     body: Any = None
     now: datetime
-    """Mock time, in UTC."""
+    """The time, in UTC: the gateway's, unless an operator has set the mock's."""
+    speed: float = 1.0
+    """How many times faster than people the people of the mock answer."""
     seed: str
     base_url: str = ""
     """Of the API, for links into it."""
     fingerprint: str
     """The operation and its arguments, in one canonical text."""
+
+    def after(self, minutes: float) -> datetime:
+        """When somebody will have answered who takes so many minutes."""
+        return self.now + timedelta(minutes=minutes / self.speed)
 
     def random(self, *salt: str) -> Random:
         """Chance that repeats: by the seed and `salt`, or by the request when there is no salt."""
@@ -101,47 +107,28 @@ class MockMessage(Struct, frozen=True, kw_only=True):
     payload: Mapping[str, Any]
 
 
-class MockState:
-    """What the upstream remembers: tables of rows by id, and what it is going to tell."""
+class MockState(Protocol):
+    """What the upstream remembers: tables of rows by id, and what it is going to send.
 
-    def __init__(self) -> None:
-        self._tables: dict[str, dict[str, dict[str, Any]]] = {}
-        self._numbers: dict[str, int] = {}
-        self._messages: list[tuple[datetime, int, MockMessage]] = []
-        self._said = 0
+    Rows are plain data: objects, lists, scalars and date-times. A row that is found is a copy;
+    what is changed in it is remembered by adding it again.
+    """
 
     def new_id(self, prefix: str) -> str:
-        """The next id with this prefix, `<prefix>-10000001`."""
-        number = self._numbers.get(prefix, _FIRST_NUMBER)
-        self._numbers[prefix] = number + 1
-        return f"{prefix}-{number}"
+        """The next id with this prefix, `<prefix>-10000001`; never one that was given before."""
+        ...
 
     def add(self, table: str, row_id: str, row: dict[str, Any]) -> None:
-        """Remember `row`; the oldest row goes when the table is full."""
-        rows = self._tables.setdefault(table, {})
-        if len(rows) >= MAX_ROWS:
-            del rows[next(iter(rows))]
-        rows[row_id] = row
+        """Remember `row`; the oldest rows go when the table is full."""
+        ...
 
     def find(self, table: str, row_id: str) -> dict[str, Any] | None:
         """The row with this id, or None."""
-        return self._tables.get(table, {}).get(row_id)
+        ...
 
     def later(self, moment: datetime, message: MockMessage) -> None:
-        """Tell it when mock time has reached `moment`."""
-        self._said += 1
-        insort(self._messages, (moment, self._said, message), key=lambda each: each[:2])
-        del self._messages[MAX_MESSAGES:]
-
-    def due(self, now: datetime) -> list[MockMessage]:
-        """What is to be told by `now`, earliest first; each is given once."""
-        count = next(
-            (i for i, (moment, _, _) in enumerate(self._messages) if moment > now),
-            len(self._messages),
-        )
-        found = [message for _, _, message in self._messages[:count]]
-        del self._messages[:count]
-        return found
+        """Send it when mock time has reached `moment`."""
+        ...
 
 
 Behaviour = Callable[[MockRequest, MockState], MockReply]

@@ -27,7 +27,7 @@ class DeclaredError(Struct, frozen=True, kw_only=True):
 
 
 class ErrorRule(Struct, frozen=True, kw_only=True):
-    """What an upstream status means. Exactly one of `reason` and `result` is set."""
+    """What a refusal of the upstream means. Exactly one of `reason` and `result` is set."""
 
     reason: str | None = None
     """The declared error to answer with."""
@@ -44,8 +44,12 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
     results: Mapping[str, Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]]]
     """By status (`200`) or class of statuses (`2XX`); the exact status wins."""
     errors: Mapping[str, ErrorRule] = {}
+    """By a code of the upstream's `softErrors` (`NOT_FOUND`), status (`404`) or class (`4XX`); a
+    code goes before a status, and an exact status before its class."""
     fallback_on: tuple[str, ...] = ()
     """Statuses on which `fallback` is tried once instead."""
+    fallback_writes: bool = False
+    """Whether `fallback` is kept for calls that write: of a read, those that escalate."""
     fallback: "HttpBinding | None" = None
 
 

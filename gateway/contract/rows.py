@@ -64,6 +64,12 @@ class Shape(Struct, frozen=True, eq=False):
     """Judges new values for rows."""
     admits_stored: Gate
     """Judges a row, or some columns of one, as a database answers it."""
+    entity: str | None = None
+    """The kind of entity whose rows the table shows; None where the rows are the table's own."""
+    sources: Mapping[str, str] = {}
+    """Of such a table: the entity's column, by column."""
+    owners: Mapping[str, str] = {}
+    """Of such a table: who writes each column, `webhook`, `agent` or `gateway`."""
 
     def canonical(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """`row` with every value in canonical form. Raises `Unfit`."""

@@ -8,20 +8,25 @@ time, nothing is fetched, and no message repeats a value.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from textwrap import shorten
 from typing import Any, Final
 
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from gateway.contract import jsontext
+from gateway.contract.alternatives import branches_of, nearest, needed, relevant
 from gateway.contract.pointers import pointer_of
-from gateway.contract.violation import Violation
+from gateway.contract.violation import MAX_VIOLATIONS, Violation
 
-MAX_VIOLATIONS: Final = 20
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
 _MAX_TOLD: Final = 20
 """Names or values that one message lists at most."""
+_MAX_PATTERN: Final = 60
+"""A longer one is not shown: nobody reads it."""
+_MAX_MEANING: Final = 160
+_WRITTEN: Final = {"date": "2026-12-01", "date-time": "2026-12-01T15:00:00Z"}
 _MASK: Final = "the value"
 
 
@@ -48,12 +53,14 @@ class Gate:
         Of a value with more than `MAX_EXPLAINED` members only the first error is told: the
         validator finds all errors before it tells one, and 100,000 of them take half a second.
         """
-        found = (v for error in self._errors(value) for v in _violations(error, self._schema))
+        found = (
+            v for error in relevant(self._errors(value)) for v in _violations(error, self._schema)
+        )
         return tuple(islice(_unique(found), MAX_VIOLATIONS))
 
-    def _errors(self, value: Any) -> Iterable[ValidationError]:
+    def _errors(self, value: Any) -> Sequence[ValidationError]:
         if not jsontext.holds_more_than(value, MAX_EXPLAINED):
-            return self._validator.iter_errors(value)
+            return tuple(self._validator.iter_errors(value))
         try:
             self._validator.validate(value)
         except ValidationError as first:
@@ -64,6 +71,14 @@ class Gate:
 def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
     path = list(error.instance_path)
     kind = error.kind
+    branches = branches_of(error)
+    if near := nearest(branches, path):
+        for inner in near:
+            yield from _violations(inner, schema)
+        return
+    if names := needed(branches, path):
+        yield _violation(path, kind, f"{_MASK} needs one of {', '.join(names)}")
+        return
     match kind:
         case ValidationErrorKind.Required(property=name):
             yield _violation([*path, str(name)], kind, "is required")
@@ -74,19 +89,30 @@ def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
             known = _known(_around(error, schema))
             for name in names:
                 yield _violation([*path, name], kind, f"is not a known property{known}")
-        case (
-            ValidationErrorKind.AnyOf(context=branches)
-            | ValidationErrorKind.OneOfNotValid(context=branches)
-        ) if nearest := _nearest(branches, path):
-            for inner in nearest:
-                yield from _violations(inner, schema)
+        case _:
+            yield _violation(path, kind, _detail(error, schema))
+
+
+def _detail(error: ValidationError, schema: Any) -> str:
+    match error.kind:
         case ValidationErrorKind.Enum(options=list(options)) if len(options) <= _MAX_TOLD:
             choices = ", ".join(json.dumps(option, ensure_ascii=False) for option in options)
-            yield _violation(path, kind, f"{_MASK} is not one of {choices}")
-        case ValidationErrorKind.Pattern():
-            yield _violation(path, kind, error.message + _meaning(_around(error, schema)))
-        case _:
-            yield _violation(path, kind, error.message)
+            return f"{_MASK} is not one of {choices}"
+        case ValidationErrorKind.Pattern(pattern=pattern):
+            is_short = len(pattern) <= _MAX_PATTERN
+            said = error.message if is_short else f"{_MASK} does not have the form that is wanted"
+            return said + _meaning(_around(error, schema))
+        case ValidationErrorKind.Format(format=name) if name in _WRITTEN:
+            return f"{error.message}: write it as {_WRITTEN[name]}"
+        case ValidationErrorKind.Type(types=types) if _is_text_meant(types, error.instance):
+            said = f'{_MASK} is a number where text is wanted: write it in quotes, such as "380"'
+            return said + _meaning(_around(error, schema))
+    return error.message
+
+
+def _is_text_meant(types: Sequence[str], value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and "string" in types
 
 
 def _around(error: ValidationError, schema: Any) -> Mapping[str, Any]:
@@ -108,28 +134,9 @@ def _known(schema: Mapping[str, Any]) -> str:
 def _meaning(schema: Mapping[str, Any]) -> str:
     """What people are told of such values: few of those who call can read a pattern at a glance."""
     told = schema.get("description")
-    return f"; what it is: {told}" if isinstance(told, str) else ""
-
-
-def _nearest(
-    branches: Sequence[Sequence[ValidationError]], path: list[str | int]
-) -> Sequence[ValidationError]:
-    """What is wrong by the branch that was most likely meant; nothing when that is not clear.
-
-    It is the one with the fewest errors among those for values of this kind.
-    """
-    meant = sorted((branch for branch in branches if not _is_of_other_kind(branch, path)), key=len)
-    is_clear = len(meant) == 1 or (len(meant) > 1 and len(meant[0]) < len(meant[1]))
-    return meant[0] if is_clear else ()
-
-
-def _is_of_other_kind(branch: Sequence[ValidationError], path: list[str | int]) -> bool:
-    """Whether the value is of another type, or some constant says that it is for another branch."""
-    return any(
-        error.kind.name == "const"
-        or (error.kind.name in {"type", "enum"} and list(error.instance_path) == path)
-        for error in branch
-    )
+    if not isinstance(told, str):
+        return ""
+    return f"; what it is: {shorten(told, _MAX_MEANING, placeholder=' …')}"
 
 
 def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:

@@ -156,6 +156,8 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """A request that bears this header may be sent again: the upstream acts on it once."""
     cache_seconds: float = 0.0
     """How long a reply with status 200 may be used again for the same request."""
+    failure_seconds: float = 0.0
+    """How long a failure is answered again without asking."""
 
 
 class Upstream(Struct, frozen=True, kw_only=True):

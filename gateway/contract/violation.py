@@ -1,6 +1,11 @@
 """One way in which a value breaks a schema."""
 
+from typing import Final
+
 from msgspec import Struct
+
+MAX_VIOLATIONS: Final = 20
+"""Of one value, as many are told: `common/problem.json` promises no more."""
 
 
 class Violation(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from gateway.contract import jsontext
+from gateway.contract import hidden, jsontext
 from gateway.contract.event import SPEC_VERSION
 from gateway.store.records import StoredEvent
 
@@ -31,5 +31,8 @@ def cloud_event(event: StoredEvent) -> dict[str, Any]:
 
 
 def encode_event(event: StoredEvent) -> bytes:
-    """The event as JSON text on one line: the same bytes each time."""
-    return jsontext.encode(cloud_event(event))
+    """The event as JSON text on one line, without hidden characters: the same bytes each time."""
+    text = jsontext.encode(cloud_event(event))
+    if not hidden.may_hide(text):
+        return text
+    return jsontext.encode(hidden.visible(jsontext.decode(text))[0])

@@ -39,6 +39,8 @@ class Sequencer:
         """Told when events got positions, so that who follows them need not wait for its poll."""
         self._pace = pace or SequencerPace()
         self._woken = asyncio.Event()
+        self.problem: str | None = None
+        """Why events are not being published, in words for the operator, or None."""
 
     def wake(self) -> None:
         """Look now: something was committed that may have published events."""
@@ -52,18 +54,18 @@ class Sequencer:
             try:
                 await self._drain()
                 failures = 0
+                self.problem = None
             except StoreError as error:
                 failures += 1
+                self.problem = "Events cannot be published."
                 _report(error, failures)
             await self._pause(failures)
 
     async def _drain(self) -> None:
         """Give every event that is committed by now its position."""
-        published = self._pace.batch
-        while published == self._pace.batch:
-            published = await self._log.sequence(self._pace.batch)
-            if published:
-                self._on_published()
+        # The store may place fewer than it is asked to, so that its transactions stay short.
+        while await self._log.sequence(self._pace.batch):
+            self._on_published()
 
     async def _pause(self, failures: int) -> None:
         if failures:

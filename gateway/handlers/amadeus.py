@@ -1,28 +1,24 @@
 """Field functions of the connector `amadeus`: the airport of a city."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.contract.connector import mapping_function
 from gateway.contract.fieldmap import Unmappable
 from gateway.errors import ToolFailed
+from gateway.handlers.folding import without_accents
 
 Location = Mapping[str, Any]
 """An airport or a city, as Amadeus describes it."""
 
 _NOT_SUPPORTED: Final = re.compile(r"[^A-Za-z0-9./:()'\" -]+")
-_WITHOUT_ACCENT: Final = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "ß": "ss", "æ": "ae", "œ": "oe", "ð": "d"}
-    | {"Ø": "O", "Ł": "L", "Đ": "D", "Æ": "AE", "Œ": "OE", "Ð": "D", "þ": "th", "Þ": "TH"}
-    | {"\u2019": "'"}
-)
-"""Letters that Unicode does not take apart into a letter of ASCII and an accent."""
 _CODE: Final = re.compile(r"[A-Z]{3}")
 _COUNTRY: Final = re.compile(r"[A-Z]{2}")
 _MAX_NAME: Final = 200
 
 
+@mapping_function
 def keyword(city_name: str) -> str:
     """`city_name` in the characters that Amadeus searches by.
 
@@ -34,36 +30,43 @@ def keyword(city_name: str) -> str:
     return folded
 
 
+@mapping_function
 def best_code(locations: Sequence[Location], city_name: str) -> str:
     """IATA code of the best match. Raises `ToolFailed` with `city_not_found`."""
     return str(_best(locations, city_name)["iataCode"])
 
 
+@mapping_function
 def best_name(locations: Sequence[Location], city_name: str) -> str:
     """Name of the best match. Raises `ToolFailed` with `city_not_found`."""
     return _name(_best(locations, city_name))
 
 
+@mapping_function
 def best_kind(locations: Sequence[Location], city_name: str) -> str:
     """`airport` or `city`. Raises `ToolFailed` with `city_not_found`."""
     return "airport" if _is_airport(_best(locations, city_name)) else "city"
 
 
+@mapping_function
 def best_city_code(locations: Sequence[Location], city_name: str) -> str | None:
     """IATA code of the best match's city. Raises `ToolFailed` with `city_not_found`."""
     return _part(_best(locations, city_name), "cityCode", _CODE)
 
 
+@mapping_function
 def best_city_name(locations: Sequence[Location], city_name: str) -> str | None:
     """Name of the best match's city. Raises `ToolFailed` with `city_not_found`."""
     return _city_name(_best(locations, city_name))
 
 
+@mapping_function
 def best_country_code(locations: Sequence[Location], city_name: str) -> str | None:
     """Country of the best match. Raises `ToolFailed` with `city_not_found`."""
     return _part(_best(locations, city_name), "countryCode", _COUNTRY)
 
 
+@mapping_function
 def alternatives(locations: Sequence[Location], city_name: str) -> list[dict[str, Any]]:
     """The airports besides the best match. Raises `ToolFailed` with `city_not_found`."""
     best = _best(locations, city_name)
@@ -94,9 +97,7 @@ def _best(locations: Sequence[Location], city_name: str) -> Location:
 
 def _folded(text: str) -> str:
     """`text` without accents, in the supported characters, with single spaces."""
-    plain = unicodedata.normalize("NFKD", text.translate(_WITHOUT_ACCENT))
-    kept = "".join(char for char in plain if not unicodedata.combining(char))
-    return " ".join(_NOT_SUPPORTED.sub(" ", kept).split())
+    return " ".join(_NOT_SUPPORTED.sub(" ", without_accents(text)).split())
 
 
 def _is_airport(location: Location) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.errors import InvalidArguments, ToolFailed
 from gateway.handlers.amadeus_prices import Price, conversion_notes, price_of
@@ -20,6 +21,7 @@ _DATES: Final = {"departureDate", "returnDate"}
 _MAX_NAME: Final = 200
 
 
+@tool_handler
 async def search_flights(
     arguments: SearchFlightsInput, context: CallContext
 ) -> SearchFlightsOutput:

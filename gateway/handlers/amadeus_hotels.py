@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.errors import InvalidArguments, ToolFailed
 from gateway.handlers.amadeus_prices import Price, conversion_notes, price_of
@@ -40,6 +41,7 @@ class Stay(Struct, frozen=True, kw_only=True):
     nights: int
 
 
+@tool_handler
 async def search_hotels(arguments: SearchHotelsInput, context: CallContext) -> SearchHotelsOutput:
     """The hotels with a room for one adult, cheapest first.
 

@@ -1,16 +1,16 @@
 """How the Amadeus mock behaves: locations, flight offers and hotels, each by the seed.
 
-Prices are in the currency of the place where the journey begins or the hotel stands. The examples
-of contracts have fixed days, so only days before 2024 lie in the past, and those from 2100 on are
-too far ahead. A hotel without a room makes the mock refuse all hotels of the request and name it,
-as Amadeus does.
+Prices are in the currency of the place where the journey begins or the hotel stands. A day is in
+the past when it is over everywhere, and from 2100 on too far ahead. A hotel without a room makes
+the mock refuse all hotels of the request and name it, as Amadeus does.
 """
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState
 from gateway.handlers.amadeus_mock_envelope import (
     finish,
     meta,
@@ -33,7 +33,7 @@ from gateway.handlers.amadeus_mock_places import city_at
 
 __all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
-_FIRST_DAY: Final = "2024-01-01"
+_EARLIEST_ZONE: Final = timedelta(hours=12)
 _LAST_DAY: Final = "2099-12-31"
 _FLIGHTS: Final = "/v2/shopping/flight-offers"
 _HOTELS: Final = "/v1/reference-data/locations/hotels/by-city"
@@ -49,7 +49,7 @@ def search_locations(request: MockRequest, _state: MockState) -> MockReply:
 
 
 def search_flight_offers(request: MockRequest, _state: MockState) -> MockReply:
-    wrong = _wrong_places(request.query) or _wrong_flight_dates(request.query)
+    wrong = _wrong_places(request.query) or _wrong_flight_dates(request)
     if wrong is not None:
         return wrong
     found = offers(request)
@@ -69,7 +69,7 @@ def list_hotels_in_city(request: MockRequest, _state: MockState) -> MockReply:
 def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     query = request.query
     first = date.fromisoformat(query.get("checkInDate", request.now.date().isoformat()))
-    wrong = _far_or_past(first.isoformat())
+    wrong = _far_or_past(first.isoformat(), request.now)
     if wrong is not None:
         return refused(381, "INVALID CHECK-IN DATE", f"Date is {wrong}", "checkInDate")
     given = query.get("checkOutDate")
@@ -83,12 +83,15 @@ def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     )
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "searchLocations": search_locations,
-    "searchFlightOffers": search_flight_offers,
-    "listHotelsInCity": list_hotels_in_city,
-    "searchHotelOffers": search_hotel_offers,
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "searchLocations": search_locations,
+        "searchFlightOffers": search_flight_offers,
+        "listHotelsInCity": list_hotels_in_city,
+        "searchHotelOffers": search_hotel_offers,
+    },
+)
 
 
 def _wrong_places(query: Mapping[str, Any]) -> MockReply | None:
@@ -101,9 +104,10 @@ def _wrong_places(query: Mapping[str, Any]) -> MockReply | None:
     return None
 
 
-def _wrong_flight_dates(query: Mapping[str, Any]) -> MockReply | None:
+def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
+    query = request.query
     for parameter in ("departureDate", "returnDate"):
-        wrong = _far_or_past(query.get(parameter, query["departureDate"]))
+        wrong = _far_or_past(query.get(parameter, query["departureDate"]), request.now)
         if wrong is not None:
             return refused(425, "INVALID DATE", f"Date/Time is {wrong}", parameter)
     if query.get("returnDate", query["departureDate"]) < query["departureDate"]:
@@ -111,9 +115,9 @@ def _wrong_flight_dates(query: Mapping[str, Any]) -> MockReply | None:
     return None
 
 
-def _far_or_past(day: str) -> str | None:
+def _far_or_past(day: str, now: datetime) -> str | None:
     """What is wrong with a day written YYYY-MM-DD, which sorts as text."""
-    if day < _FIRST_DAY:
+    if day < (now - _EARLIEST_ZONE).date().isoformat():
         return "in the past"
     return "too far in the future" if day > _LAST_DAY else None
 

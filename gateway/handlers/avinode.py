@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Any
 
+from gateway.contract.connector import mapping_function
 from gateway.contract.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
 
@@ -12,6 +13,7 @@ Lift = Mapping[str, Any]
 """One operator's place in a request for quotes; `answeredOn` once the operator has answered."""
 
 
+@mapping_function
 def days_in_order(days: Mapping[str, str]) -> dict[str, str]:
     """The first and the last day, as Avinode takes them.
 
@@ -22,6 +24,23 @@ def days_in_order(days: Mapping[str, str]) -> dict[str, str]:
     return {"from": days["from"], "to": days["to"]}
 
 
+@mapping_function
+def wishes(
+    requirements: Sequence[str] | Mapping[str, str | float | bool] | None,
+) -> list[str] | None:
+    """Wishes as Avinode takes them: a list of texts. `{"wifi": true}` becomes `wifi: yes`."""
+    if requirements is None:
+        return None
+    if isinstance(requirements, Mapping):
+        return [f"{name}: {_wish(value)}" for name, value in requirements.items()]
+    return list(requirements)
+
+
+def _wish(value: str | float | bool) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+@mapping_function
 def day_back(departure: str, back: str) -> str:
     """The day of the flight back, in UTC.
 
@@ -32,6 +51,7 @@ def day_back(departure: str, back: str) -> str:
     return as_date(back)
 
 
+@mapping_function
 def minutes_between(start: str, end: str) -> int:
     """Whole minutes from one date-time to another; 0 when the clocks of the two disagree.
 
@@ -40,11 +60,13 @@ def minutes_between(start: str, end: str) -> int:
     return max((_instant(end) - _instant(start)) // timedelta(minutes=1), 0)
 
 
+@mapping_function
 def first_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
     """Whole minutes until the first operator answered; None while none has."""
     return min(_response_minutes(created_on, lifts), default=None)
 
 
+@mapping_function
 def average_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
     """Mean minutes until an operator answered, rounded; None while none has."""
     minutes = list(_response_minutes(created_on, lifts))

@@ -2,21 +2,20 @@
 
 Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
 the seed decides, and whoever listens to the webhook is told. An access token that contains `broker`
-belongs to an account that may not search, and one that contains `expired` to nobody. The airport
-`ZZZZ`, ICAO's code for a place without one, is the one that Avinode reports as invalid; every other
-code is accepted, known or not.
+belongs to an account that may not search, and one that contains `expired` to nobody. Codes that no
+airport can have, such as `ZZZZ`, are reported as invalid; every other code is accepted, known or
+not. `avinode_mock_rules` says what is refused besides.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.connector import mock_behaviours
 from gateway.contract.conversion import rfc3339
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
+from gateway.contract.mock import MockReply, MockRequest, MockState
 from gateway.handlers.avinode_mock_chat import read_message, send_chat
 from gateway.handlers.avinode_mock_envelope import (
     finish,
     for_accounts,
-    invalid_airports,
     listed,
     meta,
     refuse,
@@ -26,6 +25,12 @@ from gateway.handlers.avinode_mock_envelope import (
 from gateway.handlers.avinode_mock_market import airports, charter_options, empty_legs
 from gateway.handlers.avinode_mock_news import flight_facts, tell
 from gateway.handlers.avinode_mock_rfqs import create_rfq, read_rfq
+from gateway.handlers.avinode_mock_rules import (
+    invalid_airports,
+    wrong_days,
+    wrong_route,
+    wrong_segments,
+)
 
 __all__ = ["BASE_URL", "BEHAVIOURS", "finish", "refuse"]
 
@@ -48,12 +53,18 @@ def search_charter_options(request: MockRequest, _state: MockState) -> MockReply
     if "broker" in request.headers.get("authorization", ""):
         return refused(403, "This account may not search; use the deep link of a trip.")
     segments = request.body["segments"]
+    wrong = wrong_segments(segments, request.now)
+    if wrong is not None:
+        return wrong
     found = charter_options(request, segments[0])
     took = request.random().randint(400, 1200)
     return listed(found, invalid_airports(segments), queryTimeMs=took)
 
 
 def create_trip(request: MockRequest, state: MockState) -> MockReply:
+    wrong = wrong_segments(request.body["segments"], request.now)
+    if wrong is not None:
+        return wrong
     trip_id = state.new_id("atrip")
     state.add("trips", trip_id, request.body)
     trip = _trip(trip_id, request.base_url)
@@ -64,10 +75,14 @@ def create_trip(request: MockRequest, state: MockState) -> MockReply:
 
 
 def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
-    return listed(empty_legs(request), invalid_airports([request.body]))
+    wrong = wrong_route(request.body) or wrong_days(request.body["dateRange"], request.now)
+    return wrong or listed(empty_legs(request), invalid_airports([request.body]))
 
 
 def create_watch(request: MockRequest, state: MockState) -> MockReply:
+    wrong = wrong_route(request.body) or wrong_days(request.body["dateRange"], request.now)
+    if wrong is not None:
+        return wrong
     watch_id = state.new_id("awatch")
     state.add("watches", watch_id, request.body)
     data = {
@@ -79,17 +94,20 @@ def create_watch(request: MockRequest, state: MockState) -> MockReply:
     return stored(data, invalid_airports([request.body]))
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "searchAirports": for_accounts(search_airports),
-    "searchCharterOptions": for_accounts(search_charter_options),
-    "createTrip": for_accounts(create_trip),
-    "createRfq": for_accounts(create_rfq),
-    "readRfq": for_accounts(read_rfq),
-    "readTripMessage": for_accounts(read_message),
-    "sendChat": for_accounts(send_chat),
-    "searchEmptyLegs": for_accounts(search_empty_legs),
-    "createWatch": for_accounts(create_watch),
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "searchAirports": for_accounts(search_airports),
+        "searchCharterOptions": for_accounts(search_charter_options),
+        "createTrip": for_accounts(create_trip),
+        "createRfq": for_accounts(create_rfq),
+        "readRfq": for_accounts(read_rfq),
+        "readTripMessage": for_accounts(read_message),
+        "sendChat": for_accounts(send_chat),
+        "searchEmptyLegs": for_accounts(search_empty_legs),
+        "createWatch": for_accounts(create_watch),
+    },
+)
 
 
 def _trip(trip_id: str, base_url: str) -> dict[str, Any]:

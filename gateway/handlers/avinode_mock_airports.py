@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.handlers.folding import without_accents
+
 _EARTH_RADIUS_NM: Final = 3440.1
 
 
@@ -103,7 +105,11 @@ AIRPORTS: Final[Mapping[str, Airport]] = {
 def _texts(airport: Airport) -> tuple[str, ...]:
     """What an airport is found by, its codes first."""
     found = (airport.icao, airport.iata or airport.icao, airport.city, airport.name)
-    return tuple(map(str.casefold, found))
+    return tuple(map(_folded, found))
+
+
+def _folded(text: str) -> str:
+    return without_accents(text).casefold()
 
 
 _TEXTS: Final = tuple(
@@ -113,8 +119,11 @@ _TEXTS: Final = tuple(
 
 
 def find_airports(text: str, country: str | None, is_prefix: bool) -> list[Airport]:
-    """The airports with `text` in a code, the city or the name; codes and beginnings first."""
-    wanted = text.strip().casefold()
+    """The airports with `text` in a code, the city or the name; codes and beginnings first.
+
+    Case and accents make no difference.
+    """
+    wanted = _folded(text.strip())
     ranked = [
         (rank, airport)
         for airport, texts, text_of_all in _TEXTS

@@ -1,7 +1,6 @@
 """Messages in the Avinode mock: what is sent to operators, and what they answer later."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, Final
 
 from gateway.contract.conversion import rfc3339
@@ -9,7 +8,7 @@ from gateway.contract.mock import MockReply, MockRequest, MockState
 from gateway.handlers.avinode_mock_envelope import meta, refused, stored
 from gateway.handlers.avinode_mock_market import seller_company
 from gateway.handlers.avinode_mock_news import operator_facts, point, tell
-from gateway.handlers.avinode_mock_rfqs import THREADS
+from gateway.handlers.avinode_mock_rfqs import THREADS, refusal_to_talk
 
 _MESSAGES: Final = "messages"
 _MAX_ANSWER_MINUTES: Final = 30
@@ -26,6 +25,9 @@ def send_chat(request: MockRequest, state: MockState) -> MockReply:
     thread = state.find(THREADS, thread_id)
     if thread is None:
         return refused(404, "There is no such thread.", "requestId")
+    closed = refusal_to_talk(request, state, thread_id)
+    if closed is not None:
+        return closed
     message_id = state.new_id("amsg")
     row = {
         "created": request.now,
@@ -61,7 +63,7 @@ def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) ->
     if lift is None:
         return  # The table was full, and the lift has gone.
     chance = request.random("chat", lift_id, asked)
-    moment = request.now + timedelta(minutes=chance.randint(1, _MAX_ANSWER_MINUTES))
+    moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
     company, text = seller_company(lift["company"]), chance.choice(_ANSWERS)
     message_id = state.new_id("asellermsg")
     row = {

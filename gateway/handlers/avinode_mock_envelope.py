@@ -5,8 +5,6 @@ from typing import Any, Final
 
 from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
 
-_INVALID_AIRPORT: Final = "ZZZZ"
-"""ICAO's code for a place without a code."""
 _RATE: Final = {
     "x-rate-limit-limit": "3600",
     "x-rate-limit-remaining": "3599",
@@ -39,6 +37,12 @@ def refused(status: int, title: str, path: str = "") -> MockReply:
     return MockReply(status=status, body=refuse(refusal))
 
 
+def refused_as(status: int, code: str, title: str, path: str = "") -> MockReply:
+    """A refusal by a behaviour that has a code of its own."""
+    error = {"title": title, "code": code, "path": path}
+    return MockReply(status=status, body={"meta": meta([error])})
+
+
 def stored(data: Mapping[str, Any], errors: list[dict[str, str]]) -> MockReply:
     """The answer to something created.
 
@@ -62,17 +66,6 @@ def for_accounts(behaviour: Behaviour) -> Behaviour:
         return behaviour(request, state)
 
     return answer
-
-
-def invalid_airports(segments: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """The errors of airports that Avinode does not accept."""
-    sides = (("startAirport", "START_AIRPORT_INVALID"), ("endAirport", "END_AIRPORT_INVALID"))
-    return [
-        {"title": "The airport is not valid.", "code": code, "path": f"segments[{index}].{side}"}
-        for index, segment in enumerate(segments)
-        for side, code in sides
-        if segment[side]["icao"] == _INVALID_AIRPORT
-    ]
 
 
 def meta(errors: list[dict[str, str]] | None = None, **more: Any) -> dict[str, Any]:

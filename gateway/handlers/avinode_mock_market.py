@@ -25,6 +25,7 @@ _CLASSES: Final[Mapping[str, frozenset[str]]] = {
 }
 _LANDING_FEE_USD: Final = 1500
 _MAX_DAYS: Final = 31
+_AMENITIES: Final = (("refreshments", 0), ("wifi", 7), ("lavatory", 8), ("galley", 10), ("bed", 13))
 _EMPTY_LEG_CHANCE: Final = 0.3
 _ON_REQUEST_CHANCE: Final = 0.2
 
@@ -77,14 +78,35 @@ def empty_legs(request: MockRequest) -> list[dict[str, Any]]:
     return sorted(legs, key=lambda leg: (leg["price"]["amount"], leg["id"]))
 
 
+def segment_passengers(request: MockRequest) -> int:
+    """How many fly on the first segment."""
+    return int(request.body["segments"][0]["paxCount"])
+
+
+def has_seats(company: str, passengers: int) -> bool:
+    """Whether an operator has an aircraft for so many."""
+    return any(each.operator == company and each.seats >= passengers for each in FLEET)
+
+
 def quoted_aircraft(request: MockRequest, company: str) -> tuple[Aircraft, int]:
-    """The aircraft an operator offers for a request for quotes, and its price before fees."""
+    """The aircraft an operator that `has_seats` offers, and its price before fees."""
     segment = request.body["segments"][0]
     distance = _distance(request, segment)
-    own = [aircraft for aircraft in FLEET if aircraft.operator == company]
-    fit = [aircraft for aircraft in own if aircraft.seats >= int(segment["paxCount"])]
-    aircraft = min(fit or own, key=lambda each: (each.range_nm < distance, each.hourly_usd))
+    passengers = segment_passengers(request)
+    fit = [each for each in FLEET if each.operator == company and each.seats >= passengers]
+    aircraft = min(fit, key=lambda each: (each.range_nm < distance, each.hourly_usd))
     return aircraft, _price(request, aircraft, distance, segment["dateTime"]["date"])
+
+
+def flight_minutes(request: MockRequest, aircraft: Aircraft) -> int:
+    """From departure to arrival of the first leg, with climb and approach."""
+    distance = _distance(request, request.body["segments"][0])
+    return max(round(60 * _hours(aircraft, distance)), 1)
+
+
+def amenities_of(aircraft: Aircraft) -> list[str]:
+    """What is on board: the more, the larger the aircraft is."""
+    return [name for name, seats in _AMENITIES if aircraft.seats >= seats]
 
 
 def _shown_airport(airport: Airport) -> dict[str, Any]:
@@ -125,9 +147,13 @@ def _meets(aircraft: Aircraft, criteria: Mapping[str, Any]) -> bool:
     )
 
 
+def _hours(aircraft: Aircraft, distance: float) -> float:
+    return distance / aircraft.speed_kts + 0.4
+
+
 def _price(request: MockRequest, aircraft: Aircraft, distance: float, day: str) -> int:
     """US dollars, rounded to fifty; the market moves by up to a tenth from day to day."""
-    hours = max(distance / aircraft.speed_kts + 0.4, 1.0)
+    hours = max(_hours(aircraft, distance), 1.0)
     market = 0.9 + 0.2 * request.fraction("price", aircraft.id, day)
     return 50 * round((hours * aircraft.hourly_usd * market + _LANDING_FEE_USD) / 50)
 

@@ -13,6 +13,7 @@ import msgspec
 from gateway.contract.conversion import as_date_time, rfc3339
 from gateway.contract.mock import MockMessage, MockState
 from gateway.handlers.avinode_mock_fleet import OPERATORS
+from gateway.handlers.avinode_news import category_of
 
 
 def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
@@ -68,12 +69,19 @@ def quote_facts(
 ) -> dict[str, Any]:
     """A quote as signed messages show it."""
     lift, price, parts = quote["lift"], quote["sellerPrice"], quote["breakdown"]
+    category = category_of(lift["aircraftCategory"]["name"])
     return {
         "rfp_id": rfq_id,
         "quote_id": quote["id"],
         "thread_id": lift_id,
         "operator": operator_facts(company),
-        "aircraft": {"type": lift["aircraftType"]["name"], "id": lift["id"]},
+        "aircraft": {
+            "type": lift["aircraftType"]["name"],
+            "id": lift["id"],
+            **({"category": category} if category else {}),
+            "amenities": lift["amenities"],
+        },
+        "flight_minutes": quote["flightMinutes"],
         "price": {
             "total": price["price"],
             "currency": price["currency"],

@@ -11,15 +11,18 @@ from typing import Any, Final
 from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
-from gateway.handlers.avinode_mock_envelope import (
-    invalid_airports,
-    meta,
-    refused,
-    stored,
-)
+from gateway.handlers.avinode_mock_envelope import meta, refused, refused_as, stored
 from gateway.handlers.avinode_mock_fleet import OPERATORS
-from gateway.handlers.avinode_mock_market import quoted_aircraft, seller_company
+from gateway.handlers.avinode_mock_market import (
+    amenities_of,
+    flight_minutes,
+    has_seats,
+    quoted_aircraft,
+    segment_passengers,
+    seller_company,
+)
 from gateway.handlers.avinode_mock_news import point, quote_facts, tell
+from gateway.handlers.avinode_mock_rules import invalid_airports, wrong_segments
 
 THREADS: Final = "threads"
 """The table of what messages can be sent to: requests, and the operators' answers in them."""
@@ -44,6 +47,9 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     deadline = _deadline(request)
     if deadline is None:
         return refused(422, "The deadline is not a moment.", "quoteDeadline")
+    wrong = _wrong(request, companies, deadline)
+    if wrong is not None:
+        return wrong
     rfq_id = state.new_id("arfq")
     lifts = [_lift(request, state, rfq_id, company) for company in companies]
     row = {"id": rfq_id, "created": request.now, "deadline": deadline, "lifts": lifts}
@@ -51,7 +57,25 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     for lift in lifts:
         if lift["answered"] <= deadline:
             _announce(state, f"{request.base_url}/rfqs/{rfq_id}", lift)
-    return stored(_shown(row, request.now, frozenset()), invalid_airports(request.body["segments"]))
+    return stored(_shown(row, request.now, frozenset()), [])
+
+
+def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> MockReply | None:
+    """Why nothing can be written in a thread any more, or None: its RFQ or its quote is over."""
+    thread = state.find(THREADS, thread_id) or {}
+    row = thread if "lifts" in thread else state.find(THREADS, thread.get("rfq", ""))
+    if row is None:
+        return None  # The table was full, and the RFQ has gone.
+    lift = next((each for each in row["lifts"] if each["id"] == thread_id), None)
+    quote = None if lift is None or lift["answered"] > request.now else lift["quote"]
+    if quote is not None:
+        # A quote can be talked about for as long as it holds, whenever the RFQ was closed.
+        if datetime.fromisoformat(quote["validUntil"]) < request.now:
+            return refused_as(409, "QUOTE_EXPIRED", "The quote has expired.", "requestId")
+        return None
+    if row["deadline"] < request.now:
+        return refused_as(409, "RFQ_CLOSED", "The RFQ is closed.", "requestId")
+    return None
 
 
 def read_rfq(request: MockRequest, state: MockState) -> MockReply:
@@ -60,6 +84,24 @@ def read_rfq(request: MockRequest, state: MockState) -> MockReply:
         return refused(404, "There is no such RFQ.", "id")
     fields = frozenset(request.query.get("fields", "").split(","))
     return MockReply(body={"meta": meta(), "data": _shown(row, request.now, fields)})
+
+
+def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> MockReply | None:
+    """The refusal of an RFQ that no operator can answer, or None.
+
+    Of airports that are not valid too: the operators are not asked.
+    """
+    segments = request.body["segments"]
+    errors = invalid_airports(segments)
+    if errors:
+        return refused_as(422, errors[0]["code"], errors[0]["title"], errors[0]["path"])
+    if deadline <= request.now:
+        title = "The deadline is in the past."
+        return refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")
+    if not any(has_seats(company, segment_passengers(request)) for company in companies):
+        title = "No aircraft of these sellers has so many seats."
+        return refused_as(422, "INSUFFICIENT_CAPACITY", title, "segments[0].paxCount")
+    return wrong_segments(segments, request.now)
 
 
 def _deadline(request: MockRequest) -> datetime | None:
@@ -77,8 +119,9 @@ def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> 
     chance = request.random("answer", rfq_id, company)
     lift_id = state.new_id("alift")
     state.add(THREADS, lift_id, {"rfq": rfq_id, "company": company})
-    answered = request.now + timedelta(minutes=_response_minutes(chance))
-    is_declined = chance.random() < _DECLINES
+    answered = request.after(_response_minutes(chance))
+    is_willing = chance.random() >= _DECLINES
+    is_declined = not (is_willing and has_seats(company, segment_passengers(request)))
     quote = None if is_declined else _quote(request, state, company, answered)
     return {"id": lift_id, "company": company, "answered": answered, "quote": quote}
 
@@ -109,7 +152,13 @@ def _quote(
         "id": state.new_id("aquote"),
         "createdOn": rfc3339(answered),
         "validUntil": rfc3339(answered + _QUOTE_LIFE),
-        "lift": {"id": aircraft.id, "aircraftType": {"name": aircraft.type}},
+        "lift": {
+            "id": aircraft.id,
+            "aircraftType": {"name": aircraft.type},
+            "aircraftCategory": {"name": aircraft.category},
+            "amenities": amenities_of(aircraft),
+        },
+        "flightMinutes": flight_minutes(request, aircraft),
         "sellerPrice": {"price": base + fees, "currency": OPERATORS[company].currency},
         "breakdown": {"basePrice": base, "taxesAndFees": fees},
         "sellerMessage": request.random("remark", aircraft.id).choice(_REMARKS),

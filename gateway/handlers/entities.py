@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from generated.models.entities.bookings import BookingsInput, BookingsOutput
@@ -20,21 +21,25 @@ from generated.models.entities.trips import TripsInput, TripsOutput
 _LIMIT: Final = 50
 
 
+@tool_handler
 async def bookings(arguments: BookingsInput, context: CallContext) -> BookingsOutput:
     """One page of bookings. Raises `InvalidArguments` for a cursor of another question."""
     return BookingsOutput.model_validate(await _page("bookings", arguments, context))
 
 
+@tool_handler
 async def conversations(arguments: ConversationsInput, context: CallContext) -> ConversationsOutput:
     """One page of conversations. Raises `InvalidArguments` for a cursor of another question."""
     return ConversationsOutput.model_validate(await _page("conversations", arguments, context))
 
 
+@tool_handler
 async def messages(arguments: MessagesInput, context: CallContext) -> MessagesOutput:
     """One page of messages. Raises `InvalidArguments` for a cursor of another question."""
     return MessagesOutput.model_validate(await _page("messages", arguments, context))
 
 
+@tool_handler
 async def operator_profiles(
     arguments: OperatorProfilesInput, context: CallContext
 ) -> OperatorProfilesOutput:
@@ -44,16 +49,19 @@ async def operator_profiles(
     )
 
 
+@tool_handler
 async def quotes(arguments: QuotesInput, context: CallContext) -> QuotesOutput:
     """One page of quotes. Raises `InvalidArguments` for a cursor of another question."""
     return QuotesOutput.model_validate(await _page("quotes", arguments, context))
 
 
+@tool_handler
 async def requests(arguments: RequestsInput, context: CallContext) -> RequestsOutput:
     """One page of requests. Raises `InvalidArguments` for a cursor of another question."""
     return RequestsOutput.model_validate(await _page("requests", arguments, context))
 
 
+@tool_handler
 async def trips(arguments: TripsInput, context: CallContext) -> TripsOutput:
     """One page of trips. Raises `InvalidArguments` for a cursor of another question."""
     return TripsOutput.model_validate(await _page("trips", arguments, context))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Final
 
+from gateway.contract.connector import tool_handler
 from gateway.errors import ToolFailed
 from generated.models.example.calculate import CalculateInput, CalculateOutput
 from generated.models.example.greet import GreetInput, GreetOutput
@@ -17,11 +18,13 @@ _OPERATIONS: Final[Mapping[str, Callable[[float, float], float]]] = {
 }
 
 
+@tool_handler
 async def greet(arguments: GreetInput) -> GreetOutput:
     """A greeting for the name."""
     return GreetOutput(greeting=f"Hello, {arguments.name}!")
 
 
+@tool_handler
 async def calculate(arguments: CalculateInput) -> CalculateOutput:
     """The result in double precision (IEEE 754).
 

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext
 from gateway.errors import ToolFailed
 from gateway.handlers.frankfurter_rates import read_exchange
@@ -11,6 +12,7 @@ from generated.models.frankfurter.convert_currency import (
 )
 
 
+@tool_handler
 async def convert_currency(
     arguments: ConvertCurrencyInput, context: CallContext
 ) -> ConvertCurrencyOutput:

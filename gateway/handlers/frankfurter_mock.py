@@ -4,11 +4,11 @@ Rates per euro are shown as they are; those of any other base are rounded as Fra
 """
 
 import hashlib
-from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
 from gateway.handlers.frankfurter_rates import REFERENCE
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
@@ -36,7 +36,7 @@ def read_latest_rates(request: MockRequest, _state: MockState) -> MockReply:
     return MockReply(headers={"etag": f'"{tag}"'}, body=body)
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {"readLatestRates": read_latest_rates}
+BEHAVIOURS: Final = mock_behaviours(__name__, {"readLatestRates": read_latest_rates})
 
 
 def refuse(refusal: Refusal) -> Any:

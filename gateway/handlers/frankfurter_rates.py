@@ -4,7 +4,6 @@ Rates are read once for all currencies, per euro: that is how the European Centr
 them. Frankfurter converts them to any other base, and rounds: a rupiah then has two digits left.
 """
 
-import asyncio
 from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final, Literal
@@ -14,7 +13,7 @@ from msgspec import Struct
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.errors import UpstreamError
 
-RATE_SECONDS: Final = 4.0
+RATE_SECONDS: Final = 2.0
 """How long a call waits for rates, with all attempts, before it takes the fixed ones."""
 RATE_DIGITS: Final = 10
 """Significant digits of a rate."""
@@ -75,11 +74,12 @@ async def read_exchange(context: CallContext) -> Exchange:
 
 
 async def _live(context: CallContext) -> Rates | None:
-    asked = UpstreamCall("frankfurter", "readLatestRates", query={"base": _EURO})
+    asked = UpstreamCall(
+        "frankfurter", "readLatestRates", query={"base": _EURO}, patience_seconds=RATE_SECONDS
+    )
     try:
-        async with asyncio.timeout(RATE_SECONDS):
-            reply = await context.send(asked)
-    except (UpstreamError, TimeoutError):
+        reply = await context.send(asked)
+    except UpstreamError:
         return None
     return _rates(reply.body) if reply.body["base"] == _EURO else None
 

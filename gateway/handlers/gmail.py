@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.contract.connector import mapping_function
 from gateway.handlers.gmail_mime import Attachment, Mail, encoded, mail_bytes, message_id
 from gateway.handlers.gmail_rendering import render, subject_of
 
 __all__ = ["mail_raw", "message_id", "template_raw", "template_subject"]
 
 
+@mapping_function
 def mail_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
     """The mail that `send_email` and `create_draft` describe, as Gmail takes it: base64url.
 
@@ -28,6 +30,7 @@ def mail_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
     return encoded(mail_bytes(mail, call_id, now))
 
 
+@mapping_function
 def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
     """The mail that a template makes, as Gmail takes it: base64url.
 
@@ -44,6 +47,7 @@ def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
     return encoded(mail_bytes(mail, call_id, now))
 
 
+@mapping_function
 def template_subject(name: str, variables: Mapping[str, Any]) -> str:
     """The subject of the mail that a template makes."""
     return subject_of(name, variables)

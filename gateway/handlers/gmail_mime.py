@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from gateway.contract.connector import mapping_function
 from gateway.handlers.gmail_checks import (
     checked_address,
     checked_content,
@@ -73,6 +74,7 @@ class _Entity(Struct, frozen=True):
         return lines.encode("ascii") + _CRLF + self.body
 
 
+@mapping_function
 def message_id(call_id: str) -> str:
     """The Message-ID of the mail that a call sends, in angle brackets."""
     return f"<{_digest('message-id', call_id)}@{_DOMAIN}>"

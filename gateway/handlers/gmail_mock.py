@@ -8,7 +8,8 @@ whatever has the id 18c0f3a2b4d5e403, are refused as too many for the user, whic
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState
 from gateway.handlers.gmail_mock_envelope import Refused, finish, for_account, refuse
 from gateway.handlers.gmail_mock_mailbox import (
     SEEDED_THREAD,
@@ -59,12 +60,15 @@ def read_thread(request: MockRequest, state: MockState) -> MockReply:
     return MockReply(body=body)
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "sendMessage": for_account(send_message),
-    "createDraft": for_account(create_draft),
-    "readMessage": for_account(read_message),
-    "readThread": for_account(read_thread),
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "sendMessage": for_account(send_message),
+        "createDraft": for_account(create_draft),
+        "readMessage": for_account(read_message),
+        "readThread": for_account(read_thread),
+    },
+)
 
 
 def _id(request: MockRequest) -> str:

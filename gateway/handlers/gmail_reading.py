@@ -12,6 +12,7 @@ from email.header import decode_header, make_header
 from itertools import islice
 from typing import Any, Final
 
+from gateway.contract.connector import mapping_function
 from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 from gateway.handlers.gmail_parts import (
@@ -42,31 +43,37 @@ _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)|\([^()]*\)', re.DOTALL)
 _BRACKETED: Final = re.compile(r"<([^<>]*)>[^<>]*\Z", re.DOTALL)
 
 
+@mapping_function
 def rfc_message_id(payload: Part | None) -> str | None:
     """The Message-ID of the header; None when there is none."""
     return next(iter(_values(payload, "message-id")), "").strip()[:_MAX_MESSAGE_ID] or None
 
 
+@mapping_function
 def sender(payload: Part | None) -> str | None:
     """The address of From; None when there is none."""
     return next(iter(_addresses(payload, "from")), None)
 
 
+@mapping_function
 def to_addresses(payload: Part | None) -> list[str]:
     """The addresses of To."""
     return _addresses(payload, "to")
 
 
+@mapping_function
 def cc_addresses(payload: Part | None) -> list[str]:
     """The addresses of Cc."""
     return _addresses(payload, "cc")
 
 
+@mapping_function
 def bcc_addresses(payload: Part | None) -> list[str]:
     """The addresses of Bcc, which only the sender's copy has."""
     return _addresses(payload, "bcc")
 
 
+@mapping_function
 def subject(payload: Part | None) -> str:
     """The subject in one line, with its encoded words (RFC 2047) decoded."""
     raw = next(iter(_values(payload, "subject")), "")[:_MAX_RAW_SUBJECT]
@@ -77,6 +84,7 @@ def subject(payload: Part | None) -> str:
     return " ".join(text.split())[:_MAX_SUBJECT]
 
 
+@mapping_function
 def received_at(internal_date: str) -> str:
     """RFC 3339 in UTC of Gmail's date, which is milliseconds since 1970.
 
@@ -89,26 +97,31 @@ def received_at(internal_date: str) -> str:
         raise Unmappable("/internalDate", detail) from None
 
 
+@mapping_function
 def labels(label_ids: Sequence[str] | None) -> list[str]:
     """Gmail's labels."""
     return [label[:_MAX_LABEL] for label in islice(label_ids or (), _MAX_LABELS)]
 
 
+@mapping_function
 def snippet(text: str | None) -> str:
     """The beginning of the text; Gmail writes it as HTML does."""
     return html.unescape(text or "")[:_MAX_SNIPPET]
 
 
+@mapping_function
 def body_text(payload: Part | None) -> str:
     """The text without formatting, at most `MAX_BODY` characters. Raises `Unmappable`."""
     return _text(payload)[:MAX_BODY]
 
 
+@mapping_function
 def is_body_truncated(payload: Part | None) -> bool:
     """Whether the text is longer than that. Raises `Unmappable`."""
     return len(_text(payload)) > MAX_BODY
 
 
+@mapping_function
 def attachments(payload: Part | None) -> list[dict[str, Any]]:
     """The files of the mail: their names, types and sizes."""
     return [
@@ -121,6 +134,7 @@ def attachments(payload: Part | None) -> list[dict[str, Any]]:
     ]
 
 
+@mapping_function
 def newest_messages(messages: Sequence[Mapping[str, Any]], limit: int) -> list[dict[str, Any]]:
     """The last `limit` messages of a thread, oldest first. Raises `Unmappable`."""
     ordered = sorted(messages, key=lambda message: int(message["internalDate"]))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.contract.refusals import with_code
 from gateway.errors import (
@@ -53,6 +54,7 @@ class _Booking(Struct, frozen=True, kw_only=True):
     reference: str | None = None
 
 
+@tool_handler
 async def search_tee_times(
     arguments: SearchTeeTimesInput, context: CallContext
 ) -> SearchTeeTimesOutput:
@@ -72,6 +74,7 @@ async def search_tee_times(
     return _booked(reservation)
 
 
+@tool_handler
 async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> BookTeeTimeOutput:
     """The reservation of one tee time, which must be on the date and at the time given.
 

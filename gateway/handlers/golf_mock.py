@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from gateway.contract.connector import mock_behaviours
 from gateway.contract.conversion import rfc3339
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
 from gateway.handlers.golf_mock_sheet import (
     MAX_COURSE,
     Slot,
@@ -71,7 +72,8 @@ def list_tee_times(request: MockRequest, state: MockState) -> MockReply:
     found = []
     for slot in _slots(course, query["date"]):
         free = free_spots(slot, request, state)
-        if start <= slot.time <= end and free >= query.get("players", 1):
+        is_ahead = slot.starts_at > request.now
+        if is_ahead and start <= slot.time <= end and free >= query.get("players", 1):
             found.append(tee_time(slot, free))
     return _page(found, request)
 
@@ -114,12 +116,15 @@ def list_reservations(request: MockRequest, state: MockState) -> MockReply:
     return _page(found, request)
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "listTeeTimes": list_tee_times,
-    "readTeeTime": read_tee_time,
-    "createReservation": create_reservation,
-    "listReservations": list_reservations,
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "listTeeTimes": list_tee_times,
+        "readTeeTime": read_tee_time,
+        "createReservation": create_reservation,
+        "listReservations": list_reservations,
+    },
+)
 
 
 def _slots(course: str, day: str) -> list[Slot]:
@@ -132,6 +137,8 @@ def _slots(course: str, day: str) -> list[Slot]:
 
 def _unbookable(slot: Slot, request: MockRequest, state: MockState) -> MockReply | None:
     """Why this request cannot be booked, or None."""
+    if slot.starts_at <= request.now:
+        return _refused(409, "tee_time_unavailable", "The tee time is over.")
     user, players = request.body["userId"], request.body["players"]
     if any(row["teeTimeId"] == slot.id for row in _reservations_of(user, state)):
         title = "The player has a reservation for this tee time."
@@ -165,7 +172,8 @@ def _reservation(slot: Slot, request: MockRequest, state: MockState) -> dict[str
         row["reference"] = body["reference"]
     take(slot, body["players"], state)
     state.add(_RESERVATIONS, reservation_id, row)
-    _ids_of(body["userId"], state).append(reservation_id)
+    ids = _ids_of(body["userId"], state)
+    state.add(_BY_USER, body["userId"], {"ids": [*ids, reservation_id]})
     return row
 
 
@@ -178,17 +186,12 @@ def _cancellable(starts_at: datetime) -> dict[str, str]:
 
 
 def _ids_of(user: str, state: MockState) -> list[str]:
-    row = state.find(_BY_USER, user)
-    if row is None:
-        row = {"ids": []}
-        state.add(_BY_USER, user, row)
-    ids: list[str] = row["ids"]
+    ids: list[str] = (state.find(_BY_USER, user) or {"ids": []})["ids"]
     return ids
 
 
 def _reservations_of(user: str, state: MockState) -> list[dict[str, Any]]:
-    known = state.find(_BY_USER, user) or {"ids": []}
-    rows = (state.find(_RESERVATIONS, each) for each in known["ids"])
+    rows = (state.find(_RESERVATIONS, each) for each in _ids_of(user, state))
     return [row for row in rows if row is not None]
 
 

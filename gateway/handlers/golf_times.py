@@ -10,6 +10,8 @@ from uuid import UUID, uuid5
 
 from msgspec import Struct
 
+from gateway.contract.connector import mapping_function
+
 _KEYS: Final = UUID("6b0d3f6e-5d0a-4b52-9f0f-0c7a4b1c9d11")
 """The namespace of the keys that are made here (RFC 9562 §5.5)."""
 _FIRST_MINUTE: Final = "00:00"
@@ -38,11 +40,13 @@ class Wanted(Struct, frozen=True, kw_only=True):
         )
 
 
+@mapping_function
 def local_date(starts_at: str) -> str:
     """The date of a date-time by its own offset, `YYYY-MM-DD`."""
     return starts_at[:10]
 
 
+@mapping_function
 def local_time(starts_at: str) -> str:
     """The time of a date-time by its own offset, `HH:MM`."""
     return starts_at[11:16]

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
+from gateway.contract.connector import mapping_function
 from gateway.contract.conversion import rfc3339
 from gateway.contract.fieldmap import Unmappable
 
@@ -10,6 +11,7 @@ MAX_MESSAGE_BYTES: Final = 4096
 """What ntfy takes as a message; anything longer it would turn into an attachment."""
 
 
+@mapping_function
 def within_bytes(message: str) -> str:
     """`message`, if ntfy takes it as one. Raises `Unmappable` for more bytes in UTF-8."""
     size = len(message.encode())
@@ -19,6 +21,7 @@ def within_bytes(message: str) -> str:
     return message
 
 
+@mapping_function
 def moment(seconds: int) -> str:
     """A moment given as seconds since 1970, RFC 3339 in UTC."""
     return rfc3339(datetime.fromtimestamp(seconds, UTC))

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -88,7 +89,7 @@ def publish(request: MockRequest, state: MockState) -> MockReply:
     return MockReply(body=message | optional)
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {"publish": publish}
+BEHAVIOURS: Final = mock_behaviours(__name__, {"publish": publish})
 
 
 def _refusal(request: MockRequest) -> int | None:
@@ -114,11 +115,16 @@ def _limit(request: MockRequest, state: MockState) -> int | None:
     visitor = request.headers.get("authorization", "")
     if "limited" not in visitor:
         return None
-    row = state.find(_VISITORS, visitor)
-    if row is None:
-        row = {"left": float(BURST), "at": request.now, "day": request.now.date(), "sent": 0}
-        state.add(_VISITORS, visitor, row)
-    _refill(row, request.now)
+    now = request.now
+    fresh = {"left": float(BURST), "at": now, "day": now.date().isoformat(), "sent": 0}
+    row = state.find(_VISITORS, visitor) or fresh
+    _refill(row, now)
+    code = _counted(row)
+    state.add(_VISITORS, visitor, row)
+    return code
+
+
+def _counted(row: dict[str, Any]) -> int | None:
     if row["left"] < 1:
         return 42901
     row["left"] -= 1
@@ -131,8 +137,9 @@ def _limit(request: MockRequest, state: MockState) -> int | None:
 def _refill(row: dict[str, Any], now: datetime) -> None:
     gained = (now - row["at"]).total_seconds() / REFILL_SECONDS
     row["left"], row["at"] = min(row["left"] + gained, float(BURST)), now
-    if row["day"] != now.date():
-        row["day"], row["sent"] = now.date(), 0
+    today = now.date().isoformat()
+    if row["day"] != today:
+        row["day"], row["sent"] = today, 0
 
 
 def _error(code: int, status: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the values of the range as Google sends them, header first, or None for an empty
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.contract.connector import mapping_function
 from gateway.errors import ToolFailed
 from gateway.handlers.sheets_clients import (
     Cells,
@@ -29,67 +30,80 @@ _SEARCHED: Final = ("client_id", "name", "email", "company")
 _NAMED: Final = ("name", "email")
 
 
+@mapping_function
 def client_id(cells: Cells | None, inputs: Inputs) -> str:
     """The id of the client that the arguments name."""
     return found_one(cells, inputs).client_id
 
 
+@mapping_function
 def name(cells: Cells | None, inputs: Inputs) -> str | None:
     """The client's name."""
     return found_one(cells, inputs).text("name")
 
 
+@mapping_function
 def email(cells: Cells | None, inputs: Inputs) -> str | None:
     """The client's email address."""
     return found_one(cells, inputs).text("email")
 
 
+@mapping_function
 def phone(cells: Cells | None, inputs: Inputs) -> str | None:
     """The client's telephone number."""
     return found_one(cells, inputs).text("phone")
 
 
+@mapping_function
 def company(cells: Cells | None, inputs: Inputs) -> str | None:
     """The client's company."""
     return found_one(cells, inputs).text("company")
 
 
+@mapping_function
 def preferences(cells: Cells | None, inputs: Inputs) -> dict[str, Any]:
     """What the client likes and needs."""
     return dict(profile(found_one(cells, inputs))["preferences"])
 
 
+@mapping_function
 def history(cells: Cells | None, inputs: Inputs) -> dict[str, Any]:
     """The client's flights in figures."""
     return dict(profile(found_one(cells, inputs))["history"])
 
 
+@mapping_function
 def vip_status(cells: Cells | None, inputs: Inputs) -> str | None:
     """The client's status."""
     status: str | None = profile(found_one(cells, inputs)).get("vip_status")
     return status
 
 
+@mapping_function
 def created_at(cells: Cells | None, inputs: Inputs) -> str | None:
     """When the client was entered."""
     return as_moment(found_one(cells, inputs).cell("created_at"))
 
 
+@mapping_function
 def updated_at(cells: Cells | None, inputs: Inputs) -> str | None:
     """When the client was last changed."""
     return as_moment(found_one(cells, inputs).cell("updated_at"))
 
 
+@mapping_function
 def searched(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     """The first clients that fit `query` and `filters`, at most `limit`."""
     return [profile(row) for row in _fitting(cells, inputs)[: _whole(inputs, "limit", 10)]]
 
 
+@mapping_function
 def searched_count(cells: Cells | None, inputs: Inputs) -> int:
     """How many clients fit `query` and `filters`."""
     return len(_fitting(cells, inputs))
 
 
+@mapping_function
 def named(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     """The first clients whose name or address holds `query`, with only the `fields` asked for."""
     wanted = {"client_id", *inputs["fields"]} if "fields" in inputs else None
@@ -99,11 +113,13 @@ def named(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     ]
 
 
+@mapping_function
 def named_count(cells: Cells | None, inputs: Inputs) -> int:
     """How many clients' names or addresses hold `query`."""
     return len(_named(cells, inputs))
 
 
+@mapping_function
 def page(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     """At most `limit` clients from `offset` on."""
     start = _whole(inputs, "offset", 0)
@@ -111,17 +127,20 @@ def page(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
     return [profile(row) for row in rows]
 
 
+@mapping_function
 def client_count(cells: Cells | None) -> int:
     """How many clients there are."""
     return sum(1 for _ in client_rows(cells))
 
 
+@mapping_function
 def next_offset(cells: Cells | None, inputs: Inputs) -> int | None:
     """Where the next page begins; None after the last one."""
     end = _whole(inputs, "offset", 0) + _whole(inputs, "limit", _PAGE)
     return end if end < client_count(cells) else None
 
 
+@mapping_function
 def readable_spreadsheet(asked: str | None, clients: str, readable: str) -> str:
     """The spreadsheet to read: the one asked for, if agents may read it, or the client database.
 
@@ -135,16 +154,19 @@ def readable_spreadsheet(asked: str | None, clients: str, readable: str) -> str:
     raise ToolFailed("spreadsheet_not_readable")
 
 
+@mapping_function
 def rows(cells: Cells | None) -> list[list[Any]]:
     """The rows of a range as they are, at most `MAX_ROWS`."""
     return [list(row) for row in (cells or ())[:MAX_ROWS]]
 
 
+@mapping_function
 def row_count(cells: Cells | None) -> int:
     """How many rows of a range hold something, or lie above one that does."""
     return len(cells or ())
 
 
+@mapping_function
 def is_cut(cells: Cells | None) -> bool:
     """Whether the range has more rows than `rows` answers."""
     return len(cells or ()) > MAX_ROWS

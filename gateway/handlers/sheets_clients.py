@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.errors import ToolFailed
+from gateway.handlers.folding import without_accents
 
 SHEET: Final = "Clients"
 COLUMNS: Final = (
@@ -157,9 +158,13 @@ def found_one(cells: Cells | None, inputs: Mapping[str, Any]) -> ClientRow:
 
 
 def matches(row: ClientRow, query: str, columns: Sequence[str]) -> bool:
-    """Whether every word of `query` occurs in one of the columns."""
-    text = "\n".join(filter(None, map(row.text, columns))).casefold()
-    return all(word in text for word in query.casefold().split())
+    """Whether every word of `query` occurs in one of the columns, whatever its case and accents."""
+    text = _searched("\n".join(filter(None, map(row.text, columns))))
+    return all(word in text for word in _searched(query).split())
+
+
+def _searched(text: str) -> str:
+    return without_accents(text).casefold()
 
 
 def passes(row: ClientRow, filters: Mapping[str, Any]) -> bool:

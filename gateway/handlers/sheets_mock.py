@@ -8,7 +8,8 @@ flights. Errors are Google's, without the older `errors` list.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
 from gateway.handlers.sheets_mock_cells import shown
 from gateway.handlers.sheets_mock_grid import Area, Tab, find_area
 from gateway.handlers.sheets_mock_seed import seeded
@@ -68,6 +69,7 @@ def update_values(request: MockRequest, state: MockState) -> MockReply:
         title = f"Requested writing within range [{area}], but tried writing outside of it"
         return _refused(400, title)
     updates = _written(area, rows, request)
+    _keep(area, request, state)
     if request.query.get("includeValuesInResponse", False):
         render = request.query.get("responseValueRenderOption", "FORMATTED_VALUE")
         values = _values(area, render, "SERIAL_NUMBER")
@@ -90,14 +92,19 @@ def append_values(request: MockRequest, state: MockState) -> MockReply:
     body: dict[str, Any] = {"spreadsheetId": request.path["spreadsheetId"]}
     if table is not None:
         body["tableRange"] = str(table)
-    return MockReply(body={**body, "updates": _written(place, rows, request)})
+    updates = _written(place, rows, request)
+    _keep(place, request, state)
+    return MockReply(body={**body, "updates": updates})
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "readValues": read_values,
-    "updateValues": update_values,
-    "appendValues": append_values,
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "readValues": read_values,
+        "updateValues": update_values,
+        "appendValues": append_values,
+    },
+)
 
 
 def _area(request: MockRequest, state: MockState) -> Area | MockReply:
@@ -119,11 +126,21 @@ def _area(request: MockRequest, state: MockState) -> Area | MockReply:
 
 
 def _tabs(book: str, state: MockState) -> Mapping[str, Tab]:
-    found = state.find(_BOOKS, book)
-    if found is None:
-        found = {tab.title: tab for tab in _tabs_of(book)}
-        state.add(_BOOKS, book, found)
-    return found
+    """The tabs of a spreadsheet, in order: as they were at first, or as they were last written."""
+    tabs = {}
+    for first in _tabs_of(book):
+        kept = state.find(_BOOKS, _key(book, first))
+        tabs[first.title] = first if kept is None else Tab.restored(first.title, kept)
+    return tabs
+
+
+def _keep(area: Area, request: MockRequest, state: MockState) -> None:
+    """Remember the tab that was written to."""
+    state.add(_BOOKS, _key(request.path["spreadsheetId"], area.tab), area.tab.kept())
+
+
+def _key(book: str, tab: Tab) -> str:
+    return f"{book}/{tab.title}"
 
 
 def _tabs_of(book: str) -> list[Tab]:

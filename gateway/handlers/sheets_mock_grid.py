@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gateway.handlers.sheets_mock_cells import Cell, stored
 
@@ -23,6 +24,19 @@ class Tab:
         self.rows: list[list[Cell | None]] = [list(row) for row in rows]
         self.row_count = 1000
         self.column_count = 26
+
+    def kept(self) -> dict[str, Any]:
+        """Everything but the title, as plain data."""
+        rows = [[None if cell is None else astuple(cell) for cell in row] for row in self.rows]
+        return {"rows": rows, "row_count": self.row_count, "column_count": self.column_count}
+
+    @classmethod
+    def restored(cls, title: str, kept: Mapping[str, Any]) -> Self:
+        """The tab that `kept` was made of."""
+        cells = ([None if cell is None else Cell(*cell) for cell in row] for row in kept["rows"])
+        tab = cls(title, cells)
+        tab.row_count, tab.column_count = kept["row_count"], kept["column_count"]
+        return tab
 
     def cell(self, row: int, column: int) -> Cell | None:
         """The cell, counted from 0; None for an empty one."""

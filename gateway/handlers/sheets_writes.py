@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.errors import ToolFailed, UpstreamError, UpstreamRejected
 from gateway.handlers.sheets_clients import (
@@ -97,6 +98,7 @@ class _Book(Struct, frozen=True):
         return await self.context.send(asked, expect={400, 404})
 
 
+@tool_handler
 async def update_client(arguments: UpdateClientInput, context: CallContext) -> UpdateClientOutput:
     """Change cells of a client's row. Raises `ToolFailed`."""
     wanted = arguments.updates.model_dump(mode="json", exclude_unset=True)
@@ -113,6 +115,7 @@ async def update_client(arguments: UpdateClientInput, context: CallContext) -> U
     return UpdateClientOutput.model_validate(written)
 
 
+@tool_handler
 async def add_flight_history(
     arguments: AddFlightHistoryInput, context: CallContext
 ) -> AddFlightHistoryOutput:

@@ -7,13 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.contract.handler import dump
 from gateway.contract.pointers import child
 from gateway.contract.rows import Shape
 from gateway.contract.tables import Row, RowConflict, Tables, TooManyRows
 from gateway.errors import InvalidArguments, InvalidReply, ToolFailed
-from gateway.handlers.supabase_arguments import changes_of, filters_of, new_rows_of, selection_of
+from gateway.handlers.supabase_arguments import (
+    changes_of,
+    filters_of,
+    new_rows_of,
+    refuse_removal,
+    selection_of,
+)
 from gateway.handlers.supabase_postgrest import UPSTREAM, PostgrestTables
 from gateway.handlers.supabase_scores import WEIGHTS, calculate_quote_scores
 from generated.models.supabase.delete import DeleteInput, DeleteOutput
@@ -23,42 +30,48 @@ from generated.models.supabase.rpc import RpcInput, RpcOutput
 from generated.models.supabase.update import UpdateInput, UpdateOutput
 
 
+@tool_handler
 async def query(arguments: QueryInput, context: CallContext) -> QueryOutput:
     """The rows of a table that match, with the columns asked for."""
     shape = context.shape(UPSTREAM, arguments.table)
     selection = selection_of(shape, dump(arguments))
-    rows = await _tables(context).select(selection)
+    rows = await _tables(context, shape).select(selection)
     return QueryOutput.model_validate(_answer(shape, rows))
 
 
+@tool_handler
 async def insert(arguments: InsertInput, context: CallContext) -> InsertOutput:
     """The rows as stored. Fails with `conflict`."""
     shape = context.shape(UPSTREAM, arguments.table)
     rows = new_rows_of(shape, dump(arguments)["data"])
     with _refusals():
-        stored = await _tables(context).insert(shape.table, rows)
+        stored = await _tables(context, shape).insert(shape.table, rows)
     return InsertOutput.model_validate(_answer(shape, stored))
 
 
+@tool_handler
 async def update(arguments: UpdateInput, context: CallContext) -> UpdateOutput:
     """The rows as they are now. Fails with `conflict` and `too_many_rows`."""
     shape = context.shape(UPSTREAM, arguments.table)
     given = dump(arguments)
     filters, values = filters_of(shape, given["filters"]), changes_of(shape, given["data"])
     with _refusals():
-        rows = await _tables(context).update(shape.table, filters, values)
+        rows = await _tables(context, shape).update(shape.table, filters, values)
     return UpdateOutput.model_validate(_answer(shape, rows))
 
 
+@tool_handler
 async def delete(arguments: DeleteInput, context: CallContext) -> DeleteOutput:
     """The rows that are gone. Fails with `conflict` and `too_many_rows`."""
     shape = context.shape(UPSTREAM, arguments.table)
     filters = filters_of(shape, dump(arguments)["filters"])
+    refuse_removal(shape)
     with _refusals():
-        rows = await _tables(context).delete(shape.table, filters)
+        rows = await _tables(context, shape).delete(shape.table, filters)
     return DeleteOutput.model_validate(_answer(shape, rows))
 
 
+@tool_handler
 async def rpc(arguments: RpcInput, context: CallContext) -> RpcOutput:
     """The scores of quotes: computed here, or by the function installed in the project."""
     params = dump(arguments)["params"]
@@ -95,7 +108,10 @@ def _refusals() -> Iterator[None]:
         raise ToolFailed("too_many_rows") from None
 
 
-def _tables(context: CallContext) -> Tables:
+def _tables(context: CallContext, shape: Shape) -> Tables:
+    """Where the rows are: what webhooks write is in the gateway's store, live or not."""
+    if shape.entity is not None:
+        return context.entities.tables(shape)
     return context.workspace(UPSTREAM) or PostgrestTables(context)
 
 

@@ -1,5 +1,6 @@
 -- The tables of the connector supabase, for a Supabase project or another PostgreSQL behind PostgREST.
 -- To be run once; running it again does no harm. PostgreSQL 14 or newer.
+-- The tables that webhooks write (quotes, rfqs, bookings, operator_profiles) are in the gateway's store.
 -- Text is compared by code points (collate "C"), as in the gateway's own workspace database.
 
 create or replace function set_updated_at() returns trigger
@@ -131,29 +132,6 @@ create table if not exists quote_scores (
 );
 alter table quote_scores enable row level security;
 create or replace trigger set_updated_at before update on quote_scores
-  for each row execute function set_updated_at();
-
-create table if not exists quotes (
-  id text collate "C" primary key default gen_random_uuid()::text,
-  rfp_id text collate "C" not null,
-  request_id text collate "C",
-  operator_id text collate "C",
-  operator_name text collate "C",
-  operator_rating double precision,
-  aircraft_type text collate "C",
-  aircraft_category text collate "C",
-  total_price_usd double precision,
-  flight_minutes bigint,
-  amenities jsonb,
-  status text collate "C" not null default 'received',
-  valid_until timestamptz,
-  notes text collate "C",
-  details jsonb,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
-);
-alter table quotes enable row level security;
-create or replace trigger set_updated_at before update on quotes
   for each row execute function set_updated_at();
 
 create table if not exists ranked_proposals (

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.errors import ToolFailed
 from gateway.handlers.weather_forecast import current_of, days_of, units_of
@@ -35,6 +36,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """`name`, `state` and `country`, as far as they are known."""
 
 
+@tool_handler
 async def get_weather(arguments: GetWeatherInput, context: CallContext) -> GetWeatherOutput:
     """The weather now and by day. Fails with `location_not_found`."""
     place = await _place(arguments.location, context)

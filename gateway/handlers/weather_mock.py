@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
 from gateway.handlers.weather_mock_places import City, city_at, find_cities
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
@@ -92,11 +93,14 @@ def read_forecast(request: MockRequest, _state: MockState) -> MockReply:
     return MockReply(body={"cod": "200", "message": 0, "cnt": count, "list": steps, "city": place})
 
 
-BEHAVIOURS: Final[Mapping[str, Behaviour]] = {
-    "findPlaces": find_places,
-    "readWeather": read_weather,
-    "readForecast": read_forecast,
-}
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "findPlaces": find_places,
+        "readWeather": read_weather,
+        "readForecast": read_forecast,
+    },
+)
 
 
 def _place(city: City) -> dict[str, Any]:

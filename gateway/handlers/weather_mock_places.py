@@ -1,10 +1,11 @@
 """The places of the weather mock: real cities, positions to about a kilometre."""
 
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+
+from gateway.handlers.folding import without_accents
 
 _NEAR: Final = 0.35
 """Degrees around a city in which coordinates are said to be there."""
@@ -114,5 +115,4 @@ def _names_around(city: City) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     """Without case, accents and outer space."""
-    plain = unicodedata.normalize("NFKD", text.strip())
-    return "".join(each for each in plain if not unicodedata.combining(each)).casefold()
+    return without_accents(text.strip()).casefold()

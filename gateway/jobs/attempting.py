@@ -11,6 +11,7 @@ from gateway.jobs.holds import Hold, Holds
 from gateway.jobs.outcome import Failed, Outcome, Released, Run, error_name
 from gateway.jobs.settling import Settlement
 from gateway.store.records import Claim, Failure
+from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 RUN_TIMEOUT: Final = "run_timeout"
@@ -46,6 +47,8 @@ class Attempting:
         try:
             async with limit:
                 return await self._run(claim)
+        except StoreRefused as error:
+            return _refused(claim, error)
         except StoreError:
             # The store's fault, and not the job's: the attempt does not count.
             return Released(delay_seconds=_STORE_SECONDS)
@@ -59,8 +62,17 @@ class Attempting:
     async def _settle(self, claim: Claim, outcome: Outcome) -> None:
         try:
             await self._settlement.settle(claim, outcome)
+        except StoreRefused as error:
+            await self._settlement.settle(claim, _refused(claim, error))
         except Exception as error:  # noqa: BLE001 - changes that the store cannot take: a failed attempt
             failure = Failure(error=error_name(error))
             _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
             retry = wait_seconds(claim.job)
             await self._settlement.settle(claim, Failed(failure=failure, retry_seconds=retry))
+
+
+def _refused(claim: Claim, error: StoreRefused) -> Failed:
+    """A failed attempt that names what the database refuses; its text repeats no value."""
+    failure = Failure(error=error_name(error), detail=error.detail)
+    _log.error("attempt %d of job %s: %s", claim.job.attempts, claim.job.id, error.detail)
+    return Failed(failure=failure, retry_seconds=wait_seconds(claim.job))

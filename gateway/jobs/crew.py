@@ -43,6 +43,8 @@ class Crew:
         self._is_alone = False
         """Whether what runs is to be left alone."""
         self._is_stopping = False
+        self.is_failing = False
+        """Whether the latest claim failed."""
         self._work_may_be_there = asyncio.Event()
         self._room_may_be_there = asyncio.Event()
 
@@ -64,9 +66,11 @@ class Crew:
             try:
                 has_filled = await self._fill(attempting)
                 troubles = 0
+                self.is_failing = False
             except StoreError as error:
                 _log.error("no %s jobs can be claimed (%s)", self._kind, error.detail)
                 has_filled = False
+                self.is_failing = True
                 await _wait(self._work_may_be_there, _TROUBLE_SECONDS[min(troubles, 3)])
                 troubles += 1
             if has_filled:

@@ -13,6 +13,7 @@ from gateway.jobs.outcome import Failed, Finished, Outcome, Released
 from gateway.jobs.together import Together
 from gateway.store.base import Queue
 from gateway.store.records import Changes, Claim, Failure, Job
+from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5
@@ -33,10 +34,32 @@ class Settlement:
         self._on_settled = on_settled
         self.fenced = 0
         """Outcomes that the store refused, since their claims were lost."""
+        self._waiting: set[str] = set()
+        """Jobs whose outcome could not be stored yet."""
+
+    @property
+    def problem(self) -> str | None:
+        """That outcomes cannot be stored now, or None."""
+        return "Outcomes of work cannot be stored." if self._waiting else None
 
     async def settle(self, claim: Claim, outcome: Outcome) -> None:
-        """Write `outcome`; tried again until it is known what became of it, or cancelled."""
+        """Write `outcome`; tried again until it is known what became of it, or cancelled.
+
+        Raises `StoreRefused` when the database takes the job's end, but not what goes with it. For
+        a failure it takes the failure alone then, so that every attempt comes to an end.
+        """
         changes = self._changes(claim, outcome)
+        try:
+            await self._settle(claim, outcome, changes)
+        except StoreRefused as error:
+            if not isinstance(outcome, Failed):
+                raise
+            _log.error("job %s fails without its changes: %s", claim.job.id, error.detail)
+            await self._settle(claim, _bare(outcome), Changes())
+        finally:
+            self._waiting.discard(claim.job.id)
+
+    async def _settle(self, claim: Claim, outcome: Outcome, changes: Changes) -> None:
         if await self._written(claim, outcome, changes):
             self._on_settled(changes)
         else:
@@ -47,7 +70,10 @@ class Settlement:
         while True:
             try:
                 return await self._write(claim, outcome, changes)
+            except StoreRefused:
+                raise
             except StoreError as error:
+                self._waiting.add(claim.job.id)
                 # Also after a commit whose answer was lost: the claim has ended with it, so the
                 # next try changes nothing.
                 _log.error("outcome of job %s not stored yet (%s)", claim.job.id, error.detail)
@@ -73,3 +99,8 @@ class Settlement:
                 return await self._queue.fail(claim, failure, seconds, changes)
             case Released(delay_seconds=seconds):
                 return await self._queue.release([claim], seconds) == 1
+
+
+def _bare(failed: Failed) -> Failed:
+    """The failure without what the store may have refused: changes, and words about it."""
+    return replace(failed, failure=replace(failed.failure, detail=None), changes=Changes())

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 from gateway.errors import StoreError
+from gateway.store.refused import StoreRefused
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -41,6 +42,9 @@ class Together(Generic[_Asked, _Answer]):
     async def _answer_group(self, group: list[tuple[_Asked, asyncio.Future[_Answer]]]) -> None:
         try:
             answers = await self._answer_all([asked for asked, _ in group])
+        except StoreRefused as error:
+            # Of what one has asked for: the others' must not wait for it.
+            await self._part(group, error)
         except StoreError as error:
             for _, future in group:
                 # One of its own for each: every raise adds to the traceback of what it raises.

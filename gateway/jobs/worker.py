@@ -43,6 +43,7 @@ class Worker:
         self._on_settled = on_settled
         self._pace = pace
         self._holds = Holds(queue, pace)
+        self._sweep_failed = False
         self._settlement = Settlement(queue, on_dead, self._settled)
         self._crews = {
             kind: (
@@ -61,6 +62,13 @@ class Worker:
     def lost(self) -> int:
         """Claims that ended before their work did."""
         return self._holds.lost
+
+    @property
+    def problem(self) -> str | None:
+        """Why work does not go on, in words for the operator, or None."""
+        if self._sweep_failed or any(crew.is_failing for crew, _ in self._crews.values()):
+            return "Work cannot be claimed."
+        return self._settlement.problem
 
     def wake(self) -> None:
         """Look for work now: some may have come."""
@@ -105,7 +113,9 @@ class Worker:
             again, dead = await self._queue.sweep(_SWEEP_LIMIT, _CRASH_SECONDS, self._died)
         except StoreError as error:
             _log.error("ended claims cannot be taken back (%s)", error.detail)
+            self._sweep_failed = True
             return 0
+        self._sweep_failed = False
         if again or dead:
             _log.warning("claims of dead workers: %d tried again, %d dead letters", again, dead)
             self._settled(Changes())

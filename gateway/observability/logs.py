@@ -4,12 +4,16 @@ import logging
 import sys
 from collections.abc import Iterable
 from contextvars import ContextVar
-from typing import Final, Literal, TextIO
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TextIO
 
+import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from gateway.limits.buckets import Rate
 from gateway.observability.redaction import Redactor
+from gateway.observability.repeats import USUAL_RATE, RepeatLimit
 
 LogFormat = Literal["auto", "json", "console"]
 
@@ -33,16 +37,21 @@ def configure_logs(
     level: str = "info",
     form: LogFormat = "auto",
     secrets: Iterable[str] = (),
+    repeats: Rate = USUAL_RATE,
     stream: TextIO | None = None,
 ) -> None:
     """Send every log of the process, structlog's and the standard library's, to one place.
 
     `stream` is stderr unless a test says otherwise: stdout belongs to the answers. `secrets` are
-    masked wherever they occur, as are bearer tokens and this gateway's keys.
+    masked wherever they occur, as are bearer tokens and this gateway's keys. Of warnings and errors
+    from one place in the code, as many are written as `repeats` says.
     """
     target = stream or sys.stderr
     handler = logging.StreamHandler(target)
-    handler.setFormatter(_Formatter(_renderers(form, target), Redactor(secrets)))
+    is_json = form == "json" or (form == "auto" and not target.isatty())
+    renderers = _renderers(target, is_json=is_json)
+    handler.setFormatter(_Formatter(renderers, Redactor(secrets), is_json=is_json))
+    handler.addFilter(RepeatLimit(repeats))
     root = logging.getLogger()
     for old in root.handlers[:]:
         root.removeHandler(old)
@@ -66,21 +75,41 @@ def configure_logs(
 class _Formatter(structlog.stdlib.ProcessorFormatter):
     """Renders, then redacts: after this nothing can add a secret any more."""
 
-    def __init__(self, renderers: list[Processor], redactor: Redactor) -> None:
+    def __init__(self, renderers: list[Processor], redactor: Redactor, *, is_json: bool) -> None:
         strip = structlog.stdlib.ProcessorFormatter.remove_processors_meta
-        super().__init__(foreign_pre_chain=_SHARED, processors=[strip, *renderers])
+        shared = [*_SHARED, _spread_fields]
+        super().__init__(foreign_pre_chain=shared, processors=[strip, *renderers])
         self._redactor = redactor
+        self._is_json = is_json
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.redact(super().format(record))
+        is_plain = self._is_json and hasattr(record, "fields") and record.exc_info is None
+        return self._redactor.redact(_line(record) if is_plain else super().format(record))
 
 
-def _renderers(form: LogFormat, stream: TextIO) -> list[Processor]:
-    is_terminal = stream.isatty()
-    if form == "console" or (form == "auto" and is_terminal):
+def _line(record: Any) -> str:
+    """What the renderers make of a record with `fields`, at a tenth of the cost: it is frequent."""
+    line = {
+        **record.fields,
+        "event": record.getMessage(),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "timestamp": datetime.fromtimestamp(record.created, UTC),
+    }
+    return msgspec.json.encode(line).decode()
+
+
+def _spread_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The members of `fields` as members of the event."""
+    event.update(event.pop("fields", None) or {})
+    return event
+
+
+def _renderers(stream: TextIO, *, is_json: bool) -> list[Processor]:
+    if not is_json:
         # Plain tracebacks: the pretty ones print local variables, and those hold secrets.
         plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(colors=is_terminal, exception_formatter=plain)]
+        return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 

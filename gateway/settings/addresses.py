@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from gateway.contract.outbound import url_refusal
 from gateway.contract.upstream import TokenRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings.sources import Sources, upstream_name
@@ -51,7 +52,13 @@ def _problem(url: object, *, allow_plain_http: bool) -> str | None:
         return "must start with https:// and name a host"
     if "@" in parts.netloc or parts.query or parts.fragment:
         return "must not hold credentials, a query or a fragment"
-    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
+    return _unsafe(url, parts.scheme, host, allow_plain_http=allow_plain_http)
+
+
+def _unsafe(url: str, scheme: str, host: str, *, allow_plain_http: bool) -> str | None:
+    if why := url_refusal(url):
+        return f"must lead elsewhere: {why}"
+    if scheme == "http" and not allow_plain_http and not _is_loopback(host):
         return "must be https://, or set GATEWAY_ALLOW_PLAIN_HTTP=true"
     return None
 

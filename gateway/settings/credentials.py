@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -9,6 +10,7 @@ from gateway.contract.grants import missing_for, usable_rule
 from gateway.contract.keyfile import NotAKeyFile, read_key_file
 from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
 from gateway.errors import ConfigurationError
+from gateway.settings.gathering import read_all
 from gateway.settings.secret import Secret
 from gateway.settings.sources import Sources, backend_name, upstream_name
 
@@ -19,14 +21,16 @@ Credentials = Mapping[str, tuple[Secret, str]]
 
 
 def read_credentials(sources: Sources, upstream: Upstream) -> Credentials:
-    """What is given. Raises `ConfigurationError` for what cannot be used."""
-    given: dict[str, tuple[Secret, str]] = {}
-    for rule in upstream.credentials:
-        found = sources.find_secret(upstream_name(upstream.name, rule.name))
-        if found is not None:
-            given[rule.name] = found
-            _refuse_unfit(rule, *found)
-    return given
+    """What is given. Raises `ConfigurationError` for all that cannot be used."""
+    reads = {rule.name: partial(_read, sources, upstream, rule) for rule in upstream.credentials}
+    return {name: given for name, given in read_all(reads).items() if given is not None}
+
+
+def _read(sources: Sources, upstream: Upstream, rule: CredentialRule) -> tuple[Secret, str] | None:
+    found = sources.find_secret(upstream_name(upstream.name, rule.name))
+    if found is not None:
+        _refuse_unfit(rule, *found)
+    return found
 
 
 def why_mocked(credentials: Credentials) -> str | None:

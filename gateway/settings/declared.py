@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gateway.contract import bearer
 from gateway.contract.bearer import is_key
-from gateway.settings.fields import Fields
+from gateway.settings.limits import LimitFields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name
 
@@ -80,8 +80,10 @@ def _rule(kind: Any, meta: Meta) -> str:
 
 
 def _declared() -> dict[str, Setting]:
-    hints = get_type_hints(Fields, include_extras=True)
-    defaults = dict(zip(Fields.__struct_fields__, Fields.__struct_defaults__, strict=True))
+    hints = get_type_hints(LimitFields, include_extras=True)
+    defaults = dict(
+        zip(LimitFields.__struct_fields__, LimitFields.__struct_defaults__, strict=True)
+    )
     return {key: _setting(key, hints[key], defaults[key]) for key in defaults}
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings.secret import Secret
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -14,6 +15,9 @@ DATABASE_FILE: Final = "gateway.db"
 WORKSPACE_FILE: Final = "workspace.db"
 
 _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
+_ModuleName = Annotated[
+    str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z", max_length=200)
+]
 _Moment = Annotated[datetime, Meta(tz=True)]
 _Network = Annotated[str, Meta(pattern=r"^[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?\Z")]
 _Origin = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]{1,300}\Z")]
@@ -46,6 +50,14 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="Package that `gateway generate` writes and the gateway serves.",
         ),
     ] = "generated"
+    handler_packages: Annotated[
+        tuple[_ModuleName, ...],
+        Meta(
+            title="dotted names of Python packages, separated by commas",
+            description="Packages of the connectors: contracts may name Python functions and mocks "
+            "that lie in these and are marked for it, and no others.",
+        ),
+    ] = HANDLER_PACKAGES
     database_url: Annotated[
         Secret | None,
         Meta(
@@ -108,15 +120,17 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=100_000,
-            description="How fast time passes for mocks: at 60, what takes an operator minutes "
-            "takes as many seconds; at 0 it stands still, and mocks send no webhooks.",
+            description="How many times faster than people the people of mocks answer: at 60, "
+            "what takes an operator minutes takes as many seconds. At 0 the time of mocks stands "
+            "still, and they send no webhooks.",
         ),
     ] = 60.0
     mock_time: Annotated[
         _Moment | None,
         Meta(
             title="a moment such as 2026-11-20T12:00:00Z",
-            description="When the time of mocks begins. Without it: when the gateway starts.",
+            description="When the time of mocks begins; it passes as fast as the gateway's, and "
+            "goes on after a restart. Without it, mocks have the gateway's time.",
         ),
     ] = None
     audit_flush_seconds: Annotated[
@@ -142,6 +156,20 @@ class Fields(Struct, frozen=True, kw_only=True):
         Literal["auto", "json", "console"],
         Meta(description="Form of the log; `auto` is `console` on a terminal, else `json`."),
     ] = "auto"
+    aliases: Annotated[
+        bool,
+        Meta(
+            description="Whether the routes `/tools/execute`, `/health` and `/mcp/info` are served "
+            "beside the gateway's own, for clients that were written for them."
+        ),
+    ] = True
+    log_calls: Annotated[
+        bool,
+        Meta(
+            description="Whether each call that the audit records is also a line in the log, at "
+            "the level `info`, without its arguments."
+        ),
+    ] = True
     bootstrap_key: Annotated[
         Secret | None,
         Meta(
@@ -184,6 +212,9 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="Days for which ended deliveries and calls are kept, with their attempts.",
         ),
     ] = 30
+    audit_days: Annotated[
+        float, Meta(ge=1, le=3650, description="Days for which audit records are kept.")
+    ] = 90
     secrets_key: Annotated[
         Secret | None,
         Meta(
@@ -192,6 +223,14 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="Key that seals the signing secrets of endpoints in the database; older "
             "ones still open what they sealed. Without it, one is made at the first start, in "
             "`secrets-key` in the data folder.",
+        ),
+    ] = None
+    backup_passphrase: Annotated[
+        Secret | None,
+        Meta(
+            title="a line of 12 to 1024 characters",
+            pattern=r"^[^\x00-\x1f\x7f]{12,1024}\Z",
+            description="Passphrase that seals backups. Without it none is written and none read.",
         ),
     ] = None
     endpoints_allow: Annotated[
@@ -206,10 +245,19 @@ class Fields(Struct, frozen=True, kw_only=True):
         tuple[_Network, ...],
         Meta(
             title="networks such as 10.20.0.0/16, separated by commas",
-            description="Proxies in front of the gateway, whose `X-Forwarded-For` says where a "
-            "webhook comes from. Nobody else's is read.",
+            description="Proxies in front of the gateway, whose `proxy_header` says where a "
+            "request comes from. Nobody else's is read.",
         ),
     ] = ()
+    agent: Annotated[
+        str,
+        Meta(
+            title="the name of an agent of the policies",
+            max_length=100,
+            description="Agent whose tools `gateway mcp` and `gateway run` serve on stdin and "
+            "stdout, where no key says who calls.",
+        ),
+    ] = ""
     key: Annotated[
         Secret | None, Meta(description="Key that the command line sends to a remote gateway.")
     ] = None

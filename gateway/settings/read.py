@@ -1,7 +1,8 @@
-"""From the three sources to one `Settings`, or to the first thing that is wrong with them."""
+"""From the three sources to one `Settings`, or to what is wrong with them."""
 
 import tomllib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import msgspec
 
 from gateway.errors import ConfigurationError
 from gateway.settings.declared import SETTINGS, Setting
+from gateway.settings.gathering import read_all
 from gateway.settings.nearest import nearest
 from gateway.settings.settings import Settings
 from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, Source, Sources
@@ -31,8 +33,8 @@ def read_settings(
 ) -> Settings:
     """Read every setting once. Flags that are None or () and empty variables count as not given.
 
-    Raises `ConfigurationError`, which names the setting, where it came from, what is wrong and how
-    to mend it, and never repeats the value.
+    Raises `ConfigurationError`, which names every setting that is wrong, where it came from, what
+    is wrong and how to fix it, and never repeats the value.
     """
     sources = Sources(
         variables={name: text for name, text in environ.items() if name.startswith(PREFIX)},
@@ -41,7 +43,7 @@ def read_settings(
         flags=flags,
     )
     _refuse_unknown_keys(sources)
-    read = {key: _read(setting, sources) for key, setting in SETTINGS.items()}
+    read = read_all({key: partial(_read, each, sources) for key, each in SETTINGS.items()})
     given = {key: found for key, found in read.items() if found is not None}
     return Settings(
         sources=sources,
@@ -63,7 +65,7 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
 def _convert(given: Given, setting: Setting) -> Any:
     value = given.value
     is_text = given.source is Source.VARIABLE
-    if is_text and "," in setting.rule and setting.default == ():
+    if is_text and isinstance(setting.default, tuple):
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:
         return msgspec.convert(value, setting.type, strict=not is_text, dec_hook=_path)

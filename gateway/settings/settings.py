@@ -7,7 +7,7 @@ from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings.credentials import log_secrets
-from gateway.settings.fields import Fields
+from gateway.settings.limits import LimitFields
 from gateway.settings.nearest import nearest
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows, webhook_rows
 from gateway.settings.secret import Secret
@@ -24,7 +24,7 @@ from gateway.settings.webhooks import (
 _NOWHERE: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
 
 
-class Settings(Fields, frozen=True, kw_only=True):
+class Settings(LimitFields, frozen=True, kw_only=True):
     """Every setting, and what was said of upstreams, which only contracts can make sense of."""
 
     sources: Sources = _NOWHERE
@@ -90,6 +90,7 @@ class Settings(Fields, frozen=True, kw_only=True):
         own = (
             self.bootstrap_key,
             self.key,
+            self.backup_passphrase,
             self.database_url,
             self.workspace_url,
             *self._secrets_keys(),

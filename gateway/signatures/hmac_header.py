@@ -28,6 +28,13 @@ def signed_fields(rule: HmacSignature, key: bytes, timestamp: int, body: bytes) 
     return fields
 
 
+def signed_content(rule: HmacSignature, fields: Fields, body: bytes) -> bytes:
+    """What the signature of a genuine message covers."""
+    if rule.timestamp_header is None:
+        return body
+    return _content(only_value(fields, rule.timestamp_header) or b"", body)
+
+
 def is_genuine(
     rule: HmacSignature, keys: Sequence[bytes], fields: Fields, body: bytes, now: float
 ) -> bool:

@@ -4,7 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from gateway.contract.webhook import BasicCredentials, HmacSignature, Proof, StandardSignature
+from gateway.contract.webhook import (
+    BasicCredentials,
+    HmacSignature,
+    Profile,
+    Proof,
+    StandardSignature,
+)
 from gateway.signatures import basic, hmac_header, standard
 from gateway.signatures.headers import Fields
 
@@ -38,6 +44,25 @@ def verifier_of(proof: Proof, keys: Sequence[bytes]) -> Verify:
             return partial(hmac_header.is_genuine, proof, tuple(keys))
         case BasicCredentials():
             return partial(_verify_basic, tuple(keys))
+
+
+def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
+    """The bytes that the proof covers, where the message's id is not among them; else None.
+
+    Whoever has seen such a message can send it again under another id, with the same proof: it is
+    these bytes by which it is known. An id in the body is covered by every signature; a header is
+    covered only where the scheme says so. HTTP Basic covers nothing.
+    """
+    place = profile.message_id
+    if place is not None and place.pointer is not None:
+        return None
+    match profile.proof:
+        case HmacSignature() as rule:
+            return hmac_header.signed_content(rule, fields, body)
+        case StandardSignature() if place is None or place.header != standard.ID:
+            return standard.signed_content(fields, body)
+        case _:
+            return None
 
 
 def proven_fields(

@@ -66,6 +66,11 @@ def signed_fields(
     }
 
 
+def signed_content(fields: Fields, body: bytes) -> bytes:
+    """What the signature of a genuine message covers."""
+    return _content(only_value(fields, ID) or b"", only_value(fields, TIMESTAMP) or b"", body)
+
+
 def is_genuine(
     keys: Sequence[bytes], fields: Fields, body: bytes, now: float, tolerance_seconds: int
 ) -> bool:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from gateway.store.audited import AuditRecord
+from gateway.store.audited import AuditPage, AuditQuery, AuditRecord
 from gateway.store.publishing import Endpoints, Entities, EventLog
 from gateway.store.records import (
     Attempt,
@@ -53,14 +53,27 @@ class AgentKey(Struct, frozen=True, kw_only=True):
 
 
 class AuditStore(Protocol):
-    """Audit records, appended and read, never changed."""
+    """Audit records, appended and read. Only a pending one is changed: once, to its outcome."""
 
     async def append(self, records: Sequence[AuditRecord]) -> None:
-        """Store all of them durably, or raise `StoreError`."""
+        """Store all of them durably, or raise `StoreError`.
+
+        A record that is there stays as it is, unless it is `PENDING`: then the new one replaces it.
+        """
         ...
 
     async def latest(self, limit: int) -> list[AuditRecord]:
         """The newest records, newest first."""
+        ...
+
+    async def find(self, record_id: str) -> AuditRecord | None: ...
+
+    async def page(self, query: AuditQuery) -> AuditPage:
+        """The newest records that `query` asks for; bounded work, whatever it asks for."""
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove at most so many records that are that old; how many."""
         ...
 
 
@@ -194,7 +207,7 @@ class Queue(Protocol):
     async def find(self, job_id: str) -> Job | None: ...
 
     async def call(self, job_id: str) -> NewCall | None:
-        """The call that a job of the kind `call` runs."""
+        """The call that a job of the kind `call` runs; None when its arguments are not kept."""
         ...
 
     async def attempts(self, job_id: str) -> list[Attempt]:
@@ -225,6 +238,11 @@ class Queue(Protocol):
 
 class Store(Protocol):
     """All state behind one object, opened and closed once. The implementation is `sql`."""
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong and stops nothing, in words for the operator, or None."""
+        ...
 
     @property
     def audit(self) -> AuditStore: ...

@@ -35,6 +35,7 @@ class Lane(Struct, frozen=True):
     due: int
     """Jobs, counted up to what is wanted."""
     under_way: int
+    """Jobs whose worker gives signs of life."""
 
 
 # Lanes are found by leaping from one to the next in the index, whatever the length of each.
@@ -98,7 +99,10 @@ def fair_shares(
 
 
 async def _lanes(connection: AsyncConnection, wanted: Wanted, now: datetime) -> list[Lane]:
-    under_way = await _under_way(connection, wanted.kinds)
+    # A worker extends its claims every sixth of a lease: one that did not for half of it has died,
+    # most likely, and what it held must not keep the others from the lane until it is swept.
+    alive_until = now + wanted.lease / 2
+    under_way = await _under_way(connection, wanted.kinds, alive_until)
     lanes: list[Lane] = []
     for kind in wanted.kinds:
         asked = {"kind": kind, "now": now, "limit": wanted.limit}
@@ -108,10 +112,12 @@ async def _lanes(connection: AsyncConnection, wanted: Wanted, now: datetime) -> 
 
 
 async def _under_way(
-    connection: AsyncConnection, kinds: Sequence[JobKind]
+    connection: AsyncConnection, kinds: Sequence[JobKind], alive_until: datetime
 ) -> Mapping[tuple[str, str], int]:
     # Without the kinds, SQLite would read an index of all jobs for it.
-    counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(CLAIMED, JOBS.c.kind.in_(kinds))
+    counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(
+        CLAIMED, JOBS.c.kind.in_(kinds), JOBS.c.lease_until >= alive_until
+    )
     rows = await connection.execute(counted.group_by(JOBS.c.kind, JOBS.c.lane))
     return {(kind, lane): number for kind, lane, number in rows}
 

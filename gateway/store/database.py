@@ -13,6 +13,7 @@ from gateway.clock import Clock
 from gateway.store.engines import Engines
 from gateway.store.failures import failures, is_out_of_order
 from gateway.store.tables import Moment
+from gateway.store.time import StoreTime, latest_time
 
 _T = TypeVar("_T")
 _TRIES: Final = 5
@@ -32,7 +33,7 @@ class Database:
 
     def __init__(self, engines: Engines, clock: Clock) -> None:
         self.engines = engines
-        self._clock = clock
+        self._time = StoreTime(clock)
         self._running: set[asyncio.Task[Any]] = set()
 
     @property
@@ -66,10 +67,20 @@ class Database:
         return await self._carry_through(self._writing(work))
 
     async def now(self, connection: AsyncConnection) -> datetime:
-        """The store's time: the server's, or that of the clock where there is no server."""
+        """The store's time: the server's, or the machine's where there is no server."""
         if not self.is_postgres:
-            return self._clock.now()
+            return self._time.now()
         return (await connection.execute(_SERVER_TIME)).scalar_one()
+
+    async def begin(self) -> None:
+        """Go on from the latest time that is stored. Raises `StoreError`."""
+        if self.engines.file is not None:
+            self._time.begin_after(await self.read(latest_time))
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong and stops nothing, in words for the operator, or None."""
+        return None if self.is_postgres else self._time.problem
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""

@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.database import Database
+from gateway.store.ending import CANCELLED, end_waiting
 from gateway.store.event_rows import fetch_rows, stored_event
 from gateway.store.records import (
-    ENDPOINT_DISABLED,
     Delivery,
     DeliveryOutcome,
     Endpoint,
@@ -25,16 +24,14 @@ from gateway.store.statements import as_json
 from gateway.store.tables_events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables_jobs import JOBS
 
-_CANCELLED: Final = MappingProxyType({"state": "cancelled"})
-
 
 async def note_outcome(
     connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
 ) -> None:
     """Write what an attempt says of its endpoint, with the caller's transaction.
 
-    A success ends a row of failures, a failure begins one; the first reason to disable stays, and
-    makes dead letters of what waits.
+    A success ends a row of failures, a failure begins one; the first reason to disable stays. What
+    waits for it then is ended by `end_waiting`, after this transaction.
     """
     this = ENDPOINTS.c.id == outcome.endpoint_id
     healthy = ENDPOINTS.c.failing_since.is_(None)
@@ -47,9 +44,6 @@ async def note_outcome(
         await connection.execute(
             active.values(state="disabled", disabled_because=because, updated_at=now)
         )
-        # Nobody decided that these are not wanted: they are found, and redriven, as dead letters.
-        dead = {"state": "dead_letter", "error": ENDPOINT_DISABLED}
-        await _end_waiting(connection, now, outcome.endpoint_id, dead)
 
 
 class SqlEndpoints:
@@ -77,10 +71,16 @@ class SqlEndpoints:
         row = _encoded(values)
         this = [ENDPOINTS.c.id == endpoint_id]
         this += [ENDPOINTS.c[name] == value for name, value in given.items()]
-        return await self._database.write(lambda to, now: _change(to, now, this, row))
+        changed = await self._database.write(lambda to, now: _change(to, now, this, row))
+        if changed is not None and row.get("state") == "disabled":
+            await end_waiting(self._database, endpoint_id, CANCELLED, changed)
+        return changed is not None
 
     async def remove(self, endpoint_id: str) -> bool:
-        return await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
+        removed = await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
+        if removed is not None:
+            await end_waiting(self._database, endpoint_id, CANCELLED, removed)
+        return removed is not None
 
     async def delivery(self, delivery_id: str) -> Delivery | None:
         rows = await self._rows(_deliveries(DELIVERIES.c.id == delivery_id))
@@ -106,33 +106,19 @@ async def _change(
     now: datetime,
     this: Sequence[ColumnElement[bool]],
     row: Mapping[str, Any],
-) -> bool:
+) -> datetime | None:
+    """When it was changed; None where there is no such endpoint."""
     change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
-    changed = await connection.scalar(change.returning(ENDPOINTS.c.id))
-    if changed is not None and row.get("state") == "disabled":
-        await _end_waiting(connection, now, changed, _CANCELLED)
-    return changed is not None
+    return now if (await connection.execute(change)).rowcount else None
 
 
-async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> bool:
-    # First of all: this waits for a sequencer that is just giving it deliveries.
+async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> datetime | None:
+    """When it was removed; None where there is no such endpoint.
+
+    This waits for a sequencer that is just giving it deliveries.
+    """
     gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
-    if gone.rowcount != 1:
-        return False
-    await _end_waiting(connection, now, endpoint_id, _CANCELLED)
-    return True
-
-
-async def _end_waiting(
-    connection: AsyncConnection, now: datetime, endpoint_id: str, values: Mapping[str, Any]
-) -> None:
-    """What a worker has begun goes on, and finds out by itself."""
-    waiting = update(JOBS).where(
-        JOBS.c.kind == "delivery",
-        JOBS.c.lane == endpoint_id,
-        JOBS.c.state.in_(("pending", "failed")),
-    )
-    await connection.execute(waiting.values({**values, "updated_at": now}))
+    return now if gone.rowcount else None
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:

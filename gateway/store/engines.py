@@ -1,6 +1,7 @@
 """Connections to a database of the gateway's own, by its URL."""
 
 import importlib
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -8,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
+from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from gateway.errors import StoreError
 from gateway.store.failures import explain
@@ -41,6 +42,15 @@ _SERVER_SETTINGS: Final = {
     # A process that hangs in a transaction would keep its rows from all others.
     "idle_in_transaction_session_timeout": "20s",
 }
+_MAINTENANCE: Final = {
+    **_SERVER_SETTINGS,
+    # A table that others use is not waited for long: whoever waits to alter one makes others wait.
+    "lock_timeout": "2s",
+    # An index of millions of rows takes minutes, and nobody else is to begin meanwhile.
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+"""Of connections that migrate."""
 
 
 class DatabaseFile(Struct, frozen=True):
@@ -80,6 +90,8 @@ class Engines(Struct, frozen=True):
     place: str
     """How messages call it; never with a password."""
     file: DatabaseFile | None = None
+    maintenance: AsyncEngine | None = None
+    """Connections without a limit of time, to a server."""
 
     @property
     def is_postgres(self) -> bool:
@@ -116,14 +128,20 @@ def engines_at(url: str, name: str = "database") -> Engines:
         )
     if url.startswith(POSTGRES_PREFIXES):
         engine = _postgres_engine(url, f"the {name}")
-        return Engines(engine, engine, f"the {name}")
+        maintenance = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=partial(_connect, url, f"the {name}", _MAINTENANCE, None),
+            poolclass=NullPool,
+            hide_parameters=True,
+        )
+        return Engines(engine, engine, f"the {name}", maintenance=maintenance)
     raise StoreError(f"the URL of the {name} has an unknown form; write {_FORMS}")
 
 
 def _postgres_engine(url: str, place: str) -> AsyncEngine:
     return create_async_engine(
         "postgresql+asyncpg://",
-        async_creator=partial(_connect, url, place),
+        async_creator=partial(_connect, url, place, _SERVER_SETTINGS, STATEMENT_SECONDS),
         poolclass=AsyncAdaptedQueuePool,
         pool_size=_CONNECTIONS,
         max_overflow=0,
@@ -135,7 +153,7 @@ def _postgres_engine(url: str, place: str) -> AsyncEngine:
     )
 
 
-async def _connect(url: str, place: str) -> Any:
+async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: float | None) -> Any:
     """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
     # Loaded here: most gateways keep their state in a file.
     asyncpg = importlib.import_module("asyncpg")
@@ -143,8 +161,8 @@ async def _connect(url: str, place: str) -> Any:
         connection = await asyncpg.connect(
             url,
             timeout=CONNECT_SECONDS,
-            command_timeout=STATEMENT_SECONDS,
-            server_settings=_SERVER_SETTINGS,
+            command_timeout=seconds,
+            server_settings=settings,
         )
         promised = await connection.fetchval("SHOW synchronous_commit")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:

@@ -11,9 +11,12 @@ from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Select, String, Table, select, tuple_
 
 from gateway.contract.entity import ID, UPDATED_AT
+from gateway.contract.rows import Shape
+from gateway.contract.tables import Tables
 from gateway.errors import InvalidArguments
 from gateway.store.database import Database
 from gateway.store.entity_tables import answered, filters_of, stored
+from gateway.store.entity_views import EntityTable
 
 _MARK_LENGTH: Final = 16
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
@@ -33,6 +36,8 @@ class SqlEntities:
     def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
         self._database = database
         self._tables = tables
+        # One per shape for good: a catalogue has few, and statements are compiled once.
+        self._views: dict[Shape, EntityTable] = {}
 
     async def page(
         self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
@@ -49,6 +54,13 @@ class SqlEntities:
         page = [dict(row) for row in rows[:limit]]
         following = _write(page[-1], kind, filters) if len(rows) > limit else None
         return [answered(table, row) for row in page], following
+
+    def tables(self, shape: Shape) -> Tables:
+        """See `EntityPages.tables`."""
+        if shape not in self._views:
+            table = self._tables[str(shape.entity)]
+            self._views[shape] = EntityTable(self._database, table, shape)
+        return self._views[shape]
 
     async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
         """See `Entities.get`."""

@@ -1,6 +1,6 @@
 """The log of events: how they come into one order, and how they are read in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import takewhile
@@ -30,9 +30,13 @@ from gateway.store.tables_jobs import JOBS
 
 DELIVERY_ATTEMPTS: Final = 10
 """The schedule of Standard Webhooks: over three days."""
+_DELIVERIES: Final = 2_000
+"""Rows of deliveries that one transaction adds or removes, about."""
 _LOCK: Final = 0x67774576
 """PostgreSQL's advisory lock of whoever gives positions."""
 _OPEN: Final = ("pending", "processing", "failed")
+_IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
+"""That a delivery is still to be made."""
 
 
 class SqlEventLog:
@@ -90,17 +94,38 @@ async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
 async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
     rows = await fetch_rows(_oldest(limit), connection)
     old = takewhile(lambda row: row["time"] < before and not row["is_open"], rows)
-    ids = [row["id"] for row in old]
-    if ids:
-        await connection.execute(delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids)))
-        await connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(ids)))
-    return len(ids)
+    ids = _with_few_deliveries(old)
+    if not ids:
+        return 0
+    # Asked again: one may have been begun anew since, and its row is waited for.
+    ended = delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids), ~_IS_OPEN)
+    await connection.execute(ended)
+    kept = select(DELIVERIES.c.event_id).where(DELIVERIES.c.event_id.in_(ids))
+    needed = set((await connection.execute(kept)).scalars())
+    free = [*takewhile(lambda event_id: event_id not in needed, ids)]
+    await connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(free)))
+    return len(free)
+
+
+def _with_few_deliveries(rows: Iterable[RowMapping]) -> list[str]:
+    """Ids from the first on, of which a transaction can remove the deliveries: at least one."""
+    ids: list[str] = []
+    deliveries = 0
+    for row in rows:
+        deliveries += row["deliveries"]
+        if ids and deliveries > _DELIVERIES:
+            break
+        ids.append(row["id"])
+    return ids
 
 
 async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> int:
     if not await _is_alone(connection):
         return 0
-    placed = await _place(connection, limit)
+    active = select(func.count()).where(ENDPOINTS.c.state == "active")
+    endpoints = await connection.scalar(active) or 0
+    # Each event is a delivery for each endpoint: a transaction is as long as their product.
+    placed = await _place(connection, max(1, min(limit, _DELIVERIES // max(1, endpoints))))
     if placed:
         await _deliver(connection, placed, now)
     return len(placed)
@@ -197,14 +222,11 @@ def _is_meant(pattern: str) -> ColumnElement[bool]:
 
 
 def _oldest(limit: int) -> Select[Any]:
-    is_open = exists().where(
-        DELIVERIES.c.event_id == EVENTS.c.id,
-        DELIVERIES.c.job_id == JOBS.c.id,
-        JOBS.c.state.in_(_OPEN),
-    )
+    is_open = exists().where(DELIVERIES.c.event_id == EVENTS.c.id, _IS_OPEN)
+    number = select(func.count()).where(DELIVERIES.c.event_id == EVENTS.c.id).scalar_subquery()
     newest = select(func.max(EVENTS.c.position)).scalar_subquery()
     return (
-        select(EVENTS.c.id, EVENTS.c.time, is_open.label("is_open"))
+        select(EVENTS.c.id, EVENTS.c.time, is_open.label("is_open"), number.label("deliveries"))
         .where(EVENTS.c.position < newest)
         .order_by(EVENTS.c.position)
         .limit(limit)

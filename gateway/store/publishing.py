@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from gateway.contract.rows import Shape
+from gateway.contract.tables import Tables
 from gateway.store.records import Delivery, Endpoint, JobState, NewEvent, Page, StoredEvent
 
 
@@ -80,3 +82,7 @@ class Entities(Protocol):
         ...
 
     async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None: ...
+
+    def tables(self, shape: Shape) -> Tables:
+        """The rows of `shape.entity` as the table `shape`."""
+        ...

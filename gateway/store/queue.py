@@ -12,6 +12,7 @@ from gateway.failpoints import hit
 from gateway.store.changes import apply_changes
 from gateway.store.claiming import Wanted, claim_due
 from gateway.store.database import Database
+from gateway.store.ending import UNDELIVERED, end_waiting
 from gateway.store.job_rows import (
     ATTEMPT_COLUMNS,
     IDLE,
@@ -33,7 +34,7 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.redriving import redrive_job
-from gateway.store.retention import prune_jobs
+from gateway.store.retention import FORGOTTEN_ARGUMENTS, prune_jobs
 from gateway.store.tables_jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
 from gateway.store.transitions import Shown, Sweep, Transition, settle, sweep_expired, take_back
 
@@ -133,6 +134,7 @@ class SqlQueue:
 
     async def call(self, job_id: str) -> NewCall | None:
         found = select(CALLS).join(JOBS, JOBS.c.subject == CALLS.c.id)
+        found = found.where(CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
         rows = await self._database.rows(found.where(JOBS.c.id == job_id, JOBS.c.kind == "call"))
         if not rows:
             return None
@@ -174,15 +176,21 @@ class SqlQueue:
         claims = [claim for claim, _ in settled]
         shown = [(claim.job.id, claim.job.claim_seq) for claim in claims]
 
-        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
+        async def settle_all(
+            connection: AsyncConnection, now: datetime
+        ) -> tuple[frozenset[Shown], datetime]:
             held = await settle(connection, claims, transition, now)
             changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
             await apply_changes(connection, self._tables, changes, now)
             hit("jobs.before_commit")
-            return held
+            return held, now
 
-        held = await self._database.write(settle_all)
+        held, now = await self._database.write(settle_all)
         hit("jobs.after_commit")
+        kept = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
+        for delivery in (each.delivery for each in kept):
+            if delivery is not None and delivery.disable_because is not None:
+                await end_waiting(self._database, delivery.endpoint_id, UNDELIVERED, now)
         return [claim in held for claim in shown]
 
     async def _is_any_due(self) -> bool:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, select, tuple_
+from sqlalchemy import ColumnElement, Select, bindparam, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.event import CONFLICTED, QUARANTINED
@@ -48,6 +48,16 @@ class _Arrival(Struct, frozen=True):
         return self.message.provider, self.message.message_id
 
     @property
+    def signed(self) -> _Key:
+        """The key of what its proof covers; no provider's name holds a blank."""
+        return f"{self.message.provider} signed", self.message.signed_sha256 or ""
+
+    def is_replay(self, signed: "Mapping[_Key, _Known]") -> bool:
+        """Whether the same signed bytes were received before it, under whatever id."""
+        first = signed.get(self.signed)
+        return first is not None and first.webhook_id != self.id
+
+    @property
     def body(self) -> _Body:
         return *self.key, self.digest
 
@@ -63,16 +73,25 @@ async def receive_webhooks(
     connection: AsyncConnection, messages: Sequence[NewWebhook], now: datetime
 ) -> list[Receipt]:
     """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`."""
-    arrivals = [_arrival(message, now, number) for number, message in enumerate(messages)]
+    received = [_arrival(message, now, number) for number, message in enumerate(messages)]
+    signed = await _claim_signed(connection, received, now)
+    replays = {each.id: signed[each.signed] for each in received if each.is_replay(signed)}
+    arrivals = [each for each in received if each.id not in replays]
     known = await _claim_keys(connection, arrivals, now)
     fresh = [each for each in arrivals if known[each.key].webhook_id == each.id]
     differing = [each for each in arrivals if known[each.key].digest != each.digest]
     kept = await _keep_conflicts(connection, differing, now)
     conflicts = [each for each in differing if kept[each.body] == each.id]
+    await _point_signed(connection, arrivals, known, kept)
     await _store(connection, fresh, now)
     await _add_jobs(connection, fresh, conflicts, now)
     await insert_events(connection, [*_quarantined(fresh), *_conflicted(conflicts)], now)
-    return [_receipt(each, known[each.key], kept) for each in arrivals]
+    return [
+        Receipt(outcome="duplicate", webhook_id=replays[each.id].webhook_id)
+        if each.id in replays
+        else _receipt(each, known[each.key], kept)
+        for each in received
+    ]
 
 
 def _arrival(message: NewWebhook, now: datetime, number: int) -> _Arrival:
@@ -90,19 +109,57 @@ def _receipt(arrival: _Arrival, first: _Known, kept: Mapping[_Body, str]) -> Rec
     return Receipt(outcome="stored", webhook_id=arrival.id)
 
 
+async def _claim_signed(
+    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+) -> dict[_Key, _Known]:
+    """The same of what the proofs cover, of those messages whose ids no proof covers.
+
+    Claimed before the ids, so that a repetition under another id takes no id from anybody.
+    """
+    first = {each.signed: each for each in reversed(arrivals) if each.message.signed_sha256}
+    return await _claim(connection, first, now) if first else {}
+
+
+async def _point_signed(
+    connection: AsyncConnection,
+    arrivals: Sequence[_Arrival],
+    known: Mapping[_Key, _Known],
+    kept: Mapping[_Body, str],
+) -> None:
+    """What was signed anew and is kept already leads to the row in which it is kept."""
+    ends = (
+        (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
+        for each in arrivals
+        if each.message.signed_sha256
+    )
+    again = [{"here": here, "first": first} for here, first in ends if here != first]
+    if again:
+        column = WEBHOOK_KEYS.c.webhook_id
+        moved = update(WEBHOOK_KEYS).where(column == bindparam("here"))
+        await connection.execute(moved.values(webhook_id=bindparam("first")), again)
+
+
 async def _claim_keys(
     connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
 ) -> dict[_Key, _Known]:
-    """The first message with each key, which is one of these where the key was free.
+    """The first message with each id, which is one of these where the id was free."""
+    return await _claim(connection, {each.key: each for each in reversed(arrivals)}, now)
+
+
+async def _claim(
+    connection: AsyncConnection, first: Mapping[_Key, _Arrival], now: datetime
+) -> dict[_Key, _Known]:
+    """The first message with each of these keys.
 
     The unique key alone decides: whoever comes at the same moment waits for this transaction.
     """
-    first = {each.key: each for each in reversed(arrivals)}
     # In one order, so that two transactions never wait for each other's keys crosswise.
-    candidates = [first[key] for key in sorted(first)]
-    free = await _KEYS.add(connection, [_key_row(each, now) for each in candidates])
-    known = {each.key: _Known(each.digest, each.id) for each in candidates if each.id in free}
-    return known | await _taken_keys(connection, [key for key in sorted(first) if key not in known])
+    candidates = {key: first[key] for key in sorted(first)}
+    free = await _KEYS.add(connection, [_key_row(*each, now) for each in candidates.items()])
+    known = {
+        key: _Known(each.digest, each.id) for key, each in candidates.items() if each.id in free
+    }
+    return known | await _taken_keys(connection, [key for key in candidates if key not in known])
 
 
 async def _taken_keys(connection: AsyncConnection, keys: Sequence[_Key]) -> dict[_Key, _Known]:
@@ -115,8 +172,8 @@ async def _taken_keys(connection: AsyncConnection, keys: Sequence[_Key]) -> dict
     return {(row[0], row[1]): _Known(row[2], row[3]) for row in found}
 
 
-def _key_row(arrival: _Arrival, now: datetime) -> dict[str, Any]:
-    provider, message_id = arrival.key
+def _key_row(key: _Key, arrival: _Arrival, now: datetime) -> dict[str, Any]:
+    provider, message_id = key
     return {
         "provider": provider,
         "message_id": message_id,

@@ -46,6 +46,9 @@ class NewWebhook(Struct, frozen=True, kw_only=True):
     """Why it is quarantined; empty for one that is pending."""
     derived_from: str | None = None
     """Id of the webhook in whose fetched content it was found."""
+    signed_sha256: str | None = None
+    """Digest of what its proof covers, where that leaves its id out: the same under another id is
+    the same message."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):

@@ -8,8 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.ids import uuid7
 from gateway.store.job_rows import ENDED, job_of, jobs_where, new_job
 from gateway.store.records import Job
+from gateway.store.retention import FORGOTTEN_ARGUMENTS
 from gateway.store.tables_events import DELIVERIES
-from gateway.store.tables_jobs import JOBS
+from gateway.store.tables_jobs import CALLS, JOBS
 from gateway.store.tables_webhooks import WEBHOOKS
 
 _SUBJECTS = {"webhook": WEBHOOKS, "delivery": DELIVERIES}
@@ -50,10 +51,16 @@ async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool)
 
 async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
     """Whether there still is what the job is about, which then knows its newest attempt set."""
-    table = _SUBJECTS.get(job.kind)
-    if table is None:
-        return True
+    if job.kind == "call":
+        return await _has_arguments(connection, job.subject)
+    table = _SUBJECTS[job.kind]
     change = update(table).where(table.c.id == job.subject)
     if table is WEBHOOKS:
         change = change.where(WEBHOOKS.c.body.is_not(None))
     return (await connection.execute(change.values(job_id=newest))).rowcount == 1
+
+
+async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
+    """Whether the call's arguments are kept; they stay so until this transaction ends."""
+    kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
+    return (await connection.execute(kept.with_for_update())).first() is not None

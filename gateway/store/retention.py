@@ -15,10 +15,15 @@ from gateway.store.tables_webhooks import WEBHOOK_KEYS, WEBHOOKS
 
 _PRUNED_KINDS: Final = ("delivery", "call")
 _EMPTY: Final = "{}"
+FORGOTTEN_ARGUMENTS: Final = "null"
+"""In the place of a call's arguments: no call has it, for arguments are an object."""
 
 
 async def forget_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove bodies and headers of webhooks whose work ended before then; how many."""
+    """Remove bodies and headers of webhooks whose work ended before then; how many.
+
+    One that is begun anew at this moment is passed over; whoever begins it later finds no body.
+    """
     ended = (
         select(WEBHOOKS.c.id)
         .join(JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
@@ -30,6 +35,7 @@ async def forget_bodies(connection: AsyncConnection, before: datetime, limit: in
         )
         .order_by(WEBHOOKS.c.id)
         .limit(limit)
+        .with_for_update(of=WEBHOOKS, skip_locked=True)
     )
     ids = (await connection.execute(ended)).scalars().all()
     change = update(WEBHOOKS).where(WEBHOOKS.c.id.in_(ids))
@@ -53,17 +59,25 @@ async def forget_keys(connection: AsyncConnection, before: datetime, limit: int)
 
 
 async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove jobs of deliveries and calls that ended before then; how many."""
+    """Remove jobs of deliveries and calls that ended before then; how many.
+
+    What is begun anew at this moment is passed over.
+    """
     ended = (
         select(JOBS.c.id)
         .where(JOBS.c.kind.in_(_PRUNED_KINDS), JOBS.c.state.in_(ENDED), JOBS.c.updated_at < before)
+        .order_by(JOBS.c.id)
         .limit(limit)
+        .with_for_update(skip_locked=True)
     )
     ids = (await connection.execute(ended)).scalars().all()
     calls = select(JOBS.c.subject).where(JOBS.c.kind == "call", JOBS.c.id.in_(ids))
+    is_needed = exists().where(
+        JOBS.c.kind == "call", JOBS.c.subject == CALLS.c.id, JOBS.c.id.not_in(ids)
+    )
     # Their ids stay a while: a webhook that is repeated must not make its calls again.
-    emptied = update(CALLS).where(CALLS.c.id.in_(calls)).values(arguments=_EMPTY)
-    await connection.execute(emptied)
+    emptied = update(CALLS).where(CALLS.c.id.in_(calls), ~is_needed)
+    await connection.execute(emptied.values(arguments=FORGOTTEN_ARGUMENTS))
     await _remove(connection, DELIVERIES.c.job_id, ids)
     await _remove_jobs(connection, ids)
     hit("retention.before_commit")

@@ -1,20 +1,27 @@
 """Audit records and agent keys in a database."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, delete, select, update
+from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.audited import AuditRecord
+from gateway.ids import first_id
+from gateway.store.audited import ANY_ERROR, OK, PENDING, AuditPage, AuditQuery, AuditRecord
 from gateway.store.base import AgentKey
 from gateway.store.database import Database
 from gateway.store.statements import as_json, insert_into
 from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 
 _TRIMMED_AFTER: Final = 1000
+_SCANNED: Final = 20_000
+"""Records that one page reads at most: most conditions have no index of their own."""
+
+
+_SETTLED: Final = ("outcome", "stage", "status", "duration_ms", "arguments")
+"""What an act that was pending is known to have come to."""
 
 
 class SqlAudit:
@@ -46,6 +53,39 @@ class SqlAudit:
             return [_audit_record(row) for row in (await connection.execute(newest)).mappings()]
 
         return await self._database.read(find)
+
+    async def find(self, record_id: str) -> AuditRecord | None:
+        sought = select(AUDIT_RECORDS).where(AUDIT_RECORDS.c.id == record_id)
+        rows = await self._database.rows(sought)
+        return _audit_record(rows[0]) if rows else None
+
+    async def page(self, query: AuditQuery) -> AuditPage:
+        scanned = _scanned(query)
+        wanted = select(scanned).where(*_conditions(scanned, query))
+        wanted = wanted.order_by(scanned.c.id.desc()).limit(query.limit)
+        oldest = select(scanned.c.id).order_by(scanned.c.id.desc()).offset(_SCANNED - 1)
+
+        async def find(connection: AsyncConnection) -> AuditPage:
+            rows = (await connection.execute(wanted)).mappings()
+            records = tuple(map(_audit_record, rows))
+            if len(records) == query.limit:
+                return AuditPage(records=records, next=records[-1].id)
+            # Not all was looked at where so many records are left.
+            return AuditPage(records=records, next=await connection.scalar(oldest))
+
+        return await self._database.read(find)
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        ids = AUDIT_RECORDS.c.id
+
+        async def remove(connection: AsyncConnection, now: datetime) -> int:
+            before = first_id(now - timedelta(seconds=older_than_seconds))
+            old = select(ids).where(ids < before).order_by(ids).limit(limit)
+            found = (await connection.execute(old)).scalars().all()
+            await connection.execute(delete(AUDIT_RECORDS).where(ids.in_(found)))
+            return len(found)
+
+        return await self._database.write(remove)
 
 
 class SqlKeys:
@@ -88,9 +128,46 @@ class SqlKeys:
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
-    """Add records in the caller's transaction; those that are there stay as they are."""
+    """Add records in the caller's transaction; those that are there stay, but for pending ones."""
     rows = [_audit_row(record) for record in records]
-    await connection.execute(insert_into(connection, AUDIT_RECORDS).on_conflict_do_nothing(), rows)
+    insertion = insert_into(connection, AUDIT_RECORDS)
+    settled = insertion.on_conflict_do_update(
+        index_elements=[AUDIT_RECORDS.c.id],
+        set_={name: insertion.excluded[name] for name in _SETTLED},
+        where=AUDIT_RECORDS.c.outcome == PENDING,
+    )
+    await connection.execute(settled, rows)
+
+
+def _scanned(query: AuditQuery) -> Subquery:
+    """The records that one page looks at: so many at most, by their ids alone."""
+    ids = AUDIT_RECORDS.c.id
+    bounds = [
+        ids < bound
+        for bound in (query.after, first_id(query.until) if query.until else None)
+        if bound is not None
+    ]
+    if query.since is not None:
+        bounds.append(ids >= first_id(query.since))
+    return select(AUDIT_RECORDS).where(*bounds).order_by(ids.desc()).limit(_SCANNED).subquery()
+
+
+def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool]]:
+    found = []
+    if query.agent is not None:
+        found.append(scanned.c.agent == query.agent)
+    if query.operation is not None:
+        start = query.operation.removesuffix("*")
+        is_prefix = start != query.operation
+        column = scanned.c.operation
+        found.append(
+            column.startswith(start, autoescape=True) if is_prefix else column == query.operation
+        )
+    if query.outcome == ANY_ERROR:
+        found.append(scanned.c.outcome.not_in((OK, PENDING)))
+    elif query.outcome is not None:
+        found.append(scanned.c.outcome == query.outcome)
+    return found
 
 
 async def _trim(connection: AsyncConnection, keep: int) -> None:

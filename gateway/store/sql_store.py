@@ -1,6 +1,6 @@
 """The store in a database: all aggregates over one set of connections."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from sqlalchemy import Table
@@ -9,6 +9,7 @@ from gateway.store.database import Database
 from gateway.store.endpoint_rows import SqlEndpoints
 from gateway.store.entity_pages import SqlEntities
 from gateway.store.event_log import SqlEventLog
+from gateway.store.failures import failures
 from gateway.store.inbox import SqlInbox
 from gateway.store.queue import SqlQueue
 from gateway.store.sql import SqlAudit, SqlKeys
@@ -20,8 +21,14 @@ MAX_RECORDS: Final = 100_000
 class SqlStore:
     """A `Store` in a database. Made by `open_store`."""
 
-    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        tables: Mapping[str, Table],
+        prepare: Callable[[], Awaitable[None]],
+    ) -> None:
         self.database = database
+        self._prepare = prepare
         self.audit = SqlAudit(database, None if database.is_lasting else MAX_RECORDS)
         self.keys = SqlKeys(database)
         self.inbox = SqlInbox(database)
@@ -34,6 +41,17 @@ class SqlStore:
     def place(self) -> str:
         """How messages call it; never with a password."""
         return self.database.engines.place
+
+    async def upgrade(self) -> None:
+        """Bring the tables to the current revision. Raises `StoreError`."""
+        async with failures(self.place):
+            await self._prepare()
+        await self.database.begin()
+
+    @property
+    def problem(self) -> str | None:
+        """See `Store.problem`."""
+        return self.database.problem
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""

@@ -1,7 +1,6 @@
 """SQLite: the file, its health, and connections that keep what they say they have stored."""
 
 import asyncio
-import sqlite3
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 from gateway.errors import StoreError
 from gateway.store.failures import explain
 from gateway.store.sqlite_connection import WritingConnection
+from gateway.store.sqlite_library import SQLITE_DRIVER, sqlite3
 
 SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
 MINIMUM_SQLITE: Final = (3, 35)
@@ -43,7 +43,9 @@ def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str
     used, safe = (".".join(map(str, parts)) for parts in (version, SAFE_SQLITE))
     return (
         f"SQLite {used} can damage a database that two programs write at the same moment "
-        f"(fixed in {safe}); run one gateway per data folder"
+        f"(fixed in {safe}), and no wheel of pysqlite3 is installed; install one, or a Python with "
+        "a newer SQLite, or use PostgreSQL; until then run no command that writes beside the "
+        "gateway"
     )
 
 
@@ -86,6 +88,7 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         URL.create("sqlite+aiosqlite", database=str(path)),
         async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),
         poolclass=AsyncAdaptedQueuePool,
+        module=SQLITE_DRIVER,
         pool_size=1 if is_writer else _READERS,
         max_overflow=0,
         hide_parameters=True,

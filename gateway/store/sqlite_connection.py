@@ -1,10 +1,11 @@
 """A connection to SQLite that leaves the event loop's thread only for what may wait."""
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import aiosqlite
+
+from gateway.store.sqlite_library import sqlite3
 
 _WAITING: Final = ("BEGIN", "PRAGMA")
 _SHORT: Final = frozenset({"cursor", "execute", "executemany", "fetchall", "fetchmany", "fetchone"})

@@ -64,6 +64,9 @@ class AuditRow(StoreModel, table=True):
     duration_ms: float = Field(sa_column=Column(Float(53), nullable=False))
     arguments: str | None = Field(default=None, sa_column=Column(Text))
     """JSON text: no database may reinterpret what was called (PostgreSQL's jsonb refuses NUL)."""
+    hidden_characters: int = Field(
+        default=0, sa_column=Column(Integer, nullable=False, server_default="0")
+    )
 
 
 class KeyRow(StoreModel, table=True):
@@ -79,5 +82,17 @@ class KeyRow(StoreModel, table=True):
     revoked_at: datetime | None = Field(default=None, sa_column=Column(Moment))
 
 
+class OldestReaderRow(StoreModel, table=True):
+    """Which gateways can work on a set of tables that a newer one has changed."""
+
+    __tablename__ = "oldest_readers"
+
+    tables: str = Field(sa_column=Column(Text, primary_key=True))
+    """`store`: the gateway's own."""
+    revision: str = Field(sa_column=Column(Text, nullable=False))
+    """The oldest revision whose gateway can."""
+
+
+OLDEST_READERS: Final[Table] = METADATA.tables["oldest_readers"]
 AUDIT_RECORDS: Final[Table] = METADATA.tables["audit_records"]
 AGENT_KEYS: Final[Table] = METADATA.tables["agent_keys"]

@@ -1,14 +1,17 @@
 """What becomes of a claimed job. Every transition shows its claim; a lost one writes nothing."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgspec import Struct
 from sqlalchemy import RowMapping, Table, case, update
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.changes import apply_changes
+from gateway.store.failures import is_transient
 from gateway.store.job_rows import (
     Ending,
     is_held,
@@ -20,6 +23,7 @@ from gateway.store.job_rows import (
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.tables_jobs import CLAIMED, JOBS
 
+_log: Final = logging.getLogger(__name__)
 _LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}
 _EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
 
@@ -102,8 +106,21 @@ async def sweep_expired(
     await note_attempts(connection, expired, _EXPIRED, now)
     for row in dead:
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
-        await apply_changes(connection, tables, [sweep.on_dead(job)], now)
+        await _apply_if_taken(connection, tables, sweep.on_dead(job), now)
     return len(again), len(dead)
+
+
+async def _apply_if_taken(
+    connection: AsyncConnection, tables: Mapping[str, Table], changes: Changes, now: datetime
+) -> None:
+    """Write what goes with one dead letter; what the database refuses of it stops no other job."""
+    try:
+        async with connection.begin_nested():
+            await apply_changes(connection, tables, [changes], now)
+    except DBAPIError as error:
+        if is_transient(error):
+            raise
+        _log.error("a dead letter is not announced: the database refuses its event")
 
 
 async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import logging
-import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -17,17 +16,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.clock import Clock
 from gateway.contract.rows import KEY, Shape
 from gateway.contract.tables import (
-    AT_MOST,
     Filter,
     Row,
     RowConflict,
     Selection,
-    TooManyRows,
 )
 from gateway.errors import StoreError, UpstreamUnavailable
 from gateway.store.engines import Engines, engines_at
 from gateway.store.failures import explain, failures, is_conflict
-from gateway.store.workspace_sql import Statements
+from gateway.store.sqlite_library import sqlite3
+from gateway.store.workspace_sql import Statements, changed_rows, refuse_many
 from gateway.store.workspace_tables import bring_up_to_date, tables_of
 
 _log: Final = logging.getLogger(__name__)
@@ -71,7 +69,8 @@ class Workspace:
         new_key: Callable[[], str] = _new_key,
     ) -> None:
         self._url = url
-        self._shapes = {shape.table: shape for shape in shapes}
+        # Tables that show entities are in the gateway's own store.
+        self._shapes = {shape.table: shape for shape in shapes if shape.entity is None}
         self._clock = clock
         self._new_key = new_key
         self._opening: asyncio.Task[_Opened] | None = None
@@ -107,10 +106,10 @@ class Workspace:
         """See `Tables.update`."""
 
         async def change(connection: AsyncConnection, statements: Statements) -> list[Row]:
-            await _refuse_many(connection, statements, filters)
+            await refuse_many(connection, statements, filters)
             new = statements.changes(values, self._clock.now())
             found = await connection.execute(statements.update(filters, new))
-            return _answered(statements, found.mappings().all())
+            return changed_rows(statements, found.mappings().all())
 
         return await self._run(self._changing(table, change))
 
@@ -118,9 +117,9 @@ class Workspace:
         """See `Tables.delete`."""
 
         async def remove(connection: AsyncConnection, statements: Statements) -> list[Row]:
-            await _refuse_many(connection, statements, filters)
+            await refuse_many(connection, statements, filters)
             found = await connection.execute(statements.delete(filters))
-            return _answered(statements, found.mappings().all())
+            return changed_rows(statements, found.mappings().all())
 
         return await self._run(self._changing(table, remove))
 
@@ -196,21 +195,6 @@ async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
         engines,
         {name: Statements(shapes[name], table, dialect) for name, table in tables.items()},
     )
-
-
-async def _refuse_many(
-    connection: AsyncConnection, statements: Statements, filters: Sequence[Filter]
-) -> None:
-    if (await connection.execute(statements.count(filters))).scalar_one() > AT_MOST:
-        raise TooManyRows
-
-
-def _answered(statements: Statements, found: Iterable[Mapping[Any, Any]]) -> list[Row]:
-    """The rows by primary key; rows that came meanwhile count too."""
-    rows = [statements.answered(row) for row in found]
-    if len(rows) > AT_MOST:
-        raise TooManyRows
-    return sorted(rows, key=lambda row: str(row[KEY]))
 
 
 def _failed(task: asyncio.Task[Any]) -> bool:

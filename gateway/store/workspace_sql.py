@@ -1,7 +1,7 @@
 """Statements for the workspace's tables. Names come from the contract, and values are bound."""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -17,11 +17,20 @@ from sqlalchemy import (
     true,
     update,
 )
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import ReturningDelete, ReturningUpdate
-from sqlalchemy.sql.elements import ColumnElement, UnaryExpression
+from sqlalchemy.sql.elements import ColumnElement, Label, UnaryExpression
 
 from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
-from gateway.contract.tables import AT_MOST, Filter, Order, Row, Selection, complete
+from gateway.contract.tables import (
+    AT_MOST,
+    Filter,
+    Order,
+    Row,
+    Selection,
+    TooManyRows,
+    complete,
+)
 from gateway.errors import InvalidReply
 
 _GLOB: Final = frozenset("*?[")
@@ -50,7 +59,7 @@ class Statements:
     def select(self, selection: Selection) -> Select[Any]:
         """The rows of `selection`."""
         names = selection.columns or tuple(self._shape.columns)
-        asked = select(*(self._table.c[name] for name in names))
+        asked = select(*self._named(names))
         return (
             asked.where(self._where(selection.filters))
             .order_by(*map(self._term, complete(selection.order)))
@@ -66,11 +75,15 @@ class Statements:
     def update(self, filters: Sequence[Filter], values: Row) -> ReturningUpdate[Any]:
         """Change the rows that match; answers all of them."""
         changed = update(self._table).where(self._where(filters)).values(values)
-        return changed.returning(*self._table.c)
+        return changed.returning(*self._named(self._shape.columns))
 
     def delete(self, filters: Sequence[Filter]) -> ReturningDelete[Any]:
         """Remove the rows that match; answers all of them."""
-        return delete(self._table).where(self._where(filters)).returning(*self._table.c)
+        return (
+            delete(self._table)
+            .where(self._where(filters))
+            .returning(*self._named(self._shape.columns))
+        )
 
     def new(self, row: Mapping[str, Any], now: datetime) -> Row:
         """A row with every column, as the database takes it."""
@@ -97,6 +110,10 @@ class Statements:
         except (ValueError, OverflowError) as error:
             raise InvalidReply("The workspace holds a value that its column cannot.") from error
 
+    def _named(self, names: Iterable[str]) -> list[Label[Any]]:
+        """The columns under the names of the contract, whatever the database calls them."""
+        return [self._table.c[name].label(name) for name in names]
+
     def _where(self, filters: Sequence[Filter]) -> ColumnElement[bool]:
         return and_(true(), *map(self._condition, filters))
 
@@ -114,10 +131,19 @@ class Statements:
             case ("like" | "ilike" as word, pattern):
                 return self._like(column, pattern, is_exact=word == "like")
             case (word, value):
+                compared = column if word in {"eq", "neq"} else self._comparable(asked.column)
                 comparison: ColumnElement[bool] = _COMPARISONS[word](
-                    column, stored(declared, value)
+                    compared, stored(declared, value)
                 )
                 return comparison
+
+    def _comparable(self, name: str) -> ColumnElement[Any]:
+        """The column as it is put in order: text by code points. The workspace's own tables say
+        so themselves; those of entities do not, and SQLite does it anyway."""
+        column: ColumnElement[Any] = self._table.c[name]
+        is_text = self._shape.columns[name].kind == "text"
+        is_bare = self._shape.entity is not None and not self._is_sqlite
+        return column.collate("C") if is_text and is_bare else column
 
     def _like(
         self, column: ColumnElement[Any], pattern: str, *, is_exact: bool
@@ -130,8 +156,24 @@ class Statements:
         return column.like(pattern, escape="\\")
 
     def _term(self, order: Order) -> UnaryExpression[Any]:
-        column = self._table.c[order.column]
+        column = self._comparable(order.column)
         return (column.asc() if order.is_ascending else column.desc()).nulls_last()
+
+
+async def refuse_many(
+    connection: AsyncConnection, statements: Statements, filters: Sequence[Filter]
+) -> None:
+    """Raises `TooManyRows` where more rows match than one call may change."""
+    if (await connection.execute(statements.count(filters))).scalar_one() > AT_MOST:
+        raise TooManyRows
+
+
+def changed_rows(statements: Statements, found: Iterable[Mapping[Any, Any]]) -> list[Row]:
+    """The rows by primary key; rows that came meanwhile count too."""
+    rows = [statements.answered(row) for row in found]
+    if len(rows) > AT_MOST:
+        raise TooManyRows
+    return sorted(rows, key=lambda row: str(row[KEY]))
 
 
 def stored(column: Column, value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from types import TracebackType
 from typing import Any, Final, TypeVar
 
 import httpx2
@@ -20,6 +22,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from gateway.transports.bounds import META_PREFIX
 from gateway.transports.mcp.server import SERVER_NAME, Context
 from gateway.transports.stdio import run_on_stdio
 
@@ -27,7 +30,15 @@ _T = TypeVar("_T")
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
-_TIMEOUT: Final = httpx2.Timeout(30.0, read=300.0)
+_CONNECT_SECONDS: Final = 30.0
+ANSWER_SECONDS: Final = 300.0
+"""How long the remote may take for an answer, unless the host's configuration says less."""
+_LIMITS: Final = httpx2.Limits(
+    # The remote has its own limit of calls, and says so when it is reached.
+    max_connections=None,
+    # The remote closes what is idle for five seconds: never reuse what it may be closing.
+    keepalive_expiry=2.0,
+)
 _REASONS: Final = {
     401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
     421: "it is not known by this name (421). Add the name to its setting allowed_hosts",
@@ -36,12 +47,34 @@ _REASONS: Final = {
 
 
 class RemoteGateway:
-    """A gateway elsewhere. Each request connects anew, so a restart there is no matter here."""
+    """A gateway elsewhere, to be entered with `async with`.
 
-    def __init__(self, url: str, key: str | None) -> None:
+    One HTTP client, with one TLS context, serves all requests. Each request stands for itself in
+    the protocol, so that it does not matter when the remote restarts.
+    """
+
+    def __init__(self, url: str, key: str | None, answer_seconds: float = ANSWER_SECONDS) -> None:
         self._url = url
-        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._answer_seconds = answer_seconds
         self._mode = "auto"
+        self._http = httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=answer_seconds),
+            limits=_LIMITS,
+            event_hooks={"response": [_note_refusal]},
+        )
+
+    async def __aenter__(self) -> "RemoteGateway":
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
 
     async def list_tools(self, cursor: str | None) -> ListToolsResult:
         """The remote's tools. Raises `MCPError`, the remote's or one that says what is wrong."""
@@ -50,9 +83,9 @@ class RemoteGateway:
     async def call_tool(self, params: CallToolRequestParams) -> CallToolResult:
         """The remote's answer to a call. Raises `MCPError`, as `list_tools` does."""
         # Not `client.call_tool`: it lists all tools first, to check what the remote has checked.
-        request = CallToolRequest(
-            params=CallToolRequestParams(name=params.name, arguments=params.arguments)
-        )
+        bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
+        known = {"name": params.name, "arguments": params.arguments, "_meta": bounds or None}
+        request = CallToolRequest(params=CallToolRequestParams.model_validate(known))
         result = await self._ask(
             lambda client: client.session.send_request(request, CallToolResult)
         )
@@ -62,34 +95,52 @@ class RemoteGateway:
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
         last_refusal = _LastRefusal()
+        # The tasks that send for this request inherit it; those of other requests have their own.
+        token = _last_refusal.set(last_refusal)
         try:
-            async with self._connected(last_refusal) as client:
+            async with self._connected() as client:
                 return await question(client)
         except Exception as error:
             # The next request finds out anew which era the remote speaks.
             self._mode = "auto"
-            raise _explained(error, last_refusal.reason, self._url) from error
+            raise self._explained(error, last_refusal.reason) from error
+        finally:
+            _last_refusal.reset(token)
+
+    def _explained(self, error: Exception, refusal: str | None) -> MCPError:
+        """What went wrong, in words for the person in front of the host."""
+        cause = next(_causes(error))
+        if isinstance(cause, httpx2.ReadTimeout):
+            return self._failed(f"it did not answer within {self._answer_seconds:g} seconds")
+        if isinstance(cause, httpx2.TransportError | OSError):
+            return self._failed(f"it cannot be reached ({type(cause).__name__})")
+        if refusal is not None:
+            return self._failed(refusal)
+        if isinstance(cause, MCPError):
+            return cause
+        return self._failed(f"{type(cause).__name__}: {cause}")
+
+    def _failed(self, reason: str) -> MCPError:
+        return MCPError(INTERNAL_ERROR, f"The gateway at {self._url} did not serve this: {reason}.")
 
     @asynccontextmanager
-    async def _connected(self, last_refusal: "_LastRefusal") -> AsyncIterator[Client]:
-        async with (
-            httpx2.AsyncClient(
-                headers=self._headers,
-                timeout=_TIMEOUT,
-                event_hooks={"response": [last_refusal.note]},
-            ) as http,
-            Client(
-                streamable_http_client(self._url, http_client=http), mode=self._mode, cache=None
-            ) as client,
-        ):
+    async def _connected(self) -> AsyncIterator[Client]:
+        transport = streamable_http_client(self._url, http_client=self._http)
+        async with Client(transport, mode=self._mode, cache=None) as client:
             is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
             self._mode = client.protocol_version if is_modern else "legacy"
             yield client
 
 
-async def serve_bridge(url: str, key: str | None, version: str, *, max_message_bytes: int) -> None:
-    """Serve the tools of the gateway at `url` on stdio, until the host closes standard input."""
-    await run_on_stdio(build_bridge(RemoteGateway(url, key), version), max_message_bytes)
+async def serve_bridge(
+    url: str, key: str | None, version: str, *, max_message_bytes: int, answer_seconds: float
+) -> None:
+    """Serve the tools of the gateway at `url` on stdio, until the host closes standard input.
+
+    The remote may take `answer_seconds` for an answer.
+    """
+    async with RemoteGateway(url, key, answer_seconds) as remote:
+        await run_on_stdio(build_bridge(remote, version), max_message_bytes)
 
 
 def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
@@ -111,15 +162,19 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
 
 
 class _LastRefusal:
-    """Why the last answer of the remote is none in the protocol, where the SDK does not tell."""
+    """Why the last answer to a request is none in the protocol, where the SDK does not tell."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
 
-    async def note(self, response: httpx2.Response) -> None:
-        """Look at an answer before the SDK does."""
-        if response.request.method == "POST":
-            self.reason = await _refusal(response)
+
+_last_refusal: ContextVar[_LastRefusal] = ContextVar("last_refusal")
+
+
+async def _note_refusal(response: httpx2.Response) -> None:
+    """Look at an answer before the SDK does."""
+    if response.request.method == "POST":
+        _last_refusal.get().reason = await _refusal(response)
 
 
 async def _refusal(response: httpx2.Response) -> str | None:
@@ -137,22 +192,6 @@ async def _refusal(response: httpx2.Response) -> str | None:
     if response.is_server_error:
         return f"{what}. Try again later, or see its log"
     return f"{what}, so there is no MCP endpoint there. The URL should end in /mcp"
-
-
-def _explained(error: Exception, refusal: str | None, url: str) -> MCPError:
-    """What went wrong, in words for the person in front of the host."""
-    cause = next(_causes(error))
-    if isinstance(cause, httpx2.TransportError | OSError):
-        return _failed(url, f"it cannot be reached ({type(cause).__name__})")
-    if refusal is not None:
-        return _failed(url, refusal)
-    if isinstance(cause, MCPError):
-        return cause
-    return _failed(url, f"{type(cause).__name__}: {cause}")
-
-
-def _failed(url: str, reason: str) -> MCPError:
-    return MCPError(INTERNAL_ERROR, f"The gateway at {url} did not serve this: {reason}.")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -1,13 +1,12 @@
 """One HTTP/1.1 connection: what is refused before there is a request that the edge could judge."""
 
 import asyncio
-import re
+from collections import deque
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, cast
 
-import msgspec
-from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
-from msgspec import Struct
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from httptools import HttpParserError
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.errors import (
     CallerError,
@@ -16,34 +15,29 @@ from gateway.errors import (
     LimitExceeded,
     MalformedRequest,
 )
-from gateway.transports.asgi import Headers, new_request_id, with_safety_headers
+from gateway.limits.addresses import address_of, group_of
+from gateway.limits.budgets import BodyCharge
+from gateway.transports.connection_limits import ConnectionLimits, shared_by
+from gateway.transports.head import HeadProtocol
 from gateway.transports.problem_kinds import BodyTooSlow
-from gateway.transports.problems import PROBLEM_JSON, problem_headers, problem_of
+from gateway.transports.raw_answer import raw_answer
+from gateway.transports.request_body import is_body_of_caller
 
-_ABSOLUTE: Final = re.compile(rb"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
-_CLOSE: Final = (b"connection", b"close")
-_LINGER_SECONDS: Final = 1.0
 _NEVER: Final = float("inf")
 
 
-class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """What a client may cost before it has sent one whole request head."""
+class _Exit:
+    """The transport as an application's answer sees it: closing is the connection's affair."""
 
-    max_head_bytes: int = 36 * 1024
-    """Request line and headers as they arrive, or anything else between two pieces of a body. The
-    edge's own limit is exact, and lower: here line ends count too."""
-    head_deadline_seconds: float = 10.0
-    """For a whole head, from the opening of the connection or the answer before."""
-    max_connections: int = 900
-    """At once. Below the 1,024 files that most systems let a process open."""
-    max_pipelined: int = 32
-    """Requests of one connection that wait for the answers before theirs."""
-    stall_seconds: float = 30.0
-    """For a client to take some of what waits for it: `stall_bytes`, or all there is."""
-    stall_bytes: int = 16 * 1024
+    __slots__ = ("close", "is_closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = close
 
 
-class Connection(HttpToolsProtocol):
+class Connection(HeadProtocol):
     """uvicorn's connection, with limits on what arrives before the application sees any of it.
 
     uvicorn calls the application once a head is complete, and reads without bound until then.
@@ -53,23 +47,44 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._shared = shared_by(self.server_state, self.limits)
+        self._host: Hashable = None
+        self._charges: deque[BodyCharge | None] = deque()
+        """For each request that is owed an answer, what its body holds."""
         self._untold = 0
         """Bytes that the parser was fed since it last told of a head or of a piece of a body."""
         self._waiting_since = self.loop.time()
         """When the client's turn began; never, while an answer is owed."""
         self._is_refused = False
+        """Whether what arrives is dropped; answers that are owed still go out."""
+        self._is_over = False
+        """Whether the last answer is out."""
+        self._dropped = 0
+        """Bytes that arrived after the last answer."""
         self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to count and to wait."""
+        """Begin to count and to wait, if there is a place."""
         super().connection_made(cast("asyncio.Transport", transport))
+        self._exit = _Exit(self.transport, self._end)
         self._watch_from(self.loop.time())
-        if len(self.connections) > self.limits.max_connections:
-            self._refuse(LimitExceeded("The gateway has as many connections as it can take."))
+        address = address_of(self.client[0]) if self.client else None
+        self._host = group_of(address)
+        is_proxy = address in self.limits.proxies
+        if not is_proxy and self._shared.opened.take(address):
+            # Too often even for a refusal: an answer costs more than the connection.
+            self.transport.abort()
+        elif not self._shared.table.admit(self, None if is_proxy else self._host):
+            self._refuse(LimitExceeded("There are as many connections as there may be."))
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop waiting, and give back what the connection held."""
+        self._shared.table.remove(self)
+        for charge in self._charges:
+            if charge is not None:
+                charge.release()
+        self._charges.clear()
         self._watch.cancel()
         self._end_stall()
         super().connection_lost(exc)
@@ -85,87 +100,61 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Read what arrived; after a refusal it is dropped."""
+        """Read what arrived; after the last answer it is dropped."""
         if self._is_refused:
+            self._drop(len(data))
             return
         self._unset_keepalive_if_required()
         self._untold += len(data)
         try:
-            self._feed(data)
+            self.feed(data)
         except HttpParserError as error:
             cause = error.__context__
             self._refuse(cause if isinstance(cause, CallerError) else MalformedRequest())
         else:
             if self._untold > self.limits.max_head_bytes:
                 self._refuse(HeadersTooLarge())
+            self._wait_for_reader()
 
-    def on_headers_complete(self) -> None:
-        """Hand the request on. Raises a `CallerError`, which the parser passes on as context."""
-        if self.parser.should_upgrade():
-            if self.parser.get_method() == b"CONNECT":
-                raise MalformedRequest("This gateway is no proxy.")
-            return
+    def check_request(self) -> None:
+        """Raise a `CallerError` when too many answers are owed."""
         if len(self.pipeline) >= self.limits.max_pipelined:
             raise MalformedRequest("Too many requests wait for the answers before theirs.")
-        if not self.url.startswith(b"/"):
-            self._take_authority()
+
+    def note_request(self) -> None:
+        """Begin to owe an answer."""
         self._untold = 0
         self._waiting_since = _NEVER
-        super().on_headers_complete()
-        # What follows the body (RFC 9112 §7.1.2) must not pass for what stood before it.
-        self.headers = []
+        self._charges.append(None)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Start to serve a request: its answer leaves by the connection's own exit."""
+        cycle.transport = cast("asyncio.Transport", self._exit)
+        super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
-        """Hand a piece of the body on."""
+        """Hand a piece of the body on. Raises `LimitExceeded` when there are too many bytes."""
         self._untold = 0
+        if self.cycle.response_complete:
+            return
+        charge = self._charges[-1]
+        if charge is None:
+            charge = self._charges[-1] = BodyCharge(self._shared.bodies, self._host)
+        if not charge.add(len(body), is_known=is_body_of_caller(self.cycle.scope)):
+            raise LimitExceeded("The bodies of requests hold as much memory as they may.")
         super().on_body(body)
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless it is there already."""
+        charge = self._charges.popleft() if self._charges else None
+        if charge is not None:
+            charge.release()
+        if self._is_over:
+            return
+        self._shared.table.touch(self)
         super().on_response_complete()
         if self.cycle.response_complete:
             self._waiting_since = self.loop.time()
-
-    def _should_upgrade(self) -> bool:
-        """Whether to leave a request alone that asks for another protocol: `_feed` reads it."""
-        return True
-
-    def _feed(self, data: bytes) -> None:
-        """Have `data` parsed; a request to change the protocol is ignored (RFC 9110 §7.8).
-
-        The parser stops before the body of such a request, so the request is given, without its
-        Upgrade header, to a new parser.
-        """
-        rest = memoryview(data)
-        while True:
-            try:
-                self.parser.feed_data(rest)
-            except HttpParserUpgrade as upgrade:
-                rest = rest[upgrade.args[0] :]
-                head = self._head_without_upgrade()
-                self.parser = HttpRequestParser(self)
-                # As uvicorn does: the answer to a last request stands, whatever follows it.
-                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-                self.parser.feed_data(head)
-            else:
-                return
-
-    def _head_without_upgrade(self) -> bytes:
-        version = self.parser.get_http_version().encode("ascii")
-        line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)
-        fields = [b"%b: %b\r\n" % field for field in self.headers if field[0] != b"upgrade"]
-        return b"".join([line, *fields, b"\r\n"])
-
-    def _take_authority(self) -> None:
-        """Let the authority of an absolute target stand for Host, as RFC 9112 §3.2.2 asks for."""
-        target = _ABSOLUTE.fullmatch(self.url)
-        if target is None:
-            raise MalformedRequest("The request target must be a path.")
-        authority, path = target.groups()
-        self.url = path if path.startswith(b"/") else b"/" + path
-        self.headers[:] = [
-            (name, authority if name == b"host" else value) for name, value in self.headers
-        ]
 
     def _watch_from(self, now: float) -> None:
         # One timer that looks again, as a timer for each request would cost each request.
@@ -198,30 +187,72 @@ class Connection(HttpToolsProtocol):
             self._stall.cancel()
             self._stall = None
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for the client: for a head, or for the rest of a body."""
+        return self._waiting_since < _NEVER or self.cycle.more_body
+
+    def yield_place(self) -> None:
+        """Close, so that another connection can take the place."""
+        self.transport.abort()
+
+    def shutdown(self) -> None:
+        """End with the server: at once, where the last answer is out."""
+        if self._is_over:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def _refuse(self, error: GatewayError) -> None:
         """Answer with `error` and close; an answer that is owed already comes in its place."""
-        self._is_refused = True
-        if self._waiting_since < _NEVER or self._may_answer_instead():
-            self.transport.write(_answer(error, self.server_state.default_headers))
-            # Closed with bytes unread, the connection would be reset, and the answer lost with it.
-            self.transport.write_eof()
-            self._watch.cancel()
-            self._watch = self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
+        if self._waiting_since < _NEVER:
+            self.transport.write(raw_answer(error, self.server_state.default_headers))
+            self._linger()
+        elif self._may_answer_instead():
+            # The application must not answer as well, and learns by this that nobody listens.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self.transport.write(raw_answer(error, self.server_state.default_headers))
+            self._linger()
         else:
+            self._is_refused = True
             self.cycle.keep_alive = False
+
+    def _end(self) -> None:
+        """Close after the last answer; where the client still sends, once it has seen it."""
+        if self.cycle.more_body:
+            self._linger()
+        else:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        # Closed with bytes unread, the connection would be reset, and the answer lost with it.
+        self._is_refused = self._is_over = True
+        self._unset_keepalive_if_required()
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._watch.cancel()
+        self._watch = self.loop.call_later(self.limits.linger_seconds, self.transport.abort)
+
+    def _drop(self, size: int) -> None:
+        self._dropped += size
+        if self._dropped > self.limits.linger_bytes:
+            self.transport.abort()
+
+    def _wait_for_reader(self) -> None:
+        """Read no more of a body before the application has taken what is there."""
+        if self._waiting_since == _NEVER and self.cycle.more_body and self.cycle.body:
+            self.flow.pause_reading()
 
     def _may_answer_instead(self) -> bool:
         """Whether the application's answer can be replaced: that to a request still arriving."""
         return self.cycle.more_body and not self.cycle.response_started and not self.pipeline
 
 
-def _answer(error: GatewayError, default_headers: Headers) -> bytes:
-    """A whole answer to a request of which no more than `error` is known."""
-    request_id = new_request_id()
-    problem = problem_of(error, request_id)
-    body = msgspec.json.encode(problem)
-    own = [(b"content-type", PROBLEM_JSON), (b"content-length", b"%d" % len(body)), _CLOSE]
-    own += [field for field in problem_headers(error) if field != _CLOSE]
-    fields = with_safety_headers([*default_headers, *own], request_id)
-    lines = [b"%b: %b\r\n" % field for field in fields]
-    return b"".join([STATUS_LINE[problem.status], *lines, b"\r\n", body])
+def limited(given: ConnectionLimits) -> type[Connection]:
+    """The class of connections with the limits `given`, as uvicorn wants to have it."""
+
+    class Limited(Connection):
+        limits = given
+
+    return Limited

@@ -7,6 +7,7 @@ from gateway.auth.principal import Credentials
 from gateway.contract import bearer
 from gateway.errors import Unauthenticated
 from gateway.transports.asgi import Scope, header_values
+from gateway.transports.peers import peer_at
 
 _BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
 _LONGEST: Final = max(bearer.LENGTHS)
@@ -20,8 +21,17 @@ def credentials_of(scope: Scope) -> Credentials:
     """
     values = header_values(scope, b"authorization")
     if not values:
-        return Credentials()
+        return Credentials(peer=peer_at(scope))
     match = _BEARER.fullmatch(values[0])
     if match is None or len(values) > 1 or len(match[1]) > _LONGEST:
         raise Unauthenticated(presented=True)
-    return Credentials(bearer=match[1].decode("ascii"))
+    return Credentials(bearer=match[1].decode("ascii"), peer=peer_at(scope))
+
+
+def shown_credentials(scope: Scope) -> Credentials:
+    """What the request shows, to be judged where the call is recorded: nobody's if malformed."""
+    try:
+        return credentials_of(scope)
+    except Unauthenticated:
+        # Something, but nobody's.
+        return Credentials(bearer="", peer=peer_at(scope))

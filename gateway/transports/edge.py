@@ -17,10 +17,11 @@ from gateway.errors import (
     HeadersTooLarge,
     MalformedRequest,
     MisdirectedRequest,
-    PayloadTooLarge,
     Stopping,
+    UnknownPath,
     UnsupportedMediaType,
 )
+from gateway.limits.strangers import Strangers
 from gateway.observability.logs import request_id as logged_request_id
 from gateway.transports.asgi import (
     App,
@@ -32,11 +33,15 @@ from gateway.transports.asgi import (
     Send,
     name_request,
     new_request_id,
+    request_id_of,
     with_safety_headers,
 )
 from gateway.transports.hosts import HostRules
-from gateway.transports.problem_kinds import BodyTooSlow
+from gateway.transports.open_paths import OpenPaths
+from gateway.transports.peers import Peers
+from gateway.transports.problem_kinds import BadFraming
 from gateway.transports.problems import send_problem
+from gateway.transports.request_body import RequestBody
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)
@@ -49,15 +54,21 @@ _SINGLE: Final = (
     b"x-request-id",
 )
 _CASELESS: Final = (b"host", b"origin")
-_CALLED: Final = ("/v1/", "/mcp")
+_CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
 """Paths whose doors answer HEAD themselves; a stream would never come to its end."""
+_BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_DOTS: Final = frozenset({".", ".."})
 
 
 class EdgeRules(Struct, frozen=True, kw_only=True):
     """How large, how slow and from where a request may be."""
 
     hosts: HostRules
+    peers: Peers = Peers()
+    """Who is believed to be whom."""
+    strangers: Strangers | None = None
+    """Counts requests without a valid key; None counts none."""
     max_body_bytes: int = 1024 * 1024
     body_deadline_seconds: float = 10.0
     """For the whole body, from the moment the gateway starts to read it."""
@@ -72,6 +83,7 @@ class Edge:
     def __init__(self, app: App, rules: EdgeRules) -> None:
         self._app = app
         self._rules = rules
+        self._strangers = OpenPaths(rules.strangers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection; WebSockets are refused, the lifespan passes through."""
@@ -86,12 +98,16 @@ class Edge:
         scope["headers"] = _plain(scope["headers"])
         request_id = _request_id(scope["headers"])
         name_request(scope, request_id)
+        self._rules.peers.note(scope)
         # One task serves one request, so its context ends with it.
         logged_request_id.set(request_id)
-        answer = _Answer(send, request_id, has_body=scope["method"] != "HEAD")
-        body = _Body(receive, self._rules)
+        answer = _Answer(scope, send, self._strangers)
+        body = RequestBody(
+            scope, receive, self._rules.max_body_bytes, self._rules.body_deadline_seconds
+        )
         try:
             self._inspect(scope)
+            await self._strangers.admit(scope)
             await self._app(_asked_as_get(scope), body.receive, answer.send)
         except ClientGone:
             return
@@ -108,11 +124,12 @@ class Edge:
         """Raise a `CallerError` when the request may go no further."""
         self._check_size(scope)
         single = _singles(scope["headers"])
+        _check_framing(scope["method"], single)
         _check_path(scope.get("raw_path") or b"")
+        _check_segments(scope["path"])
         self._check_names(single)
         if single.get(b"content-encoding", b"identity").lower() != b"identity":
             raise UnsupportedMediaType
-        self._check_length(single)
 
     def _check_size(self, scope: Scope) -> None:
         headers: Headers = scope["headers"]
@@ -131,68 +148,23 @@ class Edge:
         if origin is not None and not self._rules.hosts.admits_origin(origin, host):
             raise ForbiddenOrigin
 
-    def _check_length(self, single: dict[bytes, bytes]) -> None:
-        text = single.get(b"content-length")
-        coding = single.get(b"transfer-encoding")
-        if coding is not None and coding.lower() != b"chunked":
-            raise MalformedRequest("Transfer-Encoding must be chunked, and nothing else.")
-        if text is None:
-            return
-        if coding is not None:
-            raise MalformedRequest("Content-Length and Transfer-Encoding exclude each other.")
-        if not text.isdigit():
-            raise MalformedRequest("Content-Length must be a whole number.")
-        length = int(text) if len(text) < 20 else self._rules.max_body_bytes + 1
-        if length > self._rules.max_body_bytes:
-            raise PayloadTooLarge(_too_large(self._rules))
-
-
-class _Body:
-    """The request body as it arrives, cut off when it is too large or too slow."""
-
-    def __init__(self, receive: Receive, rules: EdgeRules) -> None:
-        self._receive = receive
-        self._rules = rules
-        self._size = 0
-        self._deadline: float | None = None
-        self.is_complete = False
-
-    async def receive(self) -> Message:
-        """The next message. Raises `PayloadTooLarge` or `BodyTooSlow`."""
-        if self.is_complete:
-            return await self._receive()
-        message = await self._next()
-        if message["type"] != "http.request":
-            return message
-        self._size += len(message.get("body", b""))
-        if self._size > self._rules.max_body_bytes:
-            raise PayloadTooLarge(_too_large(self._rules))
-        self.is_complete = not message.get("more_body", False)
-        return message
-
-    async def _next(self) -> Message:
-        if self._deadline is None:
-            loop = asyncio.get_running_loop()
-            self._deadline = loop.time() + self._rules.body_deadline_seconds
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                return await self._receive()
-        except TimeoutError:
-            raise BodyTooSlow from None
-
 
 class _Answer:
     """Adds what every answer carries, leaves out what none to HEAD has, knows if one has begun."""
 
-    def __init__(self, send: Send, request_id: str, *, has_body: bool) -> None:
+    def __init__(self, scope: Scope, send: Send, strangers: OpenPaths) -> None:
+        self._scope = scope
         self._send = send
-        self._request_id = request_id
-        self._has_body = has_body
+        self._strangers = strangers
+        self._request_id = request_id_of(scope)
+        self._has_body = scope["method"] != "HEAD"
         self.is_started = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.is_started = True
+            if message["status"] >= 400:
+                await self._strangers.note_refusal(self._scope, message["status"])
             headers = with_safety_headers(message.get("headers", ()), self._request_id)
             message = {**message, "headers": headers}
         elif not self._has_body:
@@ -200,7 +172,7 @@ class _Answer:
         await self._send(message)
 
 
-def _cut_off(scope: Scope, body: _Body) -> Stopping:
+def _cut_off(scope: Scope, body: RequestBody) -> Stopping:
     """The end of a request whose answer the server waits for no longer."""
     stopping = Stopping()
     if scope["path"].startswith(_CALLED) and body.is_complete:
@@ -244,6 +216,27 @@ def _singles(headers: Headers) -> dict[bytes, bytes]:
     return found
 
 
+def _check_framing(method: str, single: dict[bytes, bytes]) -> None:
+    """Refuse a body whose end two readers could see in different places (RFC 9112 §6)."""
+    length = single.get(b"content-length")
+    coding = single.get(b"transfer-encoding")
+    if coding is not None and coding.lower() != b"chunked":
+        raise BadFraming("Transfer-Encoding must be chunked, and nothing else.")
+    if length is not None and coding is not None:
+        raise BadFraming("Content-Length and Transfer-Encoding exclude each other.")
+    if length is not None and not length.isdigit():
+        raise BadFraming("Content-Length must be a whole number.")
+    has_body = coding is not None or bool((length or b"").strip(b"0"))
+    if has_body and method in _BODILESS:
+        raise BadFraming(f"{method} takes no body.")
+
+
+def _check_segments(path: str) -> None:
+    """Refuse paths that a router could read as others: with empty segments, or dots for one."""
+    if "//" in path or ("/." in path and not _DOTS.isdisjoint(path.split("/"))):
+        raise UnknownPath
+
+
 def _check_path(raw_path: bytes) -> None:
     """Refuse escapes that two readers could understand differently."""
     if b"%" not in raw_path:
@@ -255,7 +248,3 @@ def _check_path(raw_path: bytes) -> None:
         raise MalformedRequest("The path is not valid UTF-8.") from None
     if b"\0" in path or _ESCAPED_SEPARATOR.search(raw_path):
         raise MalformedRequest("The path holds an escaped separator, dot or NUL.")
-
-
-def _too_large(rules: EdgeRules) -> str:
-    return f"The request body is larger than {rules.max_body_bytes} bytes."

@@ -13,15 +13,14 @@ from gateway.transports.asgi import (
     Scope,
     Send,
     header_values,
-    read_body,
     request_id_of,
     respond,
 )
+from gateway.transports.credentials import shown_credentials
 from gateway.transports.following import Asked, Followers
 from gateway.transports.mcp.fast import while_connected
 from gateway.transports.negotiation import require_accept
 from gateway.transports.problems import log_failure, send_problem
-from gateway.transports.rest import shown_credentials
 
 EVENT_STREAM: Final = "text/event-stream"
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")
@@ -47,7 +46,7 @@ class EventDoor:
             if scope["method"] == "OPTIONS":
                 await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
                 return
-            await read_body(receive)
+            # There is no body: the edge refuses one.
             await while_connected(self._follow(scope, answer), receive)
         except ClientGone:
             return

@@ -6,16 +6,18 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from typing import Final
 
 import uvicorn
+from msgspec import Struct
 
 from gateway.errors import AddressInUse, ConfigurationError
 from gateway.transports.asgi import App
-from gateway.transports.connection import Connection
+from gateway.transports.connection import limited
+from gateway.transports.connection_limits import ConnectionLimits
 
 _BACKLOG: Final = 2048
-_GRACE_SECONDS: Final = 10
 _LAST_WORDS_SECONDS: Final = 1
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -47,6 +49,17 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class StopPlan(Struct, frozen=True, kw_only=True):
+    """How serving ends: readiness first, then new connections, streams, and calls under way."""
+
+    announce: Callable[[], float] = lambda: 0.0
+    """Turns readiness red; how many seconds to go on serving after that."""
+    end_streams: Callable[[], None] = lambda: None
+    """Ends the streams that would otherwise last for the whole grace."""
+    grace_seconds: float = 10.0
+    """For calls under way."""
+
+
 class _Server(uvicorn.Server):
     """uvicorn, telling when it can serve, and leaving the process to end by itself."""
 
@@ -54,11 +67,12 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         on_ready: Callable[[], None],
-        on_stopping: Callable[[], None],
+        plan: StopPlan,
     ) -> None:
         super().__init__(config)
         self._on_ready = on_ready
-        self._on_stopping = on_stopping
+        self._plan = plan
+        self._notice: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -67,7 +81,9 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop; calls that the grace did not suffice for get to say so to their callers."""
-        self._on_stopping()
+        if self._notice is not None:
+            self._notice.cancel()
+        self._plan.end_streams()
         await super().shutdown(sockets)
         tasks = self.server_state.tasks
         if self.force_exit:
@@ -89,7 +105,7 @@ class _Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
         for number in numbers:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+            loop.add_signal_handler(number, self._stop, number)
         try:
             yield
         finally:
@@ -97,21 +113,33 @@ class _Server(uvicorn.Server):
             # audit log, must not end half-way because somebody asks twice.
             loop.remove_signal_handler(signal.SIGINT)
 
+    def _stop(self, number: int) -> None:
+        """End on a signal: on the first SIGTERM, only once whoever sends requests could know."""
+        is_first = self._notice is None and not self.should_exit
+        seconds = self._plan.announce() if is_first else 0.0
+        if number == signal.SIGTERM and seconds:
+            loop = asyncio.get_running_loop()
+            self._notice = loop.call_later(seconds, self.handle_exit, number, None)
+        else:
+            self.handle_exit(number, None)
+
+
+_USUAL_LIMITS: Final = ConnectionLimits()
+_AT_ONCE: Final = StopPlan()
+
 
 async def serve_http(
     app: App,
     listener: socket.socket,
     on_ready: Callable[[], None],
-    on_stopping: Callable[[], None] = lambda: None,
+    plan: StopPlan = _AT_ONCE,
+    limits: ConnectionLimits = _USUAL_LIMITS,
 ) -> None:
-    """Serve `app` until a signal to stop; calls under way get `_GRACE_SECONDS` to end.
-
-    `on_stopping` ends the streams that would otherwise last for the whole grace.
-    """
+    """Serve `app` until a signal to stop, and then as `plan` says."""
     config = uvicorn.Config(
         app,
         loop="none",
-        http=Connection,
+        http=limited(limits),
         ws="none",
         lifespan="on",
         backlog=_BACKLOG,
@@ -119,7 +147,8 @@ async def serve_http(
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        # uvicorn counts whole seconds; nothing is lost by one more.
+        timeout_graceful_shutdown=ceil(plan.grace_seconds),
     )
     with listener:
-        await _Server(config, on_ready, on_stopping).serve(sockets=[listener])
+        await _Server(config, on_ready, plan).serve(sockets=[listener])

@@ -24,11 +24,13 @@ class Readiness(Struct, frozen=True, kw_only=True):
     upstreams: Mapping[str, UpstreamState]
     problems: tuple[str, ...] = ()
     """Everything that is wrong, in words for the operator, without secrets."""
+    stopping: bool = False
+    """Whether the gateway was told to stop; it serves on for a while."""
 
     @property
     def status(self) -> Literal["ready", "degraded", "not ready"]:
         """`degraded`: calls to an upstream with a problem fail, all others are served."""
-        if self.store != "ok":
+        if self.store != "ok" or self.stopping:
             return "not ready"
         return "degraded" if self.problems else "ready"
 
@@ -56,6 +58,17 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
         return _json(503 if readiness.status == "not ready" else 200, report)
 
     return [healthz, readyz]
+
+
+def health_alias() -> HTTPRouteHandler:
+    """`/health`: `/healthz` in the words of the base server's document."""
+
+    @get("/health", name="health")
+    async def health() -> Response[bytes]:
+        """Tell that the process answers."""
+        return _json(200, {"status": "healthy"})
+
+    return health
 
 
 def _json(status: int, value: object) -> Response[bytes]:

@@ -1,5 +1,7 @@
 """What an operator sees and does of endpoints: `/operator/endpoints`."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -65,24 +67,24 @@ def _reading(
     @get("/operator/endpoints", name="operator_endpoints")
     async def list_endpoints(request: AnyRequest) -> Response[bytes]:
         """Every endpoint, without its secrets."""
-        await desk.admit(request)
-        return answer({"items": [_shown(each) for each in await book.list()], "next": None})
+        async with desk.open(request, "endpoints.list"):
+            return answer({"items": [_shown(each) for each in await book.list()], "next": None})
 
     @get(_PATH, name="operator_endpoint")
     async def show_endpoint(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """One endpoint."""
-        await desk.admit(request)
-        return answer(_shown(await _found(book, endpoint_id)))
+        async with desk.open(request, "endpoints.show", endpoint_id=endpoint_id):
+            return answer(_shown(await _found(book, endpoint_id)))
 
     @get(f"{_PATH}/deliveries", name="operator_deliveries")
     async def list_deliveries(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """What was and is to be delivered to it, the newest first."""
-        await desk.admit(request)
-        asked = query_of(request, DeliveryQuery)
-        endpoint = await _found(book, endpoint_id)
-        page = Page(asked.limit, asked.after)
-        found = await endpoints.deliveries(endpoint.id, page, state=asked.state)
-        return listed([msgspec.to_builtins(each) for each in found], asked.limit)
+        async with desk.open(request, "endpoints.deliveries", endpoint_id=endpoint_id):
+            asked = query_of(request, DeliveryQuery)
+            endpoint = await _found(book, endpoint_id)
+            page = Page(asked.limit, asked.after)
+            found = await endpoints.deliveries(endpoint.id, page, state=asked.state)
+            return listed([msgspec.to_builtins(each) for each in found], asked.limit)
 
     return [list_endpoints, show_endpoint, list_deliveries]
 
@@ -91,29 +93,34 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
     @post("/operator/endpoints", name="operator_add_endpoint")
     async def add(request: AnyRequest) -> Response[bytes]:
         """Deliver events to a URL from now on; the answer holds the secret, this once."""
-        caller = await desk.admit(request)
-        asked = await body_of(request, NewEndpoint)
-        # Not the URL: its query may hold a secret of the subscriber's.
-        told = {"event_types": list(asked.event_types), "description": asked.description}
-        await desk.record(request, caller, "operator.endpoints.add", told)
-        return _secret(await book.add(asked.url, asked.description, asked.event_types), 201)
+        async with desk.open(request, "endpoints.add") as record:
+            asked = await body_of(request, NewEndpoint)
+            # Not the URL: its query may hold a secret of the subscriber's.
+            record.facts = {
+                "event_types": list(asked.event_types),
+                "description": asked.description,
+            }
+            await record.begin()
+            new = await book.add(asked.url, asked.description, asked.event_types)
+            record.facts = {**record.facts, "endpoint_id": new.endpoint.id}
+            return _secret(new, 201)
 
     @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
     async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """A new secret; for a while deliveries are signed with the old one too."""
-        caller = await desk.admit(request)
-        asked = await body_of(request, Rotation)
-        endpoint = await _found(book, endpoint_id)
-        told = {"endpoint_id": endpoint.id, "grace_seconds": asked.grace_seconds}
-        await desk.record(request, caller, "operator.endpoints.rotate", told)
-        return _secret(_there(await book.rotate(endpoint.id, asked.grace_seconds)), 200)
+        async with desk.open(request, "endpoints.rotate", endpoint_id=endpoint_id) as record:
+            asked = await body_of(request, Rotation)
+            record.facts = {**record.facts, "grace_seconds": asked.grace_seconds}
+            endpoint = await _found(book, endpoint_id)
+            await record.begin()
+            return _secret(_there(await book.rotate(endpoint.id, asked.grace_seconds)), 200)
 
     @delete(_PATH, name="operator_remove_endpoint", status_code=200)
     async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Forget an endpoint, and cancel what waits for it."""
-        endpoint = await _taken_up(desk, book, request, endpoint_id, "remove")
-        await book.remove(endpoint.id)
-        return answer({"id": endpoint.id, "removed": True})
+        async with _changing(desk, book, request, endpoint_id, "remove") as endpoint:
+            await book.remove(endpoint.id)
+            return answer({"id": endpoint.id, "removed": True})
 
     return [add, rotate, remove]
 
@@ -121,37 +128,38 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
 def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
     async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Send a test event now, and tell the class of the answer, no more."""
-        endpoint = await _taken_up(desk, book, request, endpoint_id, "test")
-        outcome = _there(await book.test(endpoint.id))
-        return answer({"id": endpoint.id, "outcome": outcome, "is_success": outcome == _ANSWERED})
+        """Send a test event now, and report the class of the answer, no more."""
+        async with _changing(desk, book, request, endpoint_id, "test") as endpoint:
+            outcome = _there(await book.test(endpoint.id))
+            is_success = outcome == _ANSWERED
+            return answer({"id": endpoint.id, "outcome": outcome, "is_success": is_success})
 
     @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
     async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver nothing to it any more."""
-        endpoint = await _taken_up(desk, book, request, endpoint_id, "disable")
-        await book.disable(endpoint.id)
-        return answer(_shown(await _found(book, endpoint.id)))
+        async with _changing(desk, book, request, endpoint_id, "disable") as endpoint:
+            await book.disable(endpoint.id)
+            return answer(_shown(await _found(book, endpoint.id)))
 
     @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
     async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver to it again."""
-        endpoint = await _taken_up(desk, book, request, endpoint_id, "enable")
-        await book.enable(endpoint.id)
-        return answer(_shown(await _found(book, endpoint.id)))
+        async with _changing(desk, book, request, endpoint_id, "enable") as endpoint:
+            await book.enable(endpoint.id)
+            return answer(_shown(await _found(book, endpoint.id)))
 
     return [test, disable, enable]
 
 
-async def _taken_up(
+@asynccontextmanager
+async def _changing(
     desk: OperatorDesk, book: EndpointBook, request: AnyRequest, endpoint_id: str, verb: str
-) -> Endpoint:
+) -> AsyncIterator[Endpoint]:
     """The endpoint to which something is about to be done, by somebody who may, on record."""
-    caller = await desk.admit(request)
-    endpoint = await _found(book, endpoint_id)
-    told = {"endpoint_id": endpoint.id}
-    await desk.record(request, caller, f"operator.endpoints.{verb}", told)
-    return endpoint
+    async with desk.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
+        endpoint = await _found(book, endpoint_id)
+        await record.begin()
+        yield endpoint
 
 
 async def _found(book: EndpointBook, endpoint_id: str) -> Endpoint:

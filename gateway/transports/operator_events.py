@@ -34,15 +34,18 @@ def event_routes(desk: OperatorDesk, log: EventLog) -> list[HTTPRouteHandler]:
     @get("/operator/events", name="operator_events")
     async def list_events(request: AnyRequest) -> Response[bytes]:
         """Events after a position, oldest first, and the position to go on from."""
-        await desk.admit(request)
-        asked = query_of(request, EventQuery)
-        _, newest = await log.bounds()
-        if asked.after is None:
-            return answer({"items": [], "next": newest})
-        wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
-        found = await log.after(asked.after, asked.limit, wanted.types)
-        # Of other types there may be more behind what was found, so only a full page ends there.
-        ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
-        return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})
+        async with desk.open(request, "events.list", is_poll=True):
+            return await _events(log, query_of(request, EventQuery))
 
     return [list_events]
+
+
+async def _events(log: EventLog, asked: EventQuery) -> Response[bytes]:
+    _, newest = await log.bounds()
+    if asked.after is None:
+        return answer({"items": [], "next": newest})
+    wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
+    found = await log.after(asked.after, asked.limit, wanted.types)
+    # Of other types there may be more behind what was found, so only a full page ends there.
+    ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
+    return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})

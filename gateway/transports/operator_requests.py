@@ -1,60 +1,105 @@
-"""An operator's requests: who asks, what for, and what is written down before it is done."""
+"""An operator's requests: who asks, what for, and the one audit record of what became of it."""
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request, Response
 from msgspec import Struct
 
-from gateway.audit.log import Act, AuditLog
+from gateway.audit.log import AuditLog, OpenRecord
+from gateway.audit.redaction import printable
 from gateway.auth.authorize import Policy
-from gateway.auth.principal import Identification, Principal
+from gateway.auth.principal import Identification
 from gateway.contract import jsontext
 from gateway.contract.pointers import pointer_of
 from gateway.contract.scopes import OPERATE
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
 from gateway.transports.asgi import request_id_of
-from gateway.transports.credentials import credentials_of
+from gateway.transports.credentials import shown_credentials
+from gateway.transports.request_body import take_body_of_caller
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
+MAX_BODY_BYTES: Final = 2**20
+"""Of a request: what operators send are ids, choices and an address."""
 _STEP: Final = re.compile(r"[A-Za-z0-9_]+")
 """A member or an index in msgspec's spelling of a place, `$.event_types[0]`."""
 _QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
 """The value that msgspec repeats: an answer tells the mistake, and never what was sent."""
 _T = TypeVar("_T")
+_POLL_SECONDS: Final = 60.0
+_MAX_POLLED: Final = 1024
 
 
-class OperatorDesk(Struct, frozen=True):
-    """Lets operators in, and keeps account of what they do."""
+class OperatorRequest(Struct, frozen=True, kw_only=True):
+    """A request of an operator's, as its audit record names it."""
 
-    identification: Identification
-    policy: Policy
-    audit: AuditLog
+    request_id: str
+    operation_id: str
+    """`operator.<thing>.<verb>`."""
+    transport: str = "operator"
 
-    async def admit(self, request: AnyRequest) -> Principal:
-        """Who asks. Raises `Unauthenticated`, and `UnknownPath` to whoever is no operator."""
-        scope: Any = request.scope
-        principal = await self.identification.identify(credentials_of(scope))
-        if not self.policy.allows(principal.agent, OPERATE):
-            raise UnknownPath
-        return principal
 
-    async def record(
-        self, request: AnyRequest, caller: Principal, operation: str, arguments: Mapping[str, Any]
+class OperatorDesk:
+    """Lets operators in. Each request leaves one audit record of what became of it."""
+
+    def __init__(
+        self,
+        identification: Identification,
+        policy: Policy,
+        audit: AuditLog,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Write down what is about to be done. Raises `NotRecorded`: then it must not be."""
+        self._identification = identification
+        self._policy = policy
+        self._audit = audit
+        self._now = now
+        self._polled: dict[tuple[str, str], float] = {}
+        """When a subject's reading of a list was last recorded."""
+
+    @asynccontextmanager
+    async def open(
+        self, request: AnyRequest, verb: str, *, is_poll: bool = False, **facts: object
+    ) -> AsyncIterator[OpenRecord]:
+        """A request, from the key to its outcome; `facts` say what it is about.
+
+        `is_poll`: programs ask for this again and again, so what succeeds leaves one record per
+        key and minute. Refusals and failures always leave one.
+
+        Raises `Unauthenticated`, and `UnknownPath` to whoever is no operator: a caller without the
+        right cannot find out what there is.
+        """
         scope: Any = request.scope
-        await self.audit.act(
-            Act(
-                request_id=request_id_of(scope),
-                operation=operation,
-                caller=caller,
-                arguments=arguments,
-            )
-        )
+        asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")
+        async with self._audit.open(asked) as record:
+            record.facts = {name: _shown(value) for name, value in facts.items()}
+            principal = await self._identification.identify(shown_credentials(scope))
+            record.principal = principal
+            if not self._policy.allows(principal.agent, OPERATE):
+                raise UnknownPath
+            take_body_of_caller(scope, MAX_BODY_BYTES)
+            record.is_repeated = is_poll and self._is_recent(principal.subject, verb)
+            yield record
+
+    def _is_recent(self, subject: str, verb: str) -> bool:
+        """Whether this reading was recorded within the last minute; if not, it is now."""
+        now = self._now()
+        known = self._polled.get((subject, verb))
+        if known is not None and now - known < _POLL_SECONDS:
+            return True
+        if len(self._polled) >= _MAX_POLLED:
+            self._polled.clear()
+        self._polled[subject, verb] = now
+        return False
+
+
+def _shown(value: object) -> object:
+    """A caller's own words are cut and made printable; other values stay."""
+    return printable(value) if isinstance(value, str) else value
 
 
 def query_of(request: AnyRequest, form: type[_T]) -> _T:

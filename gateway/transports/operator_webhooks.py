@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import Meta, Struct
 
+from gateway.audit.log import OpenRecord
 from gateway.contract import jsontext
 from gateway.errors import UnknownPath, Unsuitable
 from gateway.store.base import Inbox, Queue
@@ -84,21 +85,21 @@ def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandle
     @get("/operator/webhooks", name="operator_webhooks")
     async def list_webhooks(request: AnyRequest) -> Response[bytes]:
         """The newest first, without payloads."""
-        await desk.admit(request)
-        asked = query_of(request, WebhookQuery)
-        found = await work.inbox.list(
-            Page(asked.limit, asked.after),
-            provider=asked.provider,
-            event_type=asked.event_type,
-            state=asked.state,
-        )
-        return listed([_summary(each) for each in found], asked.limit)
+        async with desk.open(request, "webhooks.list"):
+            asked = query_of(request, WebhookQuery)
+            found = await work.inbox.list(
+                Page(asked.limit, asked.after),
+                provider=asked.provider,
+                event_type=asked.event_type,
+                state=asked.state,
+            )
+            return listed([_summary(each) for each in found], asked.limit)
 
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
     async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """One webhook, with its payload and every attempt at it."""
-        await desk.admit(request)
-        return answer(await _whole(work, await _webhook(work, webhook_id)))
+        async with desk.open(request, "webhooks.show", webhook_id=webhook_id):
+            return answer(await _whole(work, await _webhook(work, webhook_id)))
 
     return [list_webhooks, show_webhook]
 
@@ -109,33 +110,28 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
     async def replay(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a webhook whose work has ended."""
-        caller = await desk.admit(request)
-        asked = await body_of(request, Redrive)
-        webhook = await _webhook(work, webhook_id)
-        told = {"webhook_id": webhook.id, "job_id": webhook.job.id, "force": asked.force}
-        await desk.record(request, caller, "operator.webhooks.replay", told)
-        return answer(await _redriven(work, webhook.job, caller.agent, force=asked.force), 202)
+        async with desk.open(request, "webhooks.replay", webhook_id=webhook_id) as record:
+            asked = await body_of(request, Redrive)
+            webhook = await _webhook(work, webhook_id)
+            record.facts = {**record.facts, "job_id": webhook.job.id, "force": asked.force}
+            return answer(await _redriven(work, webhook.job, record, force=asked.force), 202)
 
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
     async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """Judge a quarantined webhook by today's contract; it goes on when it keeps it."""
-        caller = await desk.admit(request)
-        webhook = await _webhook(work, webhook_id)
-        told = {"webhook_id": webhook.id}
-        await desk.record(request, caller, "operator.webhooks.revalidate", told)
-        verdict = await work.quarantine.reconsider(webhook.id)
-        if verdict is None:
-            raise UnknownPath(_NO_WEBHOOK)
-        if verdict.reason is not None:
-            raise Unsuitable(verdict.reason)
-        work.wake()
-        return answer(
-            {
-                "id": webhook.id,
-                "accepted": verdict.is_admitted,
-                "refusals": verdict.refusals,
-            }
-        )
+        async with desk.open(request, "webhooks.revalidate", webhook_id=webhook_id) as record:
+            webhook = await _webhook(work, webhook_id)
+            await record.begin()
+            verdict = await work.quarantine.reconsider(webhook.id)
+            if verdict is None:
+                raise UnknownPath(_NO_WEBHOOK)
+            if verdict.reason is not None:
+                raise Unsuitable(verdict.reason)
+            work.wake()
+            is_accepted = verdict.is_admitted
+            record.facts = {**record.facts, "accepted": is_accepted}
+            shown = {"id": webhook.id, "accepted": is_accepted, "refusals": verdict.refusals}
+            return answer(shown)
 
     return [replay, revalidate]
 
@@ -146,24 +142,24 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
     @get("/operator/jobs", name="operator_jobs")
     async def list_jobs(request: AnyRequest) -> Response[bytes]:
         """The newest first."""
-        await desk.admit(request)
-        asked = query_of(request, JobQuery)
-        found = await work.queue.jobs(
-            Page(asked.limit, asked.after),
-            kind=asked.kind,
-            lane=asked.lane,
-            state=asked.state,
-            is_last=asked.is_last,
-        )
-        return listed([msgspec.to_builtins(job) for job in found], asked.limit)
+        async with desk.open(request, "jobs.list"):
+            asked = query_of(request, JobQuery)
+            found = await work.queue.jobs(
+                Page(asked.limit, asked.after),
+                kind=asked.kind,
+                lane=asked.lane,
+                state=asked.state,
+                is_last=asked.is_last,
+            )
+            return listed([msgspec.to_builtins(job) for job in found], asked.limit)
 
     @get("/operator/jobs/{job_id:str}", name="operator_job")
     async def show_job(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """One job with its attempts."""
-        await desk.admit(request)
-        job = await _job(work, job_id)
-        attempts = await work.queue.attempts(job.id)
-        return answer({**msgspec.to_builtins(job), "history": attempts})
+        async with desk.open(request, "jobs.show", job_id=job_id):
+            job = await _job(work, job_id)
+            attempts = await work.queue.attempts(job.id)
+            return answer({**msgspec.to_builtins(job), "history": attempts})
 
     return [list_jobs, show_job]
 
@@ -174,22 +170,21 @@ def _ended_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
     async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a job that has ended."""
-        caller = await desk.admit(request)
-        asked = await body_of(request, Redrive)
-        job = await _job(work, job_id)
-        told = {"job_id": job.id, "force": asked.force}
-        await desk.record(request, caller, "operator.jobs.redrive", told)
-        return answer(await _redriven(work, job, caller.agent, force=asked.force), 202)
+        async with desk.open(request, "jobs.redrive", job_id=job_id) as record:
+            asked = await body_of(request, Redrive)
+            record.facts = {**record.facts, "force": asked.force}
+            job = await _job(work, job_id)
+            return answer(await _redriven(work, job, record, force=asked.force), 202)
 
     @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
     async def cancel(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """End a job that is not under way."""
-        caller = await desk.admit(request)
-        job = await _job(work, job_id)
-        await desk.record(request, caller, "operator.jobs.cancel", {"job_id": job.id})
-        if not await work.queue.cancel(job.id, caller.agent):
-            raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
-        return answer(await _job(work, job.id), 200)
+        async with desk.open(request, "jobs.cancel", job_id=job_id) as record:
+            job = await _job(work, job_id)
+            await record.begin()
+            if not await work.queue.cancel(job.id, record.agent):
+                raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
+            return answer(await _job(work, job.id), 200)
 
     return [redrive, cancel]
 
@@ -199,6 +194,10 @@ _NO_JOB: Final = "There is no job with this id."
 _WAITS: Final = "Only ended work can be repeated, and this has attempts left."
 _DONE_SINCE: Final = (
     "It was begun anew already and waits or is done, or its payload is no longer kept."
+)
+_FORGOTTEN: Final = (
+    "Its arguments are no longer kept, so it cannot be repeated: make the call anew. The setting"
+    " `job_days` says how long they are kept."
 )
 _REPEATING: Final[Mapping[str, str]] = {
     "completed": "Only `force` (--force) repeats what is done, or its payload is no longer kept.",
@@ -223,10 +222,15 @@ async def _job(work: WorkParts, job_id: str) -> Job:
     return found
 
 
-async def _redriven(work: WorkParts, job: Job, actor: str, *, force: bool) -> Mapping[str, Any]:
-    new = await work.queue.redrive(job.id, actor, force=force)
+async def _redriven(
+    work: WorkParts, job: Job, record: OpenRecord, *, force: bool
+) -> Mapping[str, Any]:
+    await record.begin()
+    new = await work.queue.redrive(job.id, record.agent, force=force)
     if new is None:
-        raise Unsuitable(_state(job, _REPEATING.get(job.state, _WAITS)))
+        forgotten = job.kind == "call" and await work.queue.call(job.id) is None
+        rule = _FORGOTTEN if forgotten else _REPEATING.get(job.state, _WAITS)
+        raise Unsuitable(_state(job, rule))
     work.wake()
     return {"job": new}
 

@@ -1,20 +1,28 @@
 """What people read in a browser: the API document, its viewer, and what each problem means."""
 
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from litestar import Request, Response, Router, get
-from litestar.datastructures import CacheControlHeader
+from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
-from litestar.static_files import create_static_files_router
 
 from gateway.errors import GatewayError, UnknownPath
+from gateway.transports.documents import Document, Documents, document_routes
 from gateway.transports.problem_kinds import PROBLEMS, ProblemKind
 
 _STATIC: Final = Path(__file__).parent / "static"
+_MEDIA_TYPES: Final = {
+    "docs.css": "text/css",
+    "docs.js": "text/javascript",
+    "favicon-32x32.png": "image/png",
+    "page.css": "text/css",
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui-bundle.js.LICENSE.txt": "text/plain",
+    "swagger-ui.css": "text/css",
+}
+"""What is served under `/docs/assets/`, and nothing else: no path of a request reaches the disk."""
 _CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -26,7 +34,7 @@ _PAGE: Final = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <link rel="icon" href="/docs/assets/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/assets/{style}">
+{styles}
 </head>
 <body>
 {body}
@@ -36,7 +44,7 @@ _PAGE: Final = """<!doctype html>
 _INDEX: Final = """<h1>Contract gateway</h1>
 <p>Tools for agents and programs, each made from its contract.</p>
 <dl>
-<dt><a href="/docs">/docs</a></dt><dd>The REST operations, to read and to try.</dd>
+<dt><a href="/docs">/docs</a></dt><dd>The REST operations of a key, to read and to try.</dd>
 <dt><a href="/openapi.json">/openapi.json</a></dt><dd>The same for programs (OpenAPI 3.1).</dd>
 <dt><a href="/asyncapi.json">/asyncapi.json</a></dt><dd>The events for programs (AsyncAPI 3.0).</dd>
 <dt><code>/events</code></dt><dd>The events as they are published (Server-Sent Events).</dd>
@@ -44,7 +52,17 @@ _INDEX: Final = """<h1>Contract gateway</h1>
 <dt><code>/mcp/&lt;connector&gt;</code></dt><dd>One connector's tools, under their bare names.</dd>
 <dt><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></dt><dd>For probes.</dd>
 </dl>"""
-_DOCS: Final = """<div id="swagger-ui"></div>
+_DOCS: Final = """<form id="key-form">
+<label for="key">Gateway key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false">
+<button>Show its tools</button>
+<button id="key-forget" type="button" hidden>Forget the key</button>
+<p id="key-status" role="status"></p>
+<p>The key is kept in this browser tab until you close the tab or forget the key.
+<code>gateway keys create AGENT</code> makes one; the administrator's first key is in
+<code>bootstrap-key</code> in the data folder of the gateway.</p>
+</form>
+<div id="swagger-ui"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/docs.js"></script>"""
 _PROBLEM: Final = """<h1>{title}</h1>
@@ -56,23 +74,8 @@ _PROBLEM: Final = """<h1>{title}</h1>
 </dl>"""
 
 
-def _document_route(path: str, name: str, text: bytes) -> HTTPRouteHandler:
-    etag = f'"{sha256(text).hexdigest()[:32]}"'
-
-    @get(path, name=name)
-    async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
-        """Serve a bundled document, byte for byte as it was generated."""
-        headers = {"etag": etag, "cache-control": "no-cache"}
-        known = request.headers.get("if-none-match", "")
-        if etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}:
-            return Response(b"", status_code=304, headers=headers, media_type="application/json")
-        return Response(text, headers=headers, media_type="application/json")
-
-    return document
-
-
-def page_routes(openapi: bytes, asyncapi: bytes) -> list[HTTPRouteHandler | Router]:
-    """`/`, `/docs`, `/openapi.json`, `/asyncapi.json`, `/problems/<slug>`; none needs a key."""
+def page_routes(documents: Documents) -> list[HTTPRouteHandler]:
+    """`/`, `/docs`, the documents, `/problems/<slug>`: no key is needed, one shows more."""
 
     @get("/", name="index")
     async def index() -> Response[bytes]:
@@ -82,7 +85,7 @@ def page_routes(openapi: bytes, asyncapi: bytes) -> list[HTTPRouteHandler | Rout
     @get("/docs", name="docs")
     async def docs() -> Response[bytes]:
         """Show the API document in Swagger UI, from local assets alone."""
-        return _html("Contract gateway: REST operations", _DOCS, style="swagger-ui.css")
+        return _html("Contract gateway: REST operations", _DOCS, "swagger-ui.css", "docs.css")
 
     @get("/problems/{slug:str}", name="problem")
     async def problem(slug: FromPath[str]) -> Response[bytes]:
@@ -92,20 +95,23 @@ def page_routes(openapi: bytes, asyncapi: bytes) -> list[HTTPRouteHandler | Rout
                 return _html(kind.title, _explain(error, kind))
         raise UnknownPath
 
-    documents = (
-        _document_route("/openapi.json", "openapi", openapi),
-        _document_route("/asyncapi.json", "asyncapi", asyncapi),
-    )
-    return [index, docs, *documents, problem, _assets()]
+    return [index, docs, *document_routes(documents), problem, _assets()]
 
 
-def _assets() -> Router:
-    return create_static_files_router(
-        path="/docs/assets",
-        directories=[_STATIC],
-        cache_control=CacheControlHeader(max_age=3600),
-        name="assets",
-    )
+def _assets() -> HTTPRouteHandler:
+    assets = {
+        name: Document((_STATIC / name).read_bytes(), media_type, "max-age=3600")
+        for name, media_type in _MEDIA_TYPES.items()
+    }
+
+    @get("/docs/assets/{name:str}", name="assets")
+    async def serve_asset(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[bytes]:
+        """Serve one file of the pages."""
+        if name not in assets:
+            raise UnknownPath
+        return assets[name].answer(request)
+
+    return serve_asset
 
 
 def _explain(error: type[GatewayError], kind: ProblemKind) -> str:
@@ -119,8 +125,9 @@ def _explain(error: type[GatewayError], kind: ProblemKind) -> str:
     )
 
 
-def _html(title: str, body: str, *, style: str = "page.css") -> Response[bytes]:
-    page = _PAGE.format(title=escape(title), style=style, body=body)
+def _html(title: str, body: str, *styles: str) -> Response[bytes]:
+    links = [f'<link rel="stylesheet" href="/docs/assets/{s}">' for s in styles or ("page.css",)]
+    page = _PAGE.format(title=escape(title), styles="\n".join(links), body=body)
     return Response(
         page.encode(), media_type="text/html", headers={"content-security-policy": _CSP}
     )

@@ -14,6 +14,10 @@ class BodyTooSlow(errors.CallerError):
     is_retryable = True
 
 
+class BadFraming(errors.MalformedRequest):
+    """Where the request ends cannot be told, or it has a body where none is expected."""
+
+
 class ProblemKind(Struct, frozen=True):
     """What all problems of one kind share."""
 
@@ -27,7 +31,7 @@ class ProblemKind(Struct, frozen=True):
     """What the caller can do about it."""
 
 
-_MEND = "Mend the request and send it again."
+_MEND = "Correct the request and send it again."
 _LATER = "Try again later."
 _LOOK = (
     "Try again later if the problem is `retryable`. If not, a write may have happened: look first."
@@ -43,6 +47,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
     errors.MalformedRequest: ProblemKind(
         400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", _MEND
+    ),
+    BadFraming: ProblemKind(
+        400,
+        "VALIDATION_ERROR",
+        "bad-framing",
+        "The request does not say clearly where it ends",
+        "Send one `Content-Length`, or `Transfer-Encoding: chunked`; with GET and HEAD, no body.",
     ),
     errors.PayloadTooLarge: ProblemKind(
         413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", _MEND
@@ -90,7 +101,11 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Add the origin to the setting `allowed_origins` if its pages may call this gateway.",
     ),
     errors.UnknownPath: ProblemKind(
-        404, "PATH_NOT_FOUND", "path-not-found", "There is nothing at this path", _MEND
+        404,
+        "PATH_NOT_FOUND",
+        "path-not-found",
+        "There is nothing at this path",
+        "Check the path, and the id in it: lists show the ids that there are.",
     ),
     errors.ForbiddenPeer: ProblemKind(
         403,

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway import errors
+from gateway.contract.hidden import visible_text
 from gateway.contract.violation import Violation
 from gateway.transports.asgi import Headers, Send, respond
-from gateway.transports.problem_kinds import PROBLEMS, BodyTooSlow, ProblemKind
+from gateway.transports.problem_kinds import PROBLEMS, BadFraming, BodyTooSlow, ProblemKind
 
 _log = logging.getLogger(__name__)
 
@@ -43,13 +44,13 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         type=f"/problems/{kind.slug}",
         title=kind.title,
         status=_status(known, kind),
-        detail=_detail(known),
+        detail=visible_text(_detail(known))[0],
         code=kind.code,
         request_id=request_id,
         retryable=known.is_retryable,
         reason=known.reason if isinstance(known, errors.ToolFailed) else UNSET,
         retry_after=UNSET if retry_after is None else retry_after,
-        errors=_violations(known) or UNSET,
+        errors=tuple(map(_visible, _violations(known))) or UNSET,
     )
 
 
@@ -75,8 +76,9 @@ def problem_headers(error: BaseException) -> Headers:
             return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]
-        case errors.PayloadTooLarge() | BodyTooSlow():
-            # The rest of the body is not read, so the connection cannot be used again.
+        case errors.PayloadTooLarge() | BodyTooSlow() | BadFraming():
+            # The rest of the body is not read, or nobody can tell where it ends, so the connection
+            # cannot be used again.
             return [(b"connection", b"close")]
         case errors.GatewayError() if (seconds := _retry_after(error)) is not None:
             return [(b"retry-after", b"%d" % seconds)]
@@ -122,6 +124,15 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             return max(1, ceil(seconds))
         case _:
             return None
+
+
+def _visible(violation: Violation) -> Violation:
+    """Pointers hold names of members, which the caller or the upstream chose."""
+    return Violation(
+        pointer=visible_text(violation.pointer)[0],
+        keyword=violation.keyword,
+        detail=visible_text(violation.detail)[0],
+    )
 
 
 def _violations(error: errors.GatewayError) -> tuple[Violation, ...]:

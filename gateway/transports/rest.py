@@ -1,11 +1,14 @@
 """The REST door: decode the request, invoke the pipeline, encode the answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-from gateway.auth.principal import Credentials
-from gateway.calls.call import Call, Invoke, Result
-from gateway.errors import CallerError, MethodNotAllowed, Unauthenticated
+from msgspec import Struct
+
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Identification, Principal
+from gateway.calls.call import UNBOUNDED, Call, Invoke, Result
+from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.asgi import (
     ClientGone,
     Receive,
@@ -15,22 +18,37 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.credentials import credentials_of
+from gateway.transports.bounds import bounds_of_headers
+from gateway.transports.credentials import shown_credentials
 from gateway.transports.negotiation import require_accept, require_json_body
 from gateway.transports.problems import send_problem
 from gateway.transports.queries import Readings, arguments_of
+from gateway.transports.request_body import take_body_of_caller
 
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
-_NOBODYS: Final = Credentials(bearer="")
-"""What an Authorization header shows that holds no key: something, but nobody's."""
+_METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
+"""What OPTIONS answers for every path: which tools there are, and what they take, needs a key."""
 
 
-class _CallerLeft(BaseException):
+class CallerLeft(BaseException):
     """The caller left before the call was read.
 
     No `Exception`, like every cancellation: by that the audit tells it from a failure.
     """
+
+
+class RestParts(Struct, frozen=True, kw_only=True):
+    """What the REST transport is made of."""
+
+    invoke: Invoke
+    identification: Identification
+    policy: Policy
+    queries: Mapping[str, Readings]
+    """How to read the query parameters of the operations that GET asks as well."""
+    body_limits: Mapping[str, int]
+    """Of the operations whose contract has room for more than `max_body_bytes`."""
+    max_body_bytes: int
 
 
 class RestDoor:
@@ -39,21 +57,18 @@ class RestDoor:
     For the operations among `queries` also `GET`, with the arguments as query parameters.
     """
 
-    def __init__(self, invoke: Invoke, queries: Mapping[str, Readings]) -> None:
-        self._invoke = invoke
-        self._queries = queries
+    def __init__(self, parts: RestParts) -> None:
+        self._parts = parts
 
     async def serve(self, operation_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request for `operation_id`. Never raises, but for cancellation."""
         request_id = request_id_of(scope)
         try:
-            allow = _ALLOW_QUERIES if operation_id in self._queries else _ALLOW
             if scope["method"] == "OPTIONS":
-                await respond(send, 204, b"", headers=[(b"allow", ", ".join(allow).encode())])
+                await respond(send, 204, b"", headers=[(b"allow", _METHODS)])
                 return
-            _require_method(scope, allow)
             result = await self._call(operation_id, scope, receive)
-        except _CallerLeft:
+        except CallerLeft:
             return
         except Exception as error:  # noqa: BLE001 - this door's single edge
             await send_problem(send, error, request_id)
@@ -69,24 +84,44 @@ class RestDoor:
     async def _call(self, operation_id: str, scope: Scope, receive: Receive) -> Result:
         """The result of the call; a request that cannot be read is a call too, and recorded."""
         credentials = shown_credentials(scope)
+        principal: Principal | None = None
         arguments = b""
+        bounds = UNBOUNDED
         refusal: BaseException | None = None
-        # Whoever shows no key is refused by the pipeline, and read no further.
-        if credentials.bearer:
-            try:
-                arguments = await self._read_arguments(operation_id, scope, receive)
-            except ClientGone:
-                refusal = _CallerLeft()
-            except CallerError as error:
-                refusal = error
+        try:
+            # Before the body: whoever shows no valid key is read no further.
+            principal = await self._parts.identification.identify(credentials)
+            self._admit(principal, operation_id, scope)
+            bounds = bounds_of_headers(scope)
+            arguments = await self._read_arguments(operation_id, scope, receive)
+        except MethodNotAllowed:
+            raise
+        except ClientGone:
+            refusal = CallerLeft()
+        except GatewayError as error:
+            refusal = error
         call = Call(
             operation_id=operation_id,
             credentials=credentials,
             arguments=arguments,
             transport="rest",
             request_id=request_id_of(scope),
+            bounds=bounds,
         )
-        return await self._invoke(call, refusal)
+        return await self._parts.invoke(call, refusal, principal)
+
+    def _admit(self, principal: Principal, operation_id: str, scope: Scope) -> None:
+        """Let the body be as large as the contract allows. Raises `MethodNotAllowed`.
+
+        To a caller without the grant, each tool is as one that does not exist.
+        """
+        parts = self._parts
+        is_granted = parts.policy.allows(principal.agent, operation_id)
+        allow = _ALLOW_QUERIES if is_granted and operation_id in parts.queries else _ALLOW
+        limit = parts.body_limits.get(operation_id) if is_granted else None
+        take_body_of_caller(scope, limit or parts.max_body_bytes)
+        if scope["method"] not in allow:
+            raise MethodNotAllowed(allow=allow)
 
     async def _read_arguments(self, operation_id: str, scope: Scope, receive: Receive) -> bytes:
         if scope["method"] == "POST":
@@ -94,18 +129,4 @@ class RestDoor:
             require_accept(scope, "application/json")
             return await read_body(receive)
         require_accept(scope, "application/json")
-        return arguments_of(scope["query_string"], self._queries[operation_id])
-
-
-def shown_credentials(scope: Scope) -> Credentials:
-    """What the request shows, to be judged where the call is recorded: nobody's if malformed."""
-    try:
-        return credentials_of(scope)
-    except Unauthenticated:
-        return _NOBODYS
-
-
-def _require_method(scope: Scope, allow: Sequence[str]) -> None:
-    """Raise `MethodNotAllowed` for what is no call."""
-    if scope["method"] not in allow:
-        raise MethodNotAllowed(allow=allow)
+        return arguments_of(scope["query_string"], self._parts.queries[operation_id])

@@ -19,16 +19,20 @@ from gateway.calls.call import Invoke
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.transports.asgi import App, request_id_of
+from gateway.transports.body_limits import body_limits
+from gateway.transports.documents import Documents
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.events import EventDoor
+from gateway.transports.execute import PATH as EXECUTE
+from gateway.transports.execute import ExecuteEndpoint
 from gateway.transports.following import Followers
 from gateway.transports.mcp.door import McpDoor
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.operations import CheckReadiness, operations_routes
+from gateway.transports.operations import CheckReadiness, health_alias, operations_routes
 from gateway.transports.pages import page_routes
 from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
 from gateway.transports.queries import Readings, readings_of
-from gateway.transports.rest import RestDoor
+from gateway.transports.rest import RestDoor, RestParts
 from gateway.transports.webhooks import WebhookDoor, webhook_route
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
@@ -52,13 +56,26 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     webhooks: WebhookDoor | None = None
     operator: Sequence[HTTPRouteHandler] = ()
     """What operators see and do."""
+    has_aliases: bool = True
+    """Whether other systems' routes for the same are served too."""
+    are_documents_public: bool = False
+    """Whether everybody sees every tool in the documents."""
 
 
 def build_site(parts: SiteParts) -> Edge:
     """The ASGI application. Outermost first: edge, Litestar (CORS, routing), door, pipeline."""
+    limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
-    rest = RestDoor(parts.invoke, _queries(parts.catalogue))
-    mcp = McpDoor(tools, parts.rules, parts.version, parts.followers)
+    rest_parts = RestParts(
+        invoke=parts.invoke,
+        identification=parts.identification,
+        policy=parts.policy,
+        queries=_queries(parts.catalogue),
+        body_limits=limits,
+        max_body_bytes=parts.rules.max_body_bytes,
+    )
+    rest = RestDoor(rest_parts)
+    mcp = McpDoor(tools, parts.rules, parts.version, parts.followers, limits)
 
     @asynccontextmanager
     async def hold_open(_: Litestar) -> AsyncIterator[None]:
@@ -70,10 +87,11 @@ def build_site(parts: SiteParts) -> Edge:
             *parts.routes,
             _unknown_tools(rest),
             *_mcp_routes(mcp, parts.catalogue.connectors),
+            *(_alias_routes(rest_parts, parts.catalogue, mcp) if parts.has_aliases else []),
             *_event_routes(parts.followers),
             *([webhook_route(parts.webhooks)] if parts.webhooks else []),
             *parts.operator,
-            *page_routes(parts.catalogue.openapi, parts.catalogue.asyncapi),
+            *page_routes(_documents(parts)),
             *operations_routes(parts.check_readiness),
         ],
         state=State({"rest": rest}),
@@ -84,6 +102,15 @@ def build_site(parts: SiteParts) -> Edge:
         logging_config=None,
     )
     return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
+
+
+def _documents(parts: SiteParts) -> Documents:
+    return Documents(
+        catalogue=parts.catalogue,
+        identification=parts.identification,
+        policy=parts.policy,
+        is_public=parts.are_documents_public,
+    )
 
 
 def build_operator_site(routes: Sequence[HTTPRouteHandler]) -> App:
@@ -129,6 +156,26 @@ def _mcp_route(mcp: McpDoor, path: str, connector: str | None) -> ASGIRouteHandl
     return serve_mcp
 
 
+def _alias_routes(
+    parts: RestParts, catalogue: Catalogue, mcp: McpDoor
+) -> list[ASGIRouteHandler | HTTPRouteHandler]:
+    execute = ExecuteEndpoint(parts, catalogue)
+
+    @asgi(EXECUTE, name="execute", copy_scope=False)
+    async def serve_execute(scope: Scope, receive: Receive, send: Send) -> None:
+        """A call by the name of its tool."""
+        await execute.serve(*_plain(scope, receive, send))
+
+    @asgi("/mcp/info", name="mcp_info", copy_scope=False)
+    async def serve_info(scope: Scope, receive: Receive, send: Send) -> None:
+        """What the MCP endpoints speak."""
+        scope_, _, send_ = _plain(scope, receive, send)
+        await mcp.serve_info(scope_, send_)
+
+    is_free = "info" not in catalogue.connectors
+    return [health_alias(), serve_execute, *([serve_info] if is_free else [])]
+
+
 def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
     if followers is None:
         return []
@@ -158,13 +205,22 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
             "accept",
             "authorization",
             "content-type",
+            "gateway-max-attempts",
+            "gateway-timeout",
             "last-event-id",
             "mcp-method",
             "mcp-name",
             "mcp-protocol-version",
+            "mcp-session-id",
             "x-request-id",
         ],
-        expose_headers=["gateway-backend", "retry-after", "www-authenticate", "x-request-id"],
+        expose_headers=[
+            "gateway-backend",
+            "mcp-session-id",
+            "retry-after",
+            "www-authenticate",
+            "x-request-id",
+        ],
     )
 
 

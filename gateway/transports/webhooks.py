@@ -16,15 +16,14 @@ from gateway.transports.asgi import (
     Receive,
     Scope,
     Send,
-    header_values,
     read_body,
     request_id_of,
     respond,
 )
 from gateway.transports.negotiation import require_json_body
+from gateway.transports.peers import peer_at
 from gateway.transports.problems import PROBLEM_JSON, problem_headers, problem_of, send_problem
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.peers import Networks, peer_of
 
 _ALLOW: Final = ("POST", "OPTIONS")
 _encode = msgspec.json.Encoder().encode
@@ -42,10 +41,8 @@ class _Answer(Struct, frozen=True):
 class WebhookDoor:
     """Reads requests, hands them to ingest, and answers; errors are problem+json."""
 
-    def __init__(self, ingest: Ingest, proxies: Networks) -> None:
-        """`proxies` are those whose `X-Forwarded-For` is believed."""
+    def __init__(self, ingest: Ingest) -> None:
         self._ingest = ingest
-        self._proxies = proxies
 
     async def serve(self, provider: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. Never raises, but for cancellation."""
@@ -66,10 +63,7 @@ class WebhookDoor:
         await respond(send, status, _encode(_Answer(receipt.webhook_id, receipt.outcome)))
 
     async def _take(self, provider: str, scope: Scope, receive: Receive) -> Receipt:
-        client = scope.get("client")
-        forwarded = header_values(scope, b"x-forwarded-for")
-        peer = peer_of(client[0] if client else None, forwarded, self._proxies)
-        source = self._ingest.admit(provider, peer)
+        source = self._ingest.admit(provider, peer_at(scope))
         if scope["method"] != "POST":
             raise MethodNotAllowed(allow=_ALLOW)
         require_json_body(scope)

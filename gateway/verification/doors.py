@@ -12,6 +12,7 @@ from typing import Any, Final
 import httpx
 import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from msgspec import Struct
@@ -22,9 +23,11 @@ MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
 PROCESS: Final = "gateway.verification.process"
 _START_SECONDS: Final = 60.0
+_LOG: Final = ".stderr"
+_LAST_LINES: Final = 10
 _KEY: Final = "key-of-a-verification-0123456789"
-_INHERITED: Final = ("GATEWAY_PACKAGE", "GATEWAY_SEED")
-_FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
+FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
+"""When the examples of the contracts are written for: what they name lies ahead of it."""
 
 
 UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, ValueError)
@@ -46,20 +49,31 @@ class World(Struct, frozen=True):
     """Empty, for the state of the processes."""
     upstreams: tuple[str, ...]
     """All of them are mocked: nothing here reaches a real system."""
+    served: Mapping[str, str]
+    """The variables that say what to serve, whatever gave these settings."""
 
     def environment(self) -> dict[str, str]:
-        """This environment, of the operator's settings only those that say what to serve."""
+        """This environment, of the operator's settings only those that say what to serve.
+
+        The processes find the modules that this one finds: their folder is another, and a package
+        of the project's own lies where the command was given.
+        """
         plain = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
-        kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         mocked = {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in self.upstreams}
         return {
             **plain,
-            **kept,
+            **self.served,
             **mocked,
-            **_FROZEN,
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            **FROZEN,
             "GATEWAY_BOOTSTRAP_KEY": _KEY,
             "GATEWAY_LOG_LEVEL": "error",
         }
+
+    def last_words(self) -> list[str]:
+        """The ends of what the processes wrote to standard error."""
+        texts = (path.read_text("utf-8", "replace") for path in self.folder.glob(f"*{_LOG}"))
+        return [line for text in texts for line in text.splitlines()[-_LAST_LINES:]]
 
 
 Ask = Callable[[Step], Awaitable[dict[str, Any]]]
@@ -106,8 +120,9 @@ async def stdio(world: World) -> AsyncIterator[Ask]:
         env=world.environment(),
         cwd=world.folder,
     )
-    async with Client(server, mode=MODERN) as client:
-        yield _asking(client)
+    with data.with_suffix(_LOG).open("w", encoding="utf-8") as log:
+        async with Client(stdio_client(server, errlog=log), mode=MODERN) as client:
+            yield _asking(client)
 
 
 DOORS: Final[Mapping[str, Door]] = {
@@ -151,13 +166,15 @@ async def _serving(world: World) -> AsyncIterator[str]:
     """The address of a `gateway serve` of its own, which is stopped afterwards."""
     data = world.folder / f"serve-{len(list(world.folder.iterdir()))}"
     data.mkdir()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", PROCESS, "serve", str(data)),
-        stdout=asyncio.subprocess.PIPE,
-        env=world.environment(),
-        cwd=world.folder,
-    )
+    with data.with_suffix(_LOG).open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", PROCESS, "serve", str(data)),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+            env=world.environment(),
+            cwd=world.folder,
+        )
     try:
         yield await _ready(process)
     finally:
@@ -176,5 +193,6 @@ async def _ready(process: asyncio.subprocess.Process) -> str:
         raise DoorFailed(f"the gateway was not ready in {_START_SECONDS:g} seconds") from None
     word, _, url = line.strip().partition(" ")
     if word != "ready":
-        raise DoorFailed("the gateway did not start; try `gateway doctor`")
+        await process.wait()
+        raise DoorFailed("the gateway did not start")
     return url

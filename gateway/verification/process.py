@@ -20,7 +20,7 @@ from gateway.transports.stdio import serve_stdio
 def main(door: str, data: Path) -> None:
     """Serve until stopped, or until standard input ends."""
     settings = read_settings(os.environ, None, {"data": data, "port": 0})
-    catalogue = open_catalogue(settings.package)
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
     if door == "serve":
         serve(settings, lambda url, _: _announce(url), grants)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
@@ -45,11 +44,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 async def verify(
-    catalogue: Catalogue, folder: Path, *, connector: str | None = None, tell: Tell
+    catalogue: Catalogue, world: World, *, connector: str | None = None, tell: Tell
 ) -> list[Verdict]:
     """Call everything everywhere, on mocks. Raises `DoorFailed` when a door does not open."""
     plan = steps(catalogue, connector)
-    world = World(folder, tuple(catalogue.upstreams))
     names = [*DOORS, REFERENCE]
     answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))
     by_door = dict(zip(DOORS, answers[:-1], strict=True))

@@ -12,6 +12,7 @@ from gateway.errors import NotStored, StoreError
 from gateway.failpoints import hit
 from gateway.store.base import Inbox
 from gateway.store.records import NewWebhook, Receipt
+from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5.0
@@ -89,25 +90,38 @@ class Arrivals:
     async def _write(self) -> None:
         """Until nobody waits: take what is there, store it, tell the senders."""
         while self._queue:
-            batch = self._take()
-            try:
-                stored = await self._store(batch)
-            except StoreError as error:
-                self._note(error)
-                _refuse(batch)
-            except asyncio.CancelledError:
-                _refuse(batch, _STOPPING)
-                raise
-            except Exception as error:  # noqa: BLE001 - the senders must not wait for ever
-                # A defect, and nobody can tell how far it came: the senders are to send again.
-                _log.critical("webhooks could not be stored", exc_info=error)
-                _refuse(batch)
-            else:
-                self.problem = None
-                for waiting, receipt in stored:
-                    if not waiting.receipt.done():
-                        waiting.receipt.set_result(receipt)
-                self._on_stored()
+            await self._write_batch(self._take())
+
+    async def _write_batch(self, batch: list[_Waiting]) -> None:
+        try:
+            stored = await self._store(batch)
+        except StoreRefused as error:
+            await self._part(batch, error)
+        except StoreError as error:
+            self._note(error)
+            _refuse(batch)
+        except asyncio.CancelledError:
+            _refuse(batch, _STOPPING)
+            raise
+        except Exception as error:  # noqa: BLE001 - the senders must not wait for ever
+            await self._part(batch, error)
+        else:
+            self.problem = None
+            for waiting, receipt in stored:
+                if not waiting.receipt.done():
+                    waiting.receipt.set_result(receipt)
+            self._on_stored()
+
+    async def _part(self, batch: list[_Waiting], error: Exception) -> None:
+        """Whose fault `error` is shows when each is stored alone: the others' are stored."""
+        if len(batch) == 1:
+            arrival = batch[0].arrival
+            cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
+            _log.error("a webhook of %s cannot be stored: %s", arrival.provider, cause)
+            _refuse(batch)
+            return
+        for waiting in batch:
+            await self._write_batch([waiting])
 
     def _take(self) -> list[_Waiting]:
         """The next transaction's share: at least one message, and no more than the limits allow."""

@@ -134,6 +134,8 @@ def _calls(
 
 
 def _occurred_at(event: WebhookEvent, payload: Any, received_at: datetime) -> datetime:
+    """When it happened, which is never later than its arrival: a message that is dated 2062 must
+    not shut out all that is reported before then."""
     if event.occurred_at is None:
         return received_at
     try:
@@ -141,6 +143,7 @@ def _occurred_at(event: WebhookEvent, payload: Any, received_at: datetime) -> da
     except NoSuchPlace:
         return received_at
     try:
-        return datetime.fromisoformat(as_date_time(said))
+        occurred_at = datetime.fromisoformat(as_date_time(said))
     except ValueError as error:
         raise Unmappable(event.occurred_at, str(error)) from None
+    return min(occurred_at, received_at)

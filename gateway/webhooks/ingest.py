@@ -7,6 +7,7 @@ last, and decides how a genuine message is stored, never whether.
 
 import logging
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Final
 
 from gateway.clock import Clock
@@ -20,12 +21,13 @@ from gateway.errors import (
     UnknownPath,
 )
 from gateway.failpoints import hit
+from gateway.limits.addresses import Address
 from gateway.signatures.headers import Fields
+from gateway.signatures.proof import replayable
 from gateway.store.records import NewWebhook, Receipt
 from gateway.webhooks.arrivals import Arrivals
 from gateway.webhooks.judge import MAX_REFUSALS
 from gateway.webhooks.message import Message, read_message
-from gateway.webhooks.peers import Address
 from gateway.webhooks.source import OpenSource
 
 _log: Final = logging.getLogger(__name__)
@@ -109,6 +111,7 @@ def _arrival(
 ) -> NewWebhook:
     contract = source.contract
     refusals = source.judge.refusals(profile.name, message.event_type, message.payload)
+    signed = replayable(profile, fields, body)
     return NewWebhook(
         provider=contract.provider,
         profile=profile.name,
@@ -118,6 +121,7 @@ def _arrival(
         headers=source.kept(fields),
         contract=contract.contract,
         refusals=(*message.refusals, *refusals)[:MAX_REFUSALS],
+        signed_sha256=None if signed is None else sha256(signed).hexdigest(),
     )
 
 

@@ -1,4 +1,4 @@
-"""What is forgotten, and when: bodies, keys, events and ended jobs."""
+"""What is forgotten, and when: bodies, keys, events, ended jobs and audit records."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import StoreError
-from gateway.store.base import EventLog, Inbox, Queue
+from gateway.store.base import Store
 
 _log: Final = logging.getLogger(__name__)
 _DAY: Final = 86_400.0
@@ -31,18 +31,22 @@ class Retention(Struct, frozen=True, kw_only=True):
     """Events, once they are delivered."""
     job_days: float = 30
     """Ended deliveries and calls, and the attempts at them."""
+    audit_days: float = 90
+    """Audit records."""
 
 
 class Forgetting:
     """Forgets, in small batches, what is older than the retention says."""
 
-    def __init__(self, inbox: Inbox, queue: Queue, events: EventLog, retention: Retention) -> None:
+    def __init__(self, store: Store, retention: Retention) -> None:
+        inbox, queue = store.inbox, store.queue
         self._steps: Mapping[str, tuple[Forget, float]] = {
             # Jobs before events, which are kept for as long as they are to be delivered.
             "bodies": (inbox.forget, retention.body_days),
             "keys": (inbox.forget_keys, retention.key_days),
             "jobs": (queue.prune, retention.job_days),
-            "events": (events.forget, retention.event_days),
+            "events": (store.events.forget, retention.event_days),
+            "audit": (store.audit.prune, retention.audit_days),
         }
 
     async def work(self, every_seconds: float = 3600.0) -> None:

@@ -14,12 +14,12 @@ from gateway.contract.webhook import (
     Profile,
     WebhookSource,
 )
+from gateway.limits.addresses import Networks
+from gateway.limits.buckets import Bucket, PeerBuckets
 from gateway.signatures import basic, standard
 from gateway.signatures.headers import Fields
 from gateway.signatures.proof import Verify, verifier_of
 from gateway.webhooks.judge import Judge
-from gateway.webhooks.peers import Networks
-from gateway.webhooks.rate import Bucket, PeerBuckets
 
 _NEVER_KEPT: Final = frozenset(
     {basic.AUTHORIZATION, "proxy-authorization", "cookie", standard.SIGNATURE}

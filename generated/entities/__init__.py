@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4777b7561cf8e0d81aa6c034626756ba; generator 1
+# Source closure sha256: 2d512ea43bf0d41f9c566d53bef6eea1; generator 1
 
 """The tables of entities."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4777b7561cf8e0d81aa6c034626756ba; generator 1
+# Source closure sha256: 2d512ea43bf0d41f9c566d53bef6eea1; generator 1
 
 """The rows of entities, as SQLModel classes."""
 
@@ -42,6 +42,20 @@ class BookingsRow(Rows, table=True):
                     "trip_id",
                     "status",
                 ),
+                "rules": {
+                    "defaults": {"currency": {"beside": "total_price", "value": "USD"}},
+                    "computed": {
+                        "total_price_usd": {"copy": "total_price", "when": {"currency": "USD"}}
+                    },
+                    "states": {
+                        "column": "status",
+                        "log": "state_log",
+                        "initial": ("confirmed", "cancelled"),
+                        "next": {"confirmed": ("cancelled",), "cancelled": ()},
+                        "carries": ("cancellation_reason",),
+                        "same": {},
+                    },
+                },
             }
         },
     )
@@ -120,6 +134,15 @@ class BookingsRow(Rows, table=True):
         sa_column=Column("cancellation_reason", Text, nullable=True, info={"kind": "text"}),
     )
     """Why the booking was cancelled."""
+    state_log: Any = Field(
+        default=None,
+        sa_column=Column(
+            "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
+        ),
+    )
+    """The states that messages have reported, in the order in which they happened. Where `applied` is
+    false the state could not follow, and the row stayed as it was.
+    """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -399,6 +422,24 @@ class QuotesRow(Rows, table=True):
                     "operator_profile_id",
                     "status",
                 ),
+                "rules": {
+                    "agent": ("iso_request_id", "details"),
+                    "defaults": {"currency": {"beside": "price", "value": "USD"}},
+                    "computed": {"price_usd": {"copy": "price", "when": {"currency": "USD"}}},
+                    "states": {
+                        "column": "status",
+                        "log": "state_log",
+                        "initial": ("received", "expired", "rejected", "accepted"),
+                        "next": {
+                            "received": ("expired", "rejected", "accepted"),
+                            "expired": ("accepted",),
+                            "rejected": (),
+                            "accepted": (),
+                        },
+                        "carries": ("rejection_reason",),
+                        "same": {},
+                    },
+                },
             }
         },
     )
@@ -471,6 +512,60 @@ class QuotesRow(Rows, table=True):
         sa_column=Column("rejection_reason", Text, nullable=True, info={"kind": "text"}),
     )
     """Why the quote was rejected."""
+    avinode_operator_id: str | None = Field(
+        default=None,
+        sa_column=Column("avinode_operator_id", Text, nullable=True, info={"kind": "text"}),
+    )
+    """Avinode's id of the operator who quotes."""
+    operator_name: str | None = Field(
+        default=None, sa_column=Column("operator_name", Text, nullable=True, info={"kind": "text"})
+    )
+    """The operator's name when it quoted."""
+    operator_rating: float | None = Field(
+        default=None,
+        sa_column=Column("operator_rating", Float(53), nullable=True, info={"kind": "number"}),
+    )
+    """The operator's rating by customers when it quoted, from 0 to 5."""
+    operator_safety_rating: str | None = Field(
+        default=None,
+        sa_column=Column("operator_safety_rating", Text, nullable=True, info={"kind": "text"}),
+    )
+    """The operator's safety rating when it quoted, such as ARGUS Gold."""
+    aircraft_category: str | None = Field(
+        default=None,
+        sa_column=Column("aircraft_category", Text, nullable=True, info={"kind": "text"}),
+    )
+    """The category of the offered aircraft."""
+    amenities: Any = Field(
+        default=None,
+        sa_column=Column(
+            "amenities", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
+        ),
+    )
+    """What is on board, such as wifi."""
+    flight_minutes: int | None = Field(
+        default=None,
+        sa_column=Column("flight_minutes", BigInteger, nullable=True, info={"kind": "integer"}),
+    )
+    """Minutes from departure to arrival."""
+    iso_request_id: str | None = Field(
+        default=None, sa_column=Column("iso_request_id", Text, nullable=True, info={"kind": "text"})
+    )
+    """The client's request behind it, in the table iso_requests."""
+    details: Any = Field(
+        default=None,
+        sa_column=Column("details", JSON(none_as_null=True), nullable=True, info={"kind": "json"}),
+    )
+    """What agents note of the quote."""
+    state_log: Any = Field(
+        default=None,
+        sa_column=Column(
+            "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
+        ),
+    )
+    """The states that messages have reported, in the order in which they happened. Where `applied` is
+    false the state could not follow, and the row stayed as it was.
+    """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -514,6 +609,22 @@ class RequestsRow(Rows, table=True):
                     "departure_airport",
                     "arrival_airport",
                 ),
+                "rules": {
+                    "agent": ("iso_request_id",),
+                    "states": {
+                        "column": "status",
+                        "log": "state_log",
+                        "initial": ("open", "booked", "reopened", "cancelled"),
+                        "next": {
+                            "open": ("booked", "reopened", "cancelled"),
+                            "booked": ("reopened", "cancelled"),
+                            "reopened": ("booked", "cancelled"),
+                            "cancelled": (),
+                        },
+                        "carries": ("booking_id",),
+                        "same": {"reopened": "booking_id"},
+                    },
+                },
             }
         },
     )
@@ -532,7 +643,9 @@ class RequestsRow(Rows, table=True):
     status: str | None = Field(
         default=None, sa_column=Column("status", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the request stands."""
+    """Where the request stands. `reopened`: its booking was cancelled, and it looks for a flight
+    again.
+    """
     buyer_id: str | None = Field(
         default=None, sa_column=Column("buyer_id", Text, nullable=True, info={"kind": "text"})
     )
@@ -571,6 +684,23 @@ class RequestsRow(Rows, table=True):
         sa_column=Column("special_requirements", Text, nullable=True, info={"kind": "text"}),
     )
     """Wishes in words."""
+    iso_request_id: str | None = Field(
+        default=None, sa_column=Column("iso_request_id", Text, nullable=True, info={"kind": "text"})
+    )
+    """The client's request behind it, in the table iso_requests."""
+    booking_id: str | None = Field(
+        default=None, sa_column=Column("booking_id", Text, nullable=True, info={"kind": "text"})
+    )
+    """The booking that holds, or that was cancelled last."""
+    state_log: Any = Field(
+        default=None,
+        sa_column=Column(
+            "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
+        ),
+    )
+    """The states that messages have reported, in the order in which they happened. Where `applied` is
+    false the state could not follow, and the row stayed as it was.
+    """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -612,6 +742,16 @@ class TripsRow(Rows, table=True):
                     "departure_airport",
                     "arrival_airport",
                 ),
+                "rules": {
+                    "states": {
+                        "column": "status",
+                        "log": "state_log",
+                        "initial": ("active", "cancelled"),
+                        "next": {"active": ("cancelled",), "cancelled": ()},
+                        "carries": ("cancellation_reason",),
+                        "same": {},
+                    }
+                },
             }
         },
     )
@@ -660,6 +800,15 @@ class TripsRow(Rows, table=True):
         sa_column=Column("cancellation_reason", Text, nullable=True, info={"kind": "text"}),
     )
     """Why the trip was cancelled."""
+    state_log: Any = Field(
+        default=None,
+        sa_column=Column(
+            "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
+        ),
+    )
+    """The states that messages have reported, in the order in which they happened. Where `applied` is
+    false the state could not follow, and the row stayed as it was.
+    """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )

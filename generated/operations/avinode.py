@@ -1,12 +1,12 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 65a7533a32bf0509db5a66ea8c7e2553; generator 1
+# Source closure sha256: 62ab06e039a3b765850f96dfbfa2bc73; generator 1
 
 """The operations of avinode."""
 
 from typing import Final
 
-from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation, Operation
 from generated.bindings.avinode import (
     create_rfp,
     create_trip,
@@ -34,6 +34,32 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 status=404,
                 title="One of the operators does not exist.",
             ),
+            DeclaredError(
+                reason="airport_not_found",
+                status=404,
+                title="Avinode does not know one of the airports.",
+            ),
+            DeclaredError(
+                reason="same_airport",
+                status=422,
+                title="Departure and arrival are the same airport.",
+            ),
+            DeclaredError(
+                reason="departure_in_past", status=422, title="The departure is in the past."
+            ),
+            DeclaredError(
+                reason="deadline_in_past", status=422, title="The deadline is in the past."
+            ),
+            DeclaredError(
+                reason="insufficient_capacity",
+                status=422,
+                title="No aircraft of these operators has so many seats.",
+            ),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
         ),
         binding=create_rfp.BINDING,
         route="/v1/avinode/create_rfp",
@@ -42,10 +68,29 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="avinode.create_trip",
         connector="avinode",
         title="Create a trip",
-        description="Create a trip in Avinode and answer a link to choose operators for it.",
+        description="Create a trip in Avinode and return a link to choose operators for it.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
-        errors=(),
+        errors=(
+            DeclaredError(
+                reason="airport_not_found",
+                status=404,
+                title="Avinode does not know one of the airports.",
+            ),
+            DeclaredError(
+                reason="same_airport",
+                status=422,
+                title="Departure and arrival are the same airport.",
+            ),
+            DeclaredError(
+                reason="departure_in_past", status=422, title="The departure is in the past."
+            ),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
+        ),
         binding=create_trip.BINDING,
         route="/v1/avinode/create_trip",
     ),
@@ -56,7 +101,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         description="Create a watch that looks out for empty legs between two airports.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
-        errors=(),
+        errors=(
+            DeclaredError(
+                reason="airport_not_found",
+                status=404,
+                title="Avinode does not know one of the airports.",
+            ),
+            DeclaredError(
+                reason="same_airport",
+                status=422,
+                title="Departure and arrival are the same airport.",
+            ),
+            DeclaredError(reason="dates_in_past", status=422, title="The last day is in the past."),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
+        ),
         binding=create_watch.BINDING,
         route="/v1/avinode/create_watch",
     ),
@@ -133,7 +195,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         description="Search positioning flights that operators sell at a discount.",
         effect=Effect.READ,
         timeout_seconds=30.0,
-        errors=(),
+        errors=(
+            DeclaredError(
+                reason="airport_not_found",
+                status=404,
+                title="Avinode does not know one of the airports.",
+            ),
+            DeclaredError(
+                reason="same_airport",
+                status=422,
+                title="Departure and arrival are the same airport.",
+            ),
+            DeclaredError(reason="dates_in_past", status=422, title="The last day is in the past."),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
+        ),
         binding=search_empty_legs.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         route="/v1/avinode/search_empty_legs",
@@ -144,14 +223,34 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         title="Search charter flights",
         description=(
             "Search aircraft that can fly one leg on one date. Accounts of brokers may not "
-            "search through the API; they get an empty list and a link to search on the Avinode "
-            "website."
+            "search through the API; they get an empty list and a notice, and with create_trip a "
+            "trip and a link to search from it on the Avinode website."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
-        errors=(),
+        errors=(
+            DeclaredError(
+                reason="airport_not_found",
+                status=404,
+                title="Avinode does not know one of the airports.",
+            ),
+            DeclaredError(
+                reason="same_airport",
+                status=422,
+                title="Departure and arrival are the same airport.",
+            ),
+            DeclaredError(
+                reason="departure_in_past", status=422, title="The departure is in the past."
+            ),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
+        ),
         binding=search_flights.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        escalation=Escalation(when="create_trip", grant="avinode.create_trip"),
         route="/v1/avinode/search_flights",
     ),
     Operation(
@@ -163,8 +262,20 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(
             DeclaredError(reason="thread_not_found", status=404, title="There is no such thread."),
+            DeclaredError(
+                reason="rfp_closed", status=409, title="The request for proposal is closed."
+            ),
+            DeclaredError(
+                reason="quote_expired", status=409, title="The quote of this thread has expired."
+            ),
+            DeclaredError(
+                reason="request_refused",
+                status=422,
+                title="Avinode refused the request as not valid.",
+            ),
         ),
         binding=send_message.BINDING,
+        sensitive=("/message",),
         route="/v1/avinode/send_message",
     ),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70211201e6b0457bb3a9f5600918e6ca; generator 1
+# Source closure sha256: 67376eabf058226b4f7194a545b0ce0f; generator 1
 
 """The operations of gmail."""
 
@@ -35,8 +35,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=create_draft.BINDING,
         sensitive=(
+            "/to",
+            "/subject",
             "/body",
+            "/cc/*",
+            "/bcc/*",
+            "/attachments/*/filename",
             "/attachments/*/content",
+            "/reply_to",
         ),
         route="/v1/gmail/create_draft",
     ),
@@ -93,8 +99,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=send_email.BINDING,
         sensitive=(
+            "/to",
+            "/subject",
             "/body",
+            "/cc/*",
+            "/bcc/*",
+            "/attachments/*/filename",
             "/attachments/*/content",
+            "/reply_to",
         ),
         route="/v1/gmail/send_email",
     ),
@@ -117,7 +129,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=send_template_email.BINDING,
         sensitive=(
+            "/to",
             "/template_data",
+            "/attachments/*/filename",
             "/attachments/*/content",
         ),
         route="/v1/gmail/send_template_email",

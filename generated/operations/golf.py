@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e3e9b1e45aae6ee95a60a783f2025fad; generator 1
+# Source closure sha256: 9431292e9634f1d7157ea6e917d4b05a; generator 1
 
 """The operations of golf."""
 
@@ -63,7 +63,13 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         description="Get the golf reservations of a player, of some days or of all.",
         effect=Effect.READ,
         timeout_seconds=30.0,
-        errors=(),
+        errors=(
+            DeclaredError(
+                reason="cursor_refused",
+                status=422,
+                title="The tee sheet refused the cursor; begin again without one.",
+            ),
+        ),
         binding=get_reservations.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
         route="/v1/golf/get_reservations",

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ff0b4a8e08af5c6352c92ba6f6baabaf; generator 1
+# Source closure sha256: a13ea99ed180f47c406fa0483cf6eca9; generator 1
 
 """The operations of ntfy."""
 
@@ -27,6 +27,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=send_push_notification.BINDING,
+        sensitive=(
+            "/title",
+            "/message",
+        ),
         route="/v1/ntfy/send_push_notification",
     ),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89ee527b392d243857876d72e8da2766; generator 1
+# Source closure sha256: 1668eb1c7d6afe9289ad9784b33816cc; generator 1
 
 """The operations of sheets."""
 
@@ -79,6 +79,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_client.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        sensitive=("/identifier",),
         route="/v1/sheets/get_client",
     ),
     Operation(
@@ -169,6 +170,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_client.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        sensitive=("/query",),
         route="/v1/sheets/search_client",
     ),
     Operation(
@@ -190,6 +192,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_clients.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        sensitive=("/query",),
         route="/v1/sheets/search_clients",
     ),
     Operation(
@@ -221,6 +224,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=update_client.BINDING,
+        sensitive=("/updates",),
         route="/v1/sheets/update_client",
     ),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70211201e6b0457bb3a9f5600918e6ca; generator 1
+# Source closure sha256: 67376eabf058226b4f7194a545b0ce0f; generator 1
 
 """The REST routes of gmail."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e3e9b1e45aae6ee95a60a783f2025fad; generator 1
+# Source closure sha256: 9431292e9634f1d7157ea6e917d4b05a; generator 1
 
 """The REST routes of golf."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 65a7533a32bf0509db5a66ea8c7e2553; generator 1
+# Source closure sha256: 62ab06e039a3b765850f96dfbfa2bc73; generator 1
 
 """The MCP tools of avinode."""
 
@@ -85,9 +85,9 @@ TOOLS: Final[tuple[Tool, ...]] = (
         operation="avinode.search_flights",
         name="avinode_search_flights",
         bare_name="search_flights",
-        read_only=True,
+        read_only=False,
         destructive=False,
-        idempotent=True,
+        idempotent=False,
         open_world=True,
     ),
     Tool(

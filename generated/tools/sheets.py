@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89ee527b392d243857876d72e8da2766; generator 1
+# Source closure sha256: 1668eb1c7d6afe9289ad9784b33816cc; generator 1
 
 """The MCP tools of sheets."""
 

@@ -22,9 +22,11 @@ from gateway.clock import SystemClock
 from gateway.contract.scopes import EVENTS
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer
+from gateway.limits.buckets import Rate
 from gateway.store.engine import open_store
 from gateway.store.records import NewEvent
-from gateway.transports.connection import Connection, ConnectionLimits
+from gateway.transports.connection import Connection
+from gateway.transports.connection_limits import ConnectionLimits
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.events import EventDoor
 from gateway.transports.following import Followers
@@ -38,7 +40,11 @@ REQUEST = b"GET /events HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream
 class ManyConnections(Connection):
     """Takes as many as are measured."""
 
-    limits = ConnectionLimits(max_connections=100_000)
+    limits = ConnectionLimits(
+        max_connections=100_000,
+        max_connections_of_one_host=100_000,
+        opened_by_one_host=Rate(100_000, 100_000),
+    )
 
 
 def serve(pipe: Pipe, followers: int) -> None:

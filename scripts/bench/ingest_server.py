@@ -31,7 +31,6 @@ from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
 from gateway.transports.webhooks import WebhookDoor, webhook_route
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.peers import Networks
 from gateway.webhooks.source import OpenSource, SourceAccess
 
 SECRET: Final = "a secret of the benchmark, 42 bytes long ok"  # noqa: S105 - nobody's
@@ -58,7 +57,7 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
         SourceAccess(keys={"signed": (SECRET.encode(),)}),
         clock,
     )
-    door = WebhookDoor(Ingest({SOURCE: source}, arrivals, clock), Networks(()))
+    door = WebhookDoor(Ingest({SOURCE: source}, arrivals, clock))
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
     return Edge(litestar, EdgeRules(hosts=HostRules(("127.0.0.1",), ())))  # type: ignore[arg-type]  # as in site.py
 

@@ -54,10 +54,11 @@ BUGS: Final = (
     Bug(
         "check, then insert: two at the same moment both pass",
         "gateway/store/receiving.py",
-        "    free = await _KEYS.add(connection, [_key_row(each, now) for each in candidates])\n",
+        "    free = await _KEYS.add("
+        "connection, [_key_row(*each, now) for each in candidates.items()])\n",
         "    keys = select(WEBHOOK_KEYS.c.provider, WEBHOOK_KEYS.c.message_id)\n"
         "    there = {tuple(row) for row in (await connection.execute(keys)).all()}\n"
-        "    new = [_key_row(each, now) for each in candidates if each.key not in there]\n"
+        "    new = [_key_row(k, each, now) for k, each in candidates.items() if k not in there]\n"
         "    if new:\n"
         "        await connection.execute(WEBHOOK_KEYS.insert(), new)\n"
         '    free = {row["webhook_id"] for row in new}\n',
@@ -156,11 +157,11 @@ BUGS: Final = (
     Bug(
         "a commit that failed is answered as if it had not",
         "gateway/webhooks/arrivals.py",
-        "                self._note(error)\n                _refuse(batch)\n",
-        "                self._note(error)\n"
-        '                lie = Receipt(outcome="stored", webhook_id="0")\n'
-        "                for waiting in batch:\n"
-        "                    waiting.receipt.set_result(lie)\n",
+        "            self._note(error)\n            _refuse(batch)\n",
+        "            self._note(error)\n"
+        '            lie = Receipt(outcome="stored", webhook_id="0")\n'
+        "            for waiting in batch:\n"
+        "                waiting.receipt.set_result(lie)\n",
         (_ARRIVALS,),
     ),
 )

@@ -25,7 +25,7 @@ BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MUL
 COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)
 VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
-OF_TESTS: Final = re.compile(r"GATEWAY_(TESTS_NO_SKIP|TEST_POSTGRES)")
+OF_TESTS: Final = re.compile(r"GATEWAY_(TESTS_NO_SKIP|TESTS_FULL|TEST_POSTGRES)")
 """Variables of the tests themselves."""
 
 
@@ -74,6 +74,15 @@ def error_classes(kind=GatewayError):
 def test_the_reference_is_what_the_code_says(root):
     """Settings, commands, errors and lint rules."""
     script = root / "scripts" / "reference.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_attacks_is_what_the_tests_say(root):
+    """Also that each test in tests/adversarial names its attack."""
+    script = root / "scripts" / "attacks.py"
     done = subprocess.run(
         [sys.executable, script, "--check"], capture_output=True, text=True, check=False
     )

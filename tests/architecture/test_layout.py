@@ -61,6 +61,16 @@ def test_continuous_integration_runs_the_same_targets(root):
     assert (root / ".ci" / "run").stat().st_mode & 0o111
 
 
+def test_continuous_integration_runs_each_test_once(root):
+    """What `make coverage` runs, `make test` leaves out there, and nothing else."""
+    makefile = (root / "Makefile").read_text("utf-8")
+    (measured,) = re.findall(r"^MEASURED := (.+)$", makefile, re.MULTILINE)
+    script = (root / ".ci" / "run").read_text("utf-8")
+    assert "make coverage" in script
+    assert re.findall(r"--ignore (\S+?)[\s\"]", script) == measured.split()
+    assert all((root / folder).is_dir() for folder in measured.split())
+
+
 def test_no_file_names_a_path_of_one_machine(root, tracked):
     here = Path(__file__)
     machine = re.compile(f"{HOMES}|{re.escape(str(root))}")

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.metadata import distributions
 from typing import Final
 
 import pytest
@@ -44,3 +45,15 @@ def test_the_lock_names_no_index(lock):
     """A checkout installs from whichever index its machine is set to."""
     assert "://" not in lock
     assert "--index" not in lock
+
+
+def test_the_environment_holds_what_the_lock_names_and_nothing_else(root, lock):
+    """Its pip too; and no setuptools, which `venv` copies from the system on Python 3.11."""
+    pins = {(canonicalize_name(name), version) for name, version in PIN.findall(lock)}
+    installed = {
+        (canonicalize_name(each.metadata["Name"]), each.version) for each in distributions()
+    }
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert ("pip", dict(pins)["pip"]) in installed
+    extra = installed - pins - {(project["name"], project["version"])}
+    assert extra == set(), "make setup"

@@ -34,7 +34,9 @@ def doors(gateway: RunningGateway, tmp_path_factory: pytest.TempPathFactory) -> 
     own = tmp_path_factory.mktemp("stdio")
     return {
         "http": HttpDoor(f"{gateway.url}/mcp", gateway.authorization),
-        "stdio": StdioDoor(str(GATEWAY), ("mcp", "--data", str(own)), {}),
+        "stdio": StdioDoor(
+            str(GATEWAY), ("mcp", "--agent", "administrator", "--data", str(own)), {}
+        ),
         "bridge": StdioDoor(
             str(GATEWAY), ("mcp", "--url", f"{gateway.url}/mcp"), {"GATEWAY_KEY": gateway.key}
         ),

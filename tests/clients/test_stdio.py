@@ -40,7 +40,8 @@ def test_run_speaks_mcp_on_stdio_when_the_environment_asks_for_it(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     data = str(tmp_path_factory.mktemp("run"))
-    door = StdioDoor(str(GATEWAY), ("run", "--data", data), {"MCP_TRANSPORT": "stdio"})
+    environment = {"MCP_TRANSPORT": "stdio", "GATEWAY_AGENT": "administrator"}
+    door = StdioDoor(str(GATEWAY), ("run", "--data", data), environment)
     heard = converse("auto", door, [Step("example_greet", {"name": "Ada"})])
     assert heard.protocol == MODERN
     assert heard.answers[0].result is not None

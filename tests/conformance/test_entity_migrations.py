@@ -1,5 +1,6 @@
 """What the generated revisions make of a database is what the generated tables say."""
 
+import asyncio
 import importlib
 import shutil
 import sys
@@ -7,13 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from sqlalchemy import Connection, inspect
+from sqlalchemy import text as sql
 
 from gateway.errors import StoreError
+from gateway.store import engines as engines_module
 from gateway.store.engine import open_store
 from gateway.store.engines import engines_at
 from tests.entity_contracts import Shelf, entity, text
+from tests.eventually import eventually
 
 MORE = {
     "copies": {"description": "How many.", "type": ["integer", "null"]},
@@ -108,15 +113,112 @@ async def test_an_older_database_becomes_what_the_newer_tables_say(url, packages
     assert revisions(newer) == [*revisions(older), "v0002_make_books_and_7_more.py"]
 
 
-async def test_a_newer_database_is_refused_with_what_to_do(url, packages) -> None:
-    older, newer = packages
-    await (await open_store(url, newer)).close()
-    with pytest.raises(StoreError, match="newer"):
-        await open_store(url, older)
-
-
 async def test_the_gateways_own_database_is_what_its_tables_say(url) -> None:
     expected = await made_at_once(url, "generated")
     await (await open_store(url, "generated")).close()
     assert await columns_at(url) == expected
     assert expected
+
+
+async def test_an_older_package_goes_on_with_a_database_that_a_newer_one_has_added_to(
+    url, packages
+) -> None:
+    older, newer = packages
+    await (await open_store(url, newer)).close()
+
+    await (await open_store(url, older)).close()
+
+    assert "fee" in (await columns_at(url))["entity_loans"]["columns"]
+
+
+async def test_an_older_package_refuses_a_column_that_it_would_leave_empty(url, packages) -> None:
+    older, newer = packages
+    await (await open_store(url, newer)).close()
+    await execute(url, "DROP TABLE entity_loans", "CREATE TABLE entity_loans (must TEXT NOT NULL)")
+
+    with pytest.raises(StoreError, match=r"column .* of entity_loans; install that package"):
+        await open_store(url, older)
+
+
+@pytest.mark.postgres
+async def test_a_migration_may_take_longer_than_a_statement_of_a_call(
+    fresh_url, packages, tmp_path, monkeypatch
+) -> None:
+    older, newer = packages
+    await (await open_store(fresh_url, older)).close()
+    [revision] = (tmp_path / newer / "migrations").glob("v0002*.py")
+    slow = revision.read_text().replace(
+        '"""Make what is missing."""', 'op.execute("SELECT pg_sleep(1)")'
+    )
+    revision.write_text(slow)
+    monkeypatch.setitem(engines_module._SERVER_SETTINGS, "statement_timeout", "300ms")
+    monkeypatch.setattr(engines_module, "STATEMENT_SECONDS", 0.3)
+
+    await (await open_store(fresh_url, newer)).close()
+
+    assert "fee" in (await columns_at(fresh_url))["entity_loans"]["columns"]
+
+
+@pytest.mark.postgres
+async def test_an_index_is_built_while_others_write_the_table(fresh_url, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    older, newer = f"plain_{tmp_path.name}", f"indexed_{tmp_path.name}"
+    shelf = Shelf(tmp_path)
+    shelf.declare(loans=entity(status=text()))
+    shelf.generate(older)
+    shutil.copytree(tmp_path / older, tmp_path / newer)
+    indexed = entity(status=text())
+    indexed["x-entity"]["filters"].append("status")
+    shelf.declare(loans=indexed)
+    shelf.generate(newer)
+    await (await open_store(fresh_url, older)).close()
+    writing, other = [await asyncpg.connect(fresh_url) for _ in range(2)]
+    transaction = writing.transaction()
+    await transaction.start()
+    await writing.execute("LOCK TABLE entity_loans IN ROW EXCLUSIVE MODE")
+
+    migrating = asyncio.create_task(open_store(fresh_url, newer))
+
+    async def _building() -> Any:
+        return await other.fetchval(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'"
+            " AND query LIKE 'CREATE INDEX CONCURRENTLY%'"
+        )
+
+    await eventually(_building)
+    await other.execute("SET lock_timeout = '2s'")
+    await other.execute("DELETE FROM entity_loans")
+    await transaction.commit()
+    await (await migrating).close()
+
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'entity_loans__status'::regclass"
+    assert await other.fetchval(valid) is True
+    for connection in (writing, other):
+        await connection.close()
+
+
+@pytest.mark.postgres
+async def test_a_revision_that_was_left_half_done_is_done_by_the_next_start(
+    fresh_url, packages
+) -> None:
+    older, newer = packages
+    await (await open_store(fresh_url, older)).close()
+    await execute(
+        fresh_url,
+        "ALTER TABLE entity_loans ADD COLUMN copies BIGINT",
+        "CREATE INDEX entity_loans__status ON entity_loans (status)",
+    )
+
+    await (await open_store(fresh_url, newer)).close()
+
+    found = await columns_at(fresh_url)
+    assert {"copies", "fee"} <= set(found["entity_loans"]["columns"])
+    assert "entity_books" in found
+
+
+async def execute(url: str, *statements: str) -> None:
+    engines = engines_at(url)
+    async with engines.writer.begin() as connection:
+        for statement in statements:
+            await connection.execute(sql(statement))
+    await engines.dispose()

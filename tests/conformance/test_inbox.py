@@ -59,6 +59,38 @@ async def test_the_same_body_is_a_duplicate_and_another_one_a_conflict(store) ->
     assert await published(store) == {"gateway.webhook.conflicted.v1": 2}
 
 
+async def test_the_same_signed_bytes_are_one_message_under_any_id(store) -> None:
+    signed = {"signed_sha256": "s1"}
+    first, renamed, again = await store.inbox.receive(
+        [message(1, **signed), message(2, **signed), message(1, **signed)]
+    )
+    later = await store.inbox.receive([message(3, **signed), message(2, b"[]")])
+
+    assert [first.outcome, renamed.outcome, again.outcome] == ["stored", "duplicate", "duplicate"]
+    assert {renamed.webhook_id, again.webhook_id} == {first.webhook_id}
+    # The copies took no ids.
+    assert [each.outcome for each in later] == ["duplicate", "stored"]
+    assert later[0].webhook_id == first.webhook_id
+    assert len(await store.inbox.list(Page())) == 2
+
+
+async def test_what_is_signed_anew_leads_to_the_first_message(store) -> None:
+    """Each try of a sender that signs the time is signed anew; the id tells that it is one."""
+    [first] = await store.inbox.receive([message(1, signed_sha256="s1")])
+    [again] = await store.inbox.receive([message(1, signed_sha256="s2")])
+    [copy] = await store.inbox.receive([message(9, signed_sha256="s2")])
+    [other] = await store.inbox.receive([message(1, b"[]", signed_sha256="s3")])
+    [other_copy] = await store.inbox.receive([message(8, b"[]", signed_sha256="s3")])
+    [signed_by_another] = await store.inbox.receive(
+        [message(1, provider="gmail", signed_sha256="s1")]
+    )
+
+    assert [again.outcome, copy.outcome, other.outcome] == ["duplicate", "duplicate", "conflict"]
+    assert {again.webhook_id, copy.webhook_id} == {first.webhook_id}
+    assert (other_copy.outcome, other_copy.webhook_id) == ("duplicate", other.webhook_id)
+    assert signed_by_another.outcome == "stored"
+
+
 async def test_one_provider_cannot_take_anothers_ids(store) -> None:
     assert await outcomes(store, message(1), message(1, provider="gmail")) == ["stored", "stored"]
 

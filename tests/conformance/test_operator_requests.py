@@ -15,6 +15,7 @@ LISTS = {
     "/operator/webhooks": ("provider", "event_type", "state", "limit", "after"),
     "/operator/jobs": ("kind", "lane", "state", "limit", "after"),
     "/operator/events": ("after", "types", "limit"),
+    "/operator/audit": ("agent", "operation", "outcome", "since", "until", "limit", "after"),
 }
 ODD = (
     "\0",

@@ -7,6 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
+from gateway.ids import uuid7
+from gateway.store.audited import AuditQuery
 from gateway.store.base import AgentKey, AuditRecord, Store
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
@@ -83,6 +85,105 @@ async def test_an_append_in_doubt_can_be_repeated(store: Store) -> None:
         (2, "ok"),
         (1, "ok"),
     ]
+
+
+async def test_a_pending_record_is_replaced_by_its_outcome_once(store: Store) -> None:
+    await store.audit.append([record(1, outcome="PENDING", status=202, duration_ms=0.0)])
+    await store.audit.append([record(1, outcome="VALIDATION_ERROR", status=422, subject="other")])
+    await store.audit.append([record(1, outcome="ok")])
+
+    settled = record(1, outcome="VALIDATION_ERROR", status=422)
+    assert await store.audit.latest(9) == [settled]
+    assert await store.audit.find(settled.id) == settled
+    assert await store.audit.find("none") is None
+
+
+async def test_one_append_may_hold_a_record_pending_and_settled(store: Store) -> None:
+    await store.audit.append([record(1, outcome="PENDING"), record(1, outcome="ok")])
+
+    assert [each.outcome for each in await store.audit.latest(9)] == ["ok"]
+
+
+def moments(count: int) -> list[AuditRecord]:
+    """Records of every second from `NOW` on, with ids as the audit gives them."""
+    times = [NOW + timedelta(seconds=number) for number in range(count)]
+    return [record(id=uuid7(at), at=at, status=200 + n) for n, at in enumerate(times)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, [3, 2, 1, 0]),
+        ({"agent": "flight_search"}, [2]),
+        ({"operation": "a.b"}, [3, 0]),
+        ({"operation": "a.*"}, [3, 1, 0]),
+        ({"operation": "%"}, []),
+        ({"operation": "a_*"}, []),
+        ({"outcome": "ok"}, [3]),
+        ({"outcome": "error"}, [1, 0]),
+        ({"outcome": "PENDING"}, [2]),
+        ({"since": NOW + timedelta(seconds=1)}, [3, 2, 1]),
+        ({"until": NOW + timedelta(seconds=1)}, [0]),
+        ({"since": datetime(1, 1, 1, tzinfo=UTC), "until": NOW}, []),
+        ({"outcome": "error", "operation": "a.b", "agent": "administrator"}, [0]),
+    ],
+)
+async def test_records_are_found_by_who_what_outcome_and_time(store: Store, asked, found) -> None:
+    changes = [
+        {"outcome": "TIMEOUT_ERROR"},
+        {"operation": "a.c", "outcome": "VALIDATION_ERROR"},
+        {"operation": "b.a", "agent": "flight_search", "outcome": "PENDING"},
+        {},
+    ]
+    stored = [replace(each, **c) for each, c in zip(moments(4), changes, strict=True)]
+    await store.audit.append(stored)
+
+    page = await store.audit.page(AuditQuery(**asked))
+
+    assert [each.status - 200 for each in page.records] == found
+    assert page.next is None
+
+
+async def test_pages_of_records_lead_to_each_other(store: Store) -> None:
+    stored = moments(5)
+    await store.audit.append(stored)
+    seen: list[AuditRecord] = []
+    cursor = None
+    for _ in range(4):
+        page = await store.audit.page(AuditQuery(limit=2, after=cursor))
+        seen += page.records
+        cursor = page.next
+        if cursor is None:
+            break
+
+    assert seen == stored[::-1]
+    assert cursor is None
+
+
+async def test_a_page_reads_a_bounded_number_of_records(store: Store, monkeypatch) -> None:
+    """What matches little must not read the whole table: the page ends, and its cursor goes on."""
+    monkeypatch.setattr("gateway.store.sql._SCANNED", 10)
+    stored = moments(25)
+    await store.audit.append([replace(stored[0], agent="rare"), *stored[1:]])
+    cursor, pages = None, []
+    while not pages or cursor:
+        page = await store.audit.page(AuditQuery(agent="rare", after=cursor))
+        pages.append(len(page.records))
+        cursor = page.next
+
+    assert pages == [0, 0, 1]
+
+
+async def test_old_records_are_removed_a_bounded_number_at_a_time(store: Store) -> None:
+    now = datetime.now(UTC)
+    ages = [100, 95, 91, 89, 1]
+    stored = [record(id=uuid7(at), at=at) for at in (now - timedelta(days=days) for days in ages)]
+    await store.audit.append(stored)
+    quarter = 90 * 86_400.0
+
+    assert [await store.audit.prune(quarter, 2) for _ in range(3)] == [2, 1, 0]
+
+    assert await store.audit.latest(9) == [stored[4], stored[3]]
 
 
 async def test_appending_nothing_stores_nothing(store: Store) -> None:

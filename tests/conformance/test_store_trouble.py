@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from gateway.store.engine import open_store
 from gateway.store.engines import engines_at
 from gateway.store.records import Failure, NewWebhook, Page
 from gateway.store.sql_store import SqlStore
+from gateway.store.sqlite_library import sqlite3
 from gateway.store.tables import METADATA
 from tests.postgres import run
 from tests.work import NOTHING, claim, message, put

@@ -23,8 +23,8 @@ from tests.postgres import run
 from tests.postgrest import backends
 from tests.postgrest.emulator import SECRET_KEY, SERVICE_ROLE_KEY, Emulator
 
-NEW = {"table": "quotes", "data": {"id": "q1", "rfp_id": "rfp-1", "notes": "secret note"}}
-ALL = {"table": "quotes"}
+NEW = {"table": "iso_requests", "data": {"id": "q1", "message": "secret note"}}
+ALL = {"table": "iso_requests"}
 
 
 @asynccontextmanager
@@ -80,7 +80,7 @@ async def test_a_project_without_the_tables_says_which_code(fresh_url, tmp_path)
     ):
         for tool, arguments in (
             ("query", ALL),
-            ("update", {**ALL, "filters": {"id": "a"}, "data": {"notes": "x"}}),
+            ("update", {**ALL, "filters": {"id": "a"}, "data": {"message": "x"}}),
             ("rpc", {"function": "calculate_quote_scores", "params": {"quotes": []}}),
         ):
             with pytest.raises(UpstreamRejected):

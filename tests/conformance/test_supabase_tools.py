@@ -156,6 +156,8 @@ async def test_too_many_rows_are_left_alone(call: Call) -> None:
     assert (await call("query", left))["count"] == 1000
 
 
+WORKFLOWS = "iso_workflows"
+PROPOSALS = "ranked_proposals"
 REFUSED = [
     ("query", {"table": "quotes", "filters": {"nowhere": 1}}, ["/filters/nowhere"]),
     ("query", {"table": "quotes", "select": "id, nowhere"}, ["/select"]),
@@ -222,41 +224,70 @@ REFUSED = [
         {"table": "quotes", "filters": {"a": 1, "notes": 2}},
         ["/filters/a", "/filters/notes"],
     ),
-    ("insert", {"table": "quotes", "data": {"rfp_id": "r", "nowhere": 1}}, ["/data/nowhere"]),
-    ("insert", {"table": "quotes", "data": {"notes": "x"}}, ["/data/rfp_id"]),
-    ("insert", {"table": "quotes", "data": {"rfp_id": None}}, ["/data/rfp_id"]),
     (
         "insert",
-        {"table": "quotes", "data": {"rfp_id": "r", "created_at": "2025-11-01T00:00:00Z"}},
+        {"table": WORKFLOWS, "data": {"request_id": "r", "nowhere": 1}},
+        ["/data/nowhere"],
+    ),
+    ("insert", {"table": WORKFLOWS, "data": {"failure_reason": "x"}}, ["/data/request_id"]),
+    ("insert", {"table": WORKFLOWS, "data": {"request_id": None}}, ["/data/request_id"]),
+    (
+        "insert",
+        {
+            "table": "iso_workflows",
+            "data": {"request_id": "r", "created_at": "2025-11-01T00:00:00Z"},
+        },
         ["/data/created_at"],
     ),
-    ("insert", {"table": "quotes", "data": [{"rfp_id": "r"}, {"rfp_id": 1}]}, ["/data/1/rfp_id"]),
-    ("insert", {"table": "quotes", "data": [{"id": "a", "rfp_id": "r"}] * 2}, ["/data/1/id"]),
-    ("insert", {"table": "quotes", "data": {"rfp_id": "r", "notes": "\0"}}, ["/data/notes"]),
     (
         "insert",
-        {"table": "quotes", "data": {"rfp_id": "r", "details": {"a": ["\0"]}}},
-        ["/data/details"],
+        {"table": WORKFLOWS, "data": [{"request_id": "r"}, {"request_id": 1}]},
+        ["/data/1/request_id"],
     ),
     (
         "insert",
-        {"table": "quotes", "data": {"rfp_id": "r", "valid_until": "9999-12-31T23:59:59-01:00"}},
-        ["/data/valid_until"],
+        {"table": WORKFLOWS, "data": [{"id": "a", "request_id": "r"}] * 2},
+        ["/data/1/id"],
     ),
     (
         "insert",
-        {"table": "quotes", "data": {"rfp_id": "r", "total_price_usd": -1}},
+        {"table": WORKFLOWS, "data": {"request_id": "r", "failure_reason": "\0"}},
+        ["/data/failure_reason"],
+    ),
+    (
+        "insert",
+        {"table": WORKFLOWS, "data": {"request_id": "r", "metadata": {"a": ["\0"]}}},
+        ["/data/metadata"],
+    ),
+    (
+        "insert",
+        {
+            "table": "iso_workflows",
+            "data": {"request_id": "r", "email_sent_at": "9999-12-31T23:59:59-01:00"},
+        },
+        ["/data/email_sent_at"],
+    ),
+    (
+        "insert",
+        {
+            "table": "ranked_proposals",
+            "data": {"request_id": "r", "rank": 1, "total_price_usd": -1},
+        },
         ["/data/total_price_usd"],
     ),
-    ("update", {"table": "quotes", "filters": {"id": "a"}, "data": {"id": "b"}}, ["/data/id"]),
     (
         "update",
-        {"table": "quotes", "filters": {"id": "a"}, "data": {"updated_at": None}},
+        {"table": WORKFLOWS, "filters": {"id": "a"}, "data": {"id": "b"}},
+        ["/data/id"],
+    ),
+    (
+        "update",
+        {"table": WORKFLOWS, "filters": {"id": "a"}, "data": {"updated_at": None}},
         ["/data/updated_at"],
     ),
     (
         "update",
-        {"table": "quotes", "filters": {"id": {"gt": 1}}, "data": {"notes": "x"}},
+        {"table": WORKFLOWS, "filters": {"id": {"gt": 1}}, "data": {"failure_reason": "x"}},
         ["/filters/id/gt"],
     ),
     ("delete", {"table": "quotes", "filters": {"nowhere": None}}, ["/filters/nowhere"]),

@@ -17,6 +17,7 @@ from gateway.backends.base import Backend
 from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.settings import read_settings
+from tests.gateway_process import EXAMPLES_BEGIN
 
 KEY = "contract-tests-administrator"
 MODERN = "2026-07-28"
@@ -149,7 +150,8 @@ def _message(reply: httpx.Response) -> dict[str, Any]:
 @asynccontextmanager
 async def open_faces(data: Path) -> AsyncIterator[Faces]:
     """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
-    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, {"data": data})
+    environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
+    settings = read_settings(environment, None, {"data": data})
     entries = open_catalogue(settings.package).entries
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:

@@ -74,6 +74,9 @@ ENTRIES: Final = {
 FALLBACKS: Final = {"frankfurter.convert_currency": ("rate_source", "fallback")}
 """Tools that answer without their upstream, and the member of the result that says so."""
 FAILING: Final = [tool for tool in ENTRIES if tool not in FALLBACKS]
+ADMITTED: Final = {("avinode.search_flights", "403")}
+"""What is an answer and no failure: a search that the account may not run finds nothing, and says
+so (tests/unit/handlers/test_avinode_tools.py)."""
 ONE_OF_EACH: Final = {upstream_of(ENTRIES[tool]): tool for tool in FAILING}
 
 
@@ -113,8 +116,10 @@ def check(error: GatewayError, case: Case, tool: str) -> None:
     assert CANARY not in repr(error.__context__)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("tool", FAILING)
+@pytest.mark.parametrize(
+    ("tool", "case"),
+    [(tool, case) for tool in FAILING for case in CASES if (tool, case) not in ADMITTED],
+)
 def test_a_fault_of_the_upstream_is_the_right_problem(loop, live, tool, case) -> None:
     error = loop.run_until_complete(failure(live, tool, CASES[case].fault))
 
@@ -135,6 +140,7 @@ def test_no_upstream_can_hold_or_flood_a_call(loop, live, tool, case) -> None:
 @pytest.mark.parametrize("tool", FALLBACKS)
 def test_a_tool_that_has_a_fallback_says_when_it_uses_it(loop, live, tool, case) -> None:
     entry, (member, value) = ENTRIES[tool], FALLBACKS[tool]
+    live.forget()
     live.upstreams.seen.clear()
     live.upstreams.fault = (CASES | SLOW_CASES)[case].fault
     try:

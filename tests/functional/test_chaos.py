@@ -1,18 +1,13 @@
 """The chaos scripts, in runs small enough for every merge. The same scripts do the large ones."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.gateway_process import REPOSITORY, clean_environment
-from tests.postgres import VARIABLE, server_url
+from tests.chaos import CHAOS, figures
 
-CHAOS = REPOSITORY / "scripts" / "chaos"
-SECONDS = 500
 PLACES = 16
 PROGRAMS = sorted(
     each.name for each in CHAOS.glob("*.py") if "sys.exit(main())" in each.read_text()
@@ -22,30 +17,6 @@ PROGRAMS = sorted(
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def figures(script: str, engine: str, *arguments: str) -> dict[str, Any]:
-    """What a script found on one engine; everything must hold."""
-    more = {VARIABLE: server_url()} if engine == "postgres" else {}
-    done = subprocess.run(
-        [sys.executable, str(CHAOS / script), "--engine", engine, "--json", *arguments],
-        capture_output=True,
-        text=True,
-        env=clean_environment(more),
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.stdout, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout)["engines"][engine]
-    assert (done.returncode, found["failures"]) == (0, [])
-    return found
-
-
-@pytest.mark.slow
-def test_r1_kills_at_random_lose_and_repeat_nothing(engine: str) -> None:
-    found = figures("kill.py", engine, "--kills", "100", "--lease", "3", "--rate", "100")
-    assert sum(found["kills"].values()) == 100
-    assert found["accepted"] == found["completed"] + found["dead_letter"] > 0
 
 
 @pytest.mark.slow

@@ -12,16 +12,19 @@ from litestar.handlers import ASGIRouteHandler
 
 from gateway.catalogue import open_catalogue
 from gateway.codegen import meta
-from gateway.codegen.generate import generate
+from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.upstream import ReplyFacts
 
 PACKAGE = "made_by_the_functional_test"
+HANDLERS = ("gateway.handlers", "made_handlers")
 HANDLER = f"""
+from gateway.contract.connector import tool_handler
 from {PACKAGE}.models.words.greet import GreetInput, GreetOutput
 
 
+@tool_handler
 async def greet(arguments: GreetInput) -> GreetOutput:
     return GreetOutput(greeting=f"Hello, {{arguments.name}}!")
 """
@@ -38,7 +41,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     text = contract.read_text("utf-8").replace("gateway.handlers.example", "made_handlers")
     contract.write_text(text, "utf-8")
     (root / "made_handlers.py").write_text(HANDLER, "utf-8")
-    generate(schemas, root / PACKAGE, root / "docs")
+    generate(schemas, root / PACKAGE, root / "docs", names=PackageNames(of_handlers=HANDLERS))
     sys.path.insert(0, str(root))
     yield PACKAGE
     sys.path.remove(str(root))
@@ -47,7 +50,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_the_catalogue_opens_what_was_generated(package: str) -> None:
-    catalogue = open_catalogue(package)
+    catalogue = open_catalogue(package, HANDLERS)
 
     assert [entry.id for entry in catalogue.entries] == ["demo.show", "words.greet"]
     assert catalogue.find_tool("words_greet").id == "words.greet"
@@ -57,7 +60,7 @@ def test_the_catalogue_opens_what_was_generated(package: str) -> None:
 
 
 async def test_a_python_binding_calls_its_handler_with_typed_arguments(package: str) -> None:
-    entry = open_catalogue(package).find("words.greet")
+    entry = open_catalogue(package, HANDLERS).find("words.greet")
     binding = entry.operation.binding
     assert isinstance(binding, PythonBinding)
 
@@ -69,7 +72,7 @@ async def test_a_python_binding_calls_its_handler_with_typed_arguments(package: 
 
 
 def test_an_http_binding_makes_the_request_and_reads_the_reply(package: str) -> None:
-    entry = open_catalogue(package).find("demo.show")
+    entry = open_catalogue(package, HANDLERS).find("demo.show")
     binding = entry.operation.binding
     assert isinstance(binding, HttpBinding)
     call = CallFacts(id="call-1", now="2026-11-20T14:30:00.000Z")
@@ -90,7 +93,7 @@ def test_an_http_binding_makes_the_request_and_reads_the_reply(package: str) -> 
 
 
 def test_gates_judge_by_the_published_schemas(package: str) -> None:
-    entry = open_catalogue(package).find("demo.show")
+    entry = open_catalogue(package, HANDLERS).find("demo.show")
 
     assert entry.input.admits({"account": "A-1", "limit": 50})
     assert [v.pointer for v in entry.input.violations({"account": "a", "limit": 51})] == [
@@ -109,7 +112,7 @@ def test_every_tool_has_a_route(package: str) -> None:
 
 
 def test_the_openapi_document_is_self_contained_and_hides_the_bindings(package: str) -> None:
-    text = open_catalogue(package).openapi.decode()
+    text = open_catalogue(package, HANDLERS).openapi.decode()
 
     assert '"/v1/demo/show"' in text
     assert "x-binding" not in text

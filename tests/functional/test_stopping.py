@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from gateway.store.sqlite_library import sqlite3
 from tests.gateway_process import running_gateway
 
 VERSIONS: Final = (None, "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -38,7 +38,9 @@ def answered(stream: httpx.Response) -> dict[str, Any]:
 def recorded(data: Path) -> list[tuple[str, str]]:
     """Operation and outcome of every call in the audit."""
     with sqlite3.connect(data / "gateway.db") as database:
-        return database.execute("SELECT operation, outcome FROM audit_records").fetchall()
+        return database.execute(
+            "SELECT operation, outcome FROM audit_records WHERE transport = 'mcp'"
+        ).fetchall()
 
 
 @pytest.mark.slow

@@ -1,15 +1,24 @@
 """`gateway verify`: the whole catalogue through the doors of real processes."""
 
 import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from tests.gateway_process import run_gateway
+from tests.gateway_process import GATEWAY, REPOSITORY, clean_environment, run_gateway
+
+VERIFY_SECONDS = 300.0
+"""It starts five gateways, beside whatever else runs here."""
 
 
 @pytest.mark.slow
 def test_every_tool_answers_alike_at_every_door(tmp_path) -> None:
-    verdicts = json.loads(run_gateway(tmp_path, "verify", "--connectors", "--json", environment={}))
+    verdicts = json.loads(
+        run_gateway(tmp_path, "verify", "--connectors", "--json", seconds=VERIFY_SECONDS)
+    )
 
     made_by_the_reader_of_the_readme = {"avinode.airport_names"}
     assert len({each["operation"] for each in verdicts} - made_by_the_reader_of_the_readme) == 46
@@ -17,3 +26,49 @@ def test_every_tool_answers_alike_at_every_door(tmp_path) -> None:
         assert verdict["failures"] == []
         assert set(verdict["verified"].values()) == {verdict["examples"]}
         assert verdict["examples"] >= 2
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of somebody's own, outside this repository, with a package of another name."""
+    shutil.copytree(REPOSITORY / "tests/assets/contracts/minimal", tmp_path / "schemas")
+    command = [sys.executable, "-m", "gateway.codegen.meta", "schemas"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    run_gateway(tmp_path, "generate", environment=OWN)
+    return tmp_path
+
+
+OWN = {"GATEWAY_PACKAGE": "libcat"}
+
+
+@pytest.mark.slow
+def test_a_project_of_ones_own_is_verified_where_it_stands(project: Path) -> None:
+    printed = run_gateway(
+        project,
+        *("verify", "--connector", "hello", "--json"),
+        environment=OWN,
+        seconds=VERIFY_SECONDS,
+    )
+
+    [verdict] = json.loads(printed)
+    assert (verdict["operation"], verdict["failures"]) == ("hello.greet", [])
+
+
+@pytest.mark.slow
+def test_what_a_process_printed_that_does_not_start_is_shown(project: Path) -> None:
+    fails = "import sys\nif 'serve' in sys.orig_argv:\n    sys.exit('a canary \\x1b[31m')\n"
+    package = project / "libcat" / "__init__.py"
+    package.write_text(fails + package.read_text("utf-8"), "utf-8")
+    shutil.rmtree(project / "schemas")
+    done = subprocess.run(
+        [str(GATEWAY), "verify", "--connector", "hello"],
+        cwd=project,
+        env=clean_environment(OWN),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "a canary \\x1b[31m" in done.stderr
+    assert "fix: see what it printed, above" in done.stderr

@@ -15,7 +15,9 @@ import pytest
 from gateway.catalogue import open_catalogue
 from gateway.contract.context import CallFacts
 from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
+from gateway.errors import MalformedRequest
 from gateway.signatures.proof import key_of, proven_fields
+from gateway.webhooks.message import read_message
 from tests.gateway_process import REPOSITORY, RunningGateway, running_gateway
 
 SOURCES = {name: each.source for name, each in open_catalogue("generated").webhooks.items()}
@@ -96,6 +98,24 @@ def test_the_examples_are_taken_and_worked_off(
             time.sleep(0.05)
         assert state == "completed"
         if event.emission is not None:
-            facts = CallFacts(id=webhook_id, now="2026-11-20T14:42:01Z")
+            defaults = {each.name: each.default for each in source.settings if each.default}
+            facts = CallFacts(id=webhook_id, now="2026-11-20T14:42:01Z", settings=defaults)
             expected = event.emission.data(payload, facts)
             assert sender.published(event.emission.event) == expected
+
+
+@pytest.mark.parametrize("provider", SOURCES)
+def test_the_contract_says_what_becomes_of_a_message_without_an_id(provider: str) -> None:
+    """400 where its header is missing; 202, and kept, where the body lacks it."""
+    document = json.loads(open_catalogue("generated").openapi)
+    answers = document["paths"][f"/webhooks/{provider}"]["post"]["responses"]
+    for profile in SOURCES[provider].profiles:
+        if profile.message_id is None:
+            continue
+        if profile.message_id.pointer is None:
+            with pytest.raises(MalformedRequest):
+                read_message(profile, [], b"{}")
+            assert "id" in answers["400"]["description"]
+        else:
+            assert read_message(profile, [], b"{}").refusals
+            assert "without an id is kept and answered 202" in answers["400"]["description"]

@@ -14,7 +14,7 @@ from gateway.contract import jsontext
 from gateway.contract.entity_keys import entity_id
 from gateway.settings import read_settings
 from gateway.store.records import NewWebhook, Page, Refusal, StoredEvent
-from tests.gateway_process import REPOSITORY
+from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY
 from tests.postgres import create_database, drop_database, server_url
 
 ENDED = {"completed", "dead_letter", "cancelled", "quarantined"}
@@ -32,7 +32,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @asynccontextmanager
 async def gateway_at(url: str, data: Path, **environ: str) -> AsyncIterator[Gateway]:
-    given = {"GATEWAY_DATABASE_URL": url, "GATEWAY_DATA": str(data)} | environ
+    own = {"GATEWAY_DATA": str(data), "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
+    given = {"GATEWAY_DATABASE_URL": url} | own | environ
     async with Gateway.open(read_settings(given, None, {})) as gateway, gateway.at_work():
         yield gateway
 

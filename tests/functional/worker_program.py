@@ -24,10 +24,10 @@ from gateway.store.records import Changes
 
 PACE = Pace(
     size=1,
-    lease_seconds=1.5,
+    lease_seconds=4.0,
     sweep_seconds=0.2,
     poll_seconds=0.05,
-    run_seconds=3.0,
+    run_seconds=5.0,
     grace_seconds=5,
 )
 CLOCK = SystemClock()

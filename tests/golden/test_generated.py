@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.codegen import meta
-from gateway.codegen.generate import generate
+from gateway.codegen.generate import PackageNames, generate
 
 HERE = Path(__file__).parent
 
@@ -57,7 +57,8 @@ def test_contracts_become_the_committed_text(
     for handlers in (HERE / feature).glob("*_handlers.py"):
         shutil.copy(handlers, tmp_path)
 
-    generate(schemas, made / "generated", made / "docs")
+    names = PackageNames(of_handlers=("gateway.handlers", "demo_handlers"))
+    generate(schemas, made / "generated", made / "docs", names=names)
     actual = _texts(made, FEATURES[feature])
     expected = HERE / feature / "out"
     if update_golden:

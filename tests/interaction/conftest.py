@@ -34,6 +34,7 @@ from gateway.contract.schema import Gate
 from gateway.contract.scopes import EVENTS
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
+from gateway.limits.strangers import Strangers
 from gateway.store.base import AuditRecord
 from gateway.transports.connection import Connection
 from gateway.transports.edge import Edge, EdgeRules
@@ -51,6 +52,9 @@ GREETER_KEY = "gw_greeter-0123456789"
 AGENTS = {ADMIN_KEY: "administrator", GREETER_KEY: "greeter"}
 MODERN = "2026-07-28"
 MAX_BODY = 4096
+ASYNCAPI = json.dumps(
+    {"asyncapi": "3.0.0", "info": {}, "channels": {"gateway.x.v1": {}}, "operations": {"x": {}}}
+).encode()
 Handler = Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
 
 GREET_INPUT = {
@@ -226,7 +230,7 @@ async def site(feed: Feed | None) -> AsyncIterator[Running]:
     await running.pipeline.audit.close()
 
 
-def build_running(feed: Feed | None = None) -> Running:
+def build_running(feed: Feed | None = None, strangers: Strangers | None = None) -> Running:
     handlers = Handlers()
     catalogue = _catalogue(handlers)
     store = MemoryStore()
@@ -258,6 +262,7 @@ def build_running(feed: Feed | None = None) -> Running:
             hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
             max_body_bytes=MAX_BODY,
             body_deadline_seconds=0.2,
+            strangers=strangers,
         ),
         version="1.2.3",
         followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
@@ -278,8 +283,38 @@ def _catalogue(handlers: Handlers) -> Catalogue:
     ]
     every = frozenset(entry.id for entry in entries)
     grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}
-    openapi = json.dumps({"openapi": "3.1.1", "info": {"title": "t", "version": "1"}}).encode()
-    return Catalogue(entries, upstreams={}, grants=grants, openapi=openapi)
+    return Catalogue(
+        entries, upstreams={}, grants=grants, openapi=_openapi(entries), asyncapi=ASYNCAPI
+    )
+
+
+def _openapi(entries: list[Entry]) -> bytes:
+    """A document of the tools, each with a schema of its own."""
+    names = {entry.id: entry.operation.route for entry in entries}
+    schemas: dict[str, Any] = {
+        each.rpartition(".")[2]: {"$ref": "#/components/schemas/name"} for each in names
+    }
+    schemas["name"] = {"type": "string"}
+    paths: dict[str, Any] = {
+        path: {
+            "post": {
+                "operationId": name,
+                "tags": [name.partition(".")[0]],
+                "body": {"$ref": f"#/components/schemas/{name.rpartition('.')[2]}"},
+            }
+        }
+        for name, path in names.items()
+    }
+    paths["/webhooks/desk"] = {"post": {"operationId": "desk.webhook"}}
+    document = {
+        "openapi": "3.1.1",
+        "info": {"title": "t", "version": "1"},
+        "tags": [{"name": "example"}, {"name": "other"}],
+        "paths": paths,
+        "webhooks": {"gateway.x.v1": {}},
+        "components": {"schemas": schemas},
+    }
+    return json.dumps(document).encode()
 
 
 def _route(operation_id: str, path: str) -> ASGIRouteHandler:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from gateway.transports.connection import Connection, ConnectionLimits
+from gateway.transports.connection import Connection
+from gateway.transports.connection_limits import ConnectionLimits
 
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
 HOST = b"host: gateway.test\r\n"
@@ -177,16 +178,39 @@ async def test_a_call_may_take_longer_than_a_head(site: Any, socket_site: str) -
         assert (await answer(reader)).status == 200
 
 
-async def test_one_connection_too_many_is_turned_away(socket_site: str) -> None:
-    async with connected(socket_site) as first, connected(socket_site), connected(socket_site):
+async def test_the_connection_that_was_idle_for_longest_makes_room(socket_site: str) -> None:
+    async with (
+        connected(socket_site) as first,
+        connected(socket_site) as second,
+        connected(socket_site) as third,
+    ):
+        for each in (second, third, first):
+            each[1].write(ALIVE)
+            assert (await answer(each[0])).status == 200
+        assert (await answers(socket_site, LEAVE))[0].status == 200
+        assert await answers_left(second[0]) == []
         first[1].write(ALIVE)
         assert (await answer(first[0])).status == 200
+
+
+async def test_one_connection_too_many_is_turned_away_where_none_is_idle(
+    site: Any, socket_site: str
+) -> None:
+    async with (
+        connected(socket_site) as first,
+        connected(socket_site) as second,
+        connected(socket_site) as third,
+    ):
+        for each in (first, second, third):
+            each[1].write(WHOLE.replace(b"greet", b"wait"))
+            await site.handlers.entered.wait()
+            site.handlers.entered.clear()
         (refused,) = await answers(socket_site)
         assert refused.status == 429
         assert refused.headers["retry-after"] == "1"
-        first[1].write(LEAVE)
-        assert len(await answers_left(first[0])) == 1
-        assert (await answers(socket_site, LEAVE))[0].status == 200
+        site.handlers.release.set()
+        for each in (first, second, third):
+            assert (await answer(each[0])).status == 200
 
 
 async def test_requests_in_one_go_are_answered_in_turn(socket_site: str) -> None:

@@ -88,7 +88,7 @@ async def test_what_a_message_wrote_is_read_by_get_and_by_post_alike(gateway, ht
         "notes": "Ä 𝄞",
     }
     assert row["occurred_at"] == "2026-11-20T14:31:00Z"
-    assert row["price_usd"] is None
+    assert (row["currency"], row["price_usd"], row["base_price"]) == ("USD", 12000.5, None)
 
 
 async def test_pages_are_followed_by_their_cursors(gateway, http) -> None:

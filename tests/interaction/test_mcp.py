@@ -125,7 +125,7 @@ async def test_without_a_valid_key_nothing_of_mcp_answers(
     site: Any, path: str, method: str
 ) -> None:
     async with site.http(key=None, **BOTH) as http:
-        without = await http.request(method, path, content=b"{")
+        without = await http.request(method, path, content=b"{" if method == "POST" else b"")
         wrong = await http.request(method, path, headers={"authorization": "Bearer wrong"})
     assert without.status_code == wrong.status_code == 401
     assert without.headers["www-authenticate"] == 'Bearer realm="gateway"'

@@ -12,9 +12,11 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.settings import read_settings
+from gateway.store.base import AuditRecord
 from tests.eventually import eventually
 
 SECRET = "a secret of at least twenty-four bytes"
+_READS = {"list", "show", "deliveries"}
 PING = {"zen": "Keep it logically awesome.", "hook_id": 30}
 
 
@@ -55,11 +57,18 @@ class Desk:
 
         return await eventually(look)
 
-    async def acts(self) -> list[tuple[str, str | None]]:
-        """What was recorded of operators, the oldest first."""
+    async def records(self) -> list[AuditRecord]:
+        """What was recorded of operators' requests, the oldest first."""
+        await self.gateway.parts.audit.flush()
         records = await self.gateway.parts.store.audit.latest(1000)
-        found = [(each.operation, each.subject) for each in records if each.transport == "operator"]
-        return found[::-1]
+        of_start = "operator.keys.bootstrap"
+        found = [each for each in records if each.transport == "operator"]
+        return [each for each in found if each.operation != of_start][::-1]
+
+    async def acts(self) -> list[tuple[str, str, int]]:
+        """What was recorded of changes: operation, outcome and status, the oldest first."""
+        found = [(each.operation, each.outcome, each.status) for each in await self.records()]
+        return [each for each in found if each[0].rpartition(".")[2] not in _READS]
 
 
 @pytest.fixture
@@ -98,7 +107,8 @@ async def test_a_webhook_is_listed_and_shown_with_its_payload_and_attempts(desk)
 
 
 async def test_pages_lead_to_each_other(desk):
-    ids = [await desk.send(PING, message_id=f"m-{number}") for number in range(5)]
+    sent = [{**PING, "hook_id": number + 1} for number in range(5)]
+    ids = [await desk.send(body, message_id=f"m-{body['hook_id']}") for body in sent]
     seen: list[str] = []
     page = await desk.get("webhooks", limit=2)
     while True:
@@ -135,8 +145,10 @@ async def test_completed_work_is_repeated_by_force_alone_and_recorded_before(des
     assert (made["job"]["replay_of"], made["job"]["actor"]) == (first, "administrator")
     again = await desk.ended(webhook_id)
     assert again["job"]["id"] == made["job"]["id"]
-    operations = [operation for operation, _ in await desk.acts()]
-    assert operations == ["operator.webhooks.replay"] * 2
+    assert await desk.acts() == [
+        ("operator.webhooks.replay", "CONFLICT", 409),
+        ("operator.webhooks.replay", "ok", 200),
+    ]
 
 
 async def test_a_job_that_has_ended_is_not_cancelled(desk):
@@ -177,12 +189,16 @@ async def test_a_body_that_cannot_be_meant_changes_nothing(desk, body):
     await desk.ended(webhook_id)
     reply = await desk.http.post(f"/operator/webhooks/{webhook_id}/replay", content=body)
     assert reply.status_code in {400, 422}
-    assert await desk.acts() == []
+    assert (await desk.get(f"webhooks/{webhook_id}"))["job"]["replay_of"] is None
+    expected = ("operator.webhooks.replay", "VALIDATION_ERROR", reply.status_code)
+    assert await desk.acts() == [expected]
 
 
 async def test_who_is_no_operator_finds_nothing_here(desk):
     key = await desk.gateway.parts.keys.create("flight_search", "")
     for method, path in (
+        ("GET", "audit"),
+        ("GET", "audit/some"),
         ("GET", "webhooks"),
         ("GET", "jobs"),
         ("GET", "endpoints"),
@@ -200,7 +216,7 @@ async def test_who_is_no_operator_finds_nothing_here(desk):
 
 
 async def test_an_endpoints_secret_is_shown_once(desk):
-    asked = {"url": "http://127.0.0.1:9/hooks?token=hidden", "event_types": ["gateway.code.*"]}
+    asked = {"url": "http://127.0.0.1:9/hooks?token=canary-4b1d", "event_types": ["gateway.code.*"]}
     status, added = await desk.post("endpoints", asked)
     assert (status, added["state"]) == (201, "active")
     assert added["secret"].startswith("whsec_")
@@ -209,7 +225,7 @@ async def test_an_endpoints_secret_is_shown_once(desk):
     status, rotated = await desk.post(f"endpoints/{added['id']}/rotate", {"grace_seconds": 60})
     assert (status, rotated["secret"] != added["secret"]) == (200, True)
     records = await desk.gateway.parts.store.audit.latest(100)
-    assert "hidden" not in repr(records)
+    assert "canary-4b1d" not in repr(records)
     assert added["secret"] not in repr(records)
 
 
@@ -223,14 +239,15 @@ async def test_an_endpoint_is_tested_disabled_enabled_and_removed(desk):
     assert (await desk.get(f"{path}/deliveries"))["items"] == []
     assert (await desk.http.delete(f"/operator/{path}")).status_code == 200
     assert (await desk.http.get(f"/operator/{path}")).status_code == 404
-    verbs = [operation.rpartition(".")[2] for operation, _ in await desk.acts()]
+    verbs = [operation.rpartition(".")[2] for operation, _, _ in await desk.acts()]
     assert verbs == ["add", "test", "disable", "enable", "remove"]
 
 
-async def test_an_endpoint_that_may_not_be_reached_is_refused(desk):
+async def test_an_endpoint_that_may_not_be_reached_is_refused_and_recorded_so(desk):
     status, problem = await desk.post("endpoints", {"url": "https://169.254.169.254/latest"})
     assert (status, problem["code"]) == (422, "VALIDATION_ERROR")
     assert problem["errors"][0]["pointer"] == "/url"
+    assert await desk.acts() == [("operator.endpoints.add", "VALIDATION_ERROR", 422)]
     assert (await desk.get("endpoints"))["items"] == []
 
 
@@ -245,3 +262,47 @@ async def test_the_log_goes_on_from_a_position(desk):
     newest = (await desk.get("events"))["next"]
     assert await desk.get("events", after=newest) == {"items": [], "next": newest}
     assert (await desk.get("events", after=0, types="gateway.quote.*"))["items"] == []
+
+
+async def test_who_reads_the_payload_of_a_webhook_is_recorded_and_the_payload_is_not(desk):
+    webhook_id = await desk.send(PING)
+    await desk.get(f"webhooks/{webhook_id}")
+    await desk.http.get("/operator/webhooks/%1b[31m" + "x" * 500)
+    shown = [each for each in await desk.records() if each.operation == "operator.webhooks.show"]
+    read, missed = shown[-2:]
+    assert (read.outcome, read.agent, read.arguments) == (
+        "ok",
+        "administrator",
+        {"webhook_id": webhook_id},
+    )
+    assert (missed.outcome, missed.status) == ("PATH_NOT_FOUND", 404)
+    assert len(missed.arguments["webhook_id"]) <= 200
+    assert missed.arguments["webhook_id"].startswith("\\x1b")
+    assert "logically" not in repr(shown)
+
+
+async def test_lists_that_programs_poll_are_recorded_once_a_minute_and_refusals_always(desk):
+    for _ in range(5):
+        await desk.get("events")
+        refused = await desk.http.get("/operator/events", params={"limit": "0"})
+        assert refused.status_code == 422
+    outcomes = [each.outcome for each in await desk.records()]
+    assert sorted(outcomes) == ["VALIDATION_ERROR"] * 5 + ["ok"]
+
+
+async def test_the_audit_is_read_in_pages_by_who_what_and_outcome(desk):
+    _, refused = await desk.post("endpoints", {"url": 1})
+    for _ in range(3):
+        await desk.gateway.call("example.greet", {"name": "Ada"})
+    await desk.gateway.parts.audit.flush()
+    first = await desk.get("audit", operation="example.*", limit=2)
+    second = await desk.get("audit", operation="example.*", limit=2, after=first["next"])
+    found = [*first["items"], *second["items"]]
+    assert [each["arguments"] for each in found] == [{"name": "Ada"}] * 3
+    assert second["next"] is None
+    [failed] = (await desk.get("audit", outcome="error", agent="administrator"))["items"]
+    assert failed["request_id"] == refused["request_id"]
+    assert await desk.get(f"audit/{failed['id']}") == failed
+    assert (await desk.get("audit", until="2020-01-01T00:00:00Z"))["items"] == []
+    reply = await desk.http.get("/operator/audit", params={"since": "yesterday"})
+    assert [each["pointer"] for each in reply.json()["errors"]] == ["/since"]

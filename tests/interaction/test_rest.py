@@ -200,11 +200,12 @@ async def test_only_post_calls_a_tool(site: Any, method: str) -> None:
     assert answer.headers["allow"] == "POST, OPTIONS"
 
 
-async def test_options_tells_the_methods(site: Any) -> None:
+@pytest.mark.parametrize("path", [GREET, "/v1/nothing"])
+async def test_options_tells_the_methods_of_all_tools(site: Any, path: str) -> None:
     async with site.http(key=None) as http:
-        answer = await http.options(GREET)
+        answer = await http.options(path)
     assert answer.status_code == 204
-    assert answer.headers["allow"] == "POST, OPTIONS"
+    assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
 
 
 async def test_more_calls_than_allowed_are_told_when_to_come_again(site: Any) -> None:

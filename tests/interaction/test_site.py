@@ -8,8 +8,10 @@ import pytest
 from gateway.transports.problem_kinds import PROBLEMS
 
 
-async def test_the_openapi_document_is_served_byte_for_byte_and_revalidates(site: Any) -> None:
-    async with site.http(key=None) as http:
+async def test_the_whole_openapi_document_is_served_byte_for_byte_and_revalidates(
+    site: Any,
+) -> None:
+    async with site.http() as http:
         first = await http.get("/openapi.json")
         tag = first.headers["etag"]
         again = await http.get("/openapi.json", headers={"if-none-match": f'"other", W/{tag}'})
@@ -19,20 +21,57 @@ async def test_the_openapi_document_is_served_byte_for_byte_and_revalidates(site
     assert (again.status_code, again.content) == (304, b"")
 
 
+async def test_each_caller_sees_the_documents_of_what_its_key_may_call(
+    site: Any, greeter_key: str
+) -> None:
+    async with site.http(greeter_key) as http:
+        shown = (await http.get("/openapi.json")).json()
+        events = (await http.get("/asyncapi.json")).json()
+    assert list(shown["paths"]) == ["/v1/example/greet", "/webhooks/desk"]
+    assert list(shown["components"]["schemas"]) == ["greet", "name"]
+    assert [tag["name"] for tag in shown["tags"]] == ["example"]
+    assert "webhooks" not in shown
+    assert events["channels"] == events["operations"] == {}
+
+
+async def test_a_key_that_is_shown_for_a_document_must_be_valid(site: Any) -> None:
+    async with site.http("gw_nobody-0123456789") as http:
+        for path in ("/openapi.json", "/asyncapi.json"):
+            assert (await http.get(path)).status_code == 401
+
+
+async def test_answers_to_different_keys_are_told_apart_by_caches(site: Any) -> None:
+    async with site.http() as http:
+        answer = await http.get("/openapi.json")
+    assert answer.headers["vary"].lower() == "authorization"
+    assert answer.headers["cache-control"] == "private, no-cache"
+
+
 async def test_the_docs_use_nothing_from_elsewhere(site: Any) -> None:
     async with site.http(key=None) as http:
         page = await http.get("/docs")
         references = re.findall(r'(?:src|href)="([^"]+)"', page.text)
         answers = [await http.get(reference) for reference in references]
-    assert len(references) == 4
+    assert len(references) == 5
     assert all(reference.startswith("/docs/assets/") for reference in references)
-    assert [answer.status_code for answer in answers] == [200] * 4
+    assert [answer.status_code for answer in answers] == [200] * 5
     assert "<style" not in page.text
     assert not re.search(r"<script>|\son\w+=", page.text)
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
+
+
+async def test_the_docs_keep_a_key_in_the_tab_alone_and_say_so(site: Any) -> None:
+    async with site.http(key=None) as http:
+        page = await http.get("/docs")
+        script = await http.get("/docs/assets/docs.js")
+    assert "kept in this browser tab until you close the tab or forget the key" in page.text
+    assert "sessionStorage.setItem" in script.text
+    assert "localStorage" not in script.text
+    assert "persistAuthorization" not in script.text, "Swagger UI would use localStorage"
+    assert "filter: true" in script.text
 
 
 async def test_only_the_assets_are_served_as_files(site: Any) -> None:

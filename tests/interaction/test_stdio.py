@@ -16,6 +16,7 @@ from gateway.transports.bridge import RemoteGateway, build_bridge
 
 MODERN = "2026-07-28"
 PROGRAM = Path(__file__).with_name("stdio_program.py")
+Bridged = Callable[..., Any]
 
 
 @pytest.fixture
@@ -38,6 +39,16 @@ async def test_a_client_lists_and_calls_over_stdio_in_both_eras(
     assert [tool.name for tool in listed.tools] == ["example_greet"]
     assert result.structured_content["greeting"] == "Hello Ada"
     assert refused.is_error is True
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_neither_stdio_nor_the_bridge_declares_what_it_does_not_do(
+    program: StdioServerParameters, bridged: Bridged, admin_key: str, mode: str
+) -> None:
+    async with Client(program, mode=mode) as client, bridged(admin_key, mode) as behind:
+        for each in (client, behind):
+            shown = each.server_capabilities.model_dump(exclude_none=True, by_alias=True)
+            assert shown == {"tools": {"listChanged": False}}
 
 
 async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_served(
@@ -112,17 +123,16 @@ async def test_what_handlers_print_never_reaches_the_wire(program: StdioServerPa
     assert b"printed by a handler" in err
 
 
-Bridged = Callable[..., Any]
-
-
 @pytest.fixture
 def bridged(site: Any, socket_site: Any) -> Bridged:
     """A client behind a bridge to the gateway under test, in the era `mode` on its own side."""
 
     @asynccontextmanager
     async def connect(key: str, mode: str) -> AsyncIterator[Client]:
-        remote = RemoteGateway(f"{socket_site}/mcp", key)
-        async with Client(build_bridge(remote, "1.2.3"), mode=mode, cache=None) as client:
+        async with (
+            RemoteGateway(f"{socket_site}/mcp", key) as remote,
+            Client(build_bridge(remote, "1.2.3"), mode=mode, cache=None) as client,
+        ):
             yield client
 
     return connect
@@ -152,16 +162,17 @@ async def test_the_bridge_says_that_the_key_is_refused(bridged: Bridged) -> None
 
 
 async def test_the_bridge_says_that_there_is_no_gateway(unused_tcp_port: int) -> None:
-    remote = RemoteGateway(f"http://127.0.0.1:{unused_tcp_port}/mcp", "key")
-    with pytest.raises(MCPError, match="cannot be reached"):
-        await remote.list_tools(None)
+    async with RemoteGateway(f"http://127.0.0.1:{unused_tcp_port}/mcp", "key") as remote:
+        with pytest.raises(MCPError, match="cannot be reached"):
+            await remote.list_tools(None)
 
 
 async def test_the_bridge_says_that_the_url_is_no_mcp_endpoint(
     socket_site: str, admin_key: str
 ) -> None:
-    with pytest.raises(MCPError, match="should end in /mcp"):
-        await RemoteGateway(f"{socket_site}/elsewhere", admin_key).list_tools(None)
+    async with RemoteGateway(f"{socket_site}/elsewhere", admin_key) as remote:
+        with pytest.raises(MCPError, match="should end in /mcp"):
+            await remote.list_tools(None)
 
 
 @pytest.mark.parametrize(
@@ -192,12 +203,14 @@ async def test_the_bridge_says_what_answered_when_it_does_not_speak_mcp(
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-        with pytest.raises(MCPError, match=f"The gateway at {url} did not serve this: it {words}"):
-            await RemoteGateway(url, None).list_tools(None)
+        async with RemoteGateway(url, None) as remote:
+            with pytest.raises(MCPError, match=f"at {url} did not serve this: it {words}"):
+                await remote.list_tools(None)
 
 
 async def test_the_bridge_to_the_root_of_a_gateway_says_where_its_tools_are(
     socket_site: str, admin_key: str
 ) -> None:
-    with pytest.raises(MCPError, match="should end in /mcp"):
-        await RemoteGateway(socket_site, admin_key).list_tools(None)
+    async with RemoteGateway(socket_site, admin_key) as remote:
+        with pytest.raises(MCPError, match="should end in /mcp"):
+            await remote.list_tools(None)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from litestar import Litestar
 
 from gateway.clock import SystemClock
+from gateway.limits.addresses import networks_of
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
+from gateway.transports.peers import Peers
 from gateway.transports.webhooks import WebhookDoor, webhook_route
 from gateway.webhooks.arrivals import Arrivals
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.peers import networks_of
 from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, open_sources, proof_of
 
 SOURCES = {source.provider: source for source in (ACME, STANDARD, HUB)}
@@ -54,6 +55,7 @@ MESSAGES = st.fixed_dictionaries(
     },
 )
 BODIES = st.binary() | (MESSAGES | VALUES).map(lambda value: json.dumps(value).encode())
+PEERS = Peers(networks_of(["127.0.0.1"]))
 FIELDS = st.lists(st.tuples(st.sampled_from(NAMES), st.binary(max_size=50)), max_size=4)
 
 
@@ -61,9 +63,9 @@ async def status_of(provider: str, method: str, body: bytes, fields: Any) -> tup
     """The answer's status and body."""
     clock = SystemClock()
     arrivals = Arrivals(ListInbox())
-    door = WebhookDoor(Ingest(open_sources(clock), arrivals, clock), networks_of(["127.0.0.1"]))
+    door = WebhookDoor(Ingest(open_sources(clock), arrivals, clock))
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
-    edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ())))
+    edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), peers=PEERS))
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:

@@ -277,10 +277,8 @@ async def test_a_body_over_the_cap_of_the_gateway_is_not_waited_for(site: Webhoo
 
 async def test_a_body_that_stalls_is_cut_off(site: WebhookSite) -> None:
     whole = request_bytes(BODY, proof_of(ACME, BODY, time.time()))
-    started = time.monotonic()
     answer = await site.send(whole[:-5])
     assert answer.status == 408
-    assert time.monotonic() - started < 5
 
 
 async def test_a_sender_that_leaves_in_its_body_leaves_nothing(

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 
 from gateway.contract.webhook import SourceRate
-from gateway.webhooks.rate import Bucket
+from gateway.limits.buckets import Bucket
 from tests.interaction.webhook_site import PAYLOAD, WebhookSite, request_bytes, serving_webhooks
 from tests.webhook_sources import (
     ACME,

@@ -13,13 +13,15 @@ import uvicorn
 from litestar import Litestar
 
 from gateway.clock import SystemClock
-from gateway.transports.connection import Connection, ConnectionLimits
+from gateway.limits.addresses import networks_of
+from gateway.transports.connection import Connection
+from gateway.transports.connection_limits import ConnectionLimits
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
+from gateway.transports.peers import Peers
 from gateway.transports.webhooks import WebhookDoor, webhook_route
 from gateway.webhooks.arrivals import Arrivals
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.peers import Networks, networks_of
 from gateway.webhooks.source import OpenSource
 from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
 
@@ -132,9 +134,10 @@ async def serving_webhooks(
     arrivals = Arrivals(inbox)
     sources = open_sources(clock, networks)
     ingest = Ingest(sources, arrivals, clock)
-    door = WebhookDoor(ingest, networks_of(proxies) if proxies else Networks(()))
+    door = WebhookDoor(ingest)
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
-    rules = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
+    rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
+    rules["peers"] = Peers(networks_of(proxies))
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
     async with _listening(edge) as port:
         yield WebhookSite(port, inbox, arrivals, sources, clock)

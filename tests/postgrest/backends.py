@@ -1,10 +1,12 @@
 """The backends of the connector `supabase`, opened as a call would find them."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from gateway.backends.live import LiveBackend
 from gateway.calls.replies import ReplyReader
@@ -12,10 +14,12 @@ from gateway.calls.sending import Line, Sending
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.context import CallFacts
+from gateway.contract.entity import EntityPages
 from gateway.contract.operation import Effect
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Selection, Tables
 from gateway.contract.upstream import Upstream
+from gateway.contract.views import shapes_of
 from gateway.handlers.supabase_postgrest import PostgrestTables
 from gateway.store.workspace import Workspace
 from tests.asgi_server import serving
@@ -23,6 +27,7 @@ from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator
 
 SCRIPTS = ("supabase_tables.sql", "supabase_functions.sql")
+SAMPLE = Path(__file__).with_name("quotes")
 
 
 class StepClock:
@@ -49,14 +54,24 @@ def upstream() -> Upstream:
 
 
 @cache
+def declared() -> dict[str, Shape]:
+    """The tables as the tools know them."""
+    return shapes_of(upstream().tables, catalogue().entities)
+
+
+@cache
 def shapes() -> dict[str, Shape]:
-    return {name: shape_of(name, schema) for name, schema in upstream().tables.items()}
+    """The tables that lie in the upstream, and one with columns of every kind for tests."""
+    own = {name: shape for name, shape in declared().items() if shape.entity is None}
+    sample = json.loads(SAMPLE.with_suffix(".json").read_text("utf-8"))
+    return {**own, "quotes": shape_of("quotes", sample)}
 
 
 def scripts() -> str:
-    """What an operator runs in a project before the gateway uses it."""
+    """What an operator runs in a project before the gateway uses it, and the tests' own table."""
     folder = files("gateway.handlers")
-    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
+    own = [folder.joinpath(name).read_text("utf-8") for name in SCRIPTS]
+    return "\n".join([*own, SAMPLE.with_suffix(".sql").read_text("utf-8")])
 
 
 @asynccontextmanager
@@ -65,7 +80,7 @@ async def workspace(url: str) -> AsyncIterator[CallUpstreams]:
     clock = StepClock()
     opened = Workspace(url, shapes().values(), clock)
     try:
-        yield context(clock, Unused(), opened)
+        yield context(clock, Unused(), opened, lying=shapes())
     finally:
         await opened.close()
 
@@ -81,20 +96,29 @@ async def postgrest(
             upstream(), clock, base_url=f"{address}/rest/v1", credentials={credential: key}
         )
         try:
-            yield context(clock, backend, None, tool)
+            yield context(clock, backend, None, tool, lying=shapes())
         finally:
             await backend.close()
 
 
 def context(
-    clock: StepClock, backend, tables: Tables | None, tool: str = "supabase.insert"
+    clock: StepClock,
+    backend,
+    tables: Tables | None,
+    tool: str = "supabase.insert",
+    lying: Mapping[str, Shape] | None = None,
+    entities: EntityPages | None = None,
 ) -> CallUpstreams:
-    line = Line(upstream(), backend, ReplyReader(upstream()), shapes=shapes(), tables=tables)
+    """`lying`: the tables in the upstream, where they are not those that the tools know."""
+    known = declared() if lying is None else lying
+    line = Line(upstream(), backend, ReplyReader(upstream()), shapes=known, tables=tables)
     operation = catalogue().find(tool).operation
     effect = Effect.READ if tool == "supabase.query" else operation.effect
     sending = Sending(clock, operation, effect)
     facts = CallFacts(id="call", now="2025-11-01T09:30:00.000Z")
-    return CallUpstreams(facts, {"supabase": line}, sending, SharedState(clock), NoEntities())
+    return CallUpstreams(
+        facts, {"supabase": line}, sending, SharedState(clock), entities or NoEntities()
+    )
 
 
 def tables_of(found: CallUpstreams) -> Tables:

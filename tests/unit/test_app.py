@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from gateway.app import Gateway, State
+from gateway.app import Gateway, State, readiness
+from gateway.app.readiness import ReadinessProbe
+from gateway.app.serving import _grace_seconds
 from gateway.errors import (
     ConfigurationError,
     InvalidArguments,
@@ -20,6 +23,8 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.settings import Settings, read_settings
+from gateway.transports.operations import Readiness
+from tests.clocks import ManualClock
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,6 +121,53 @@ async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) 
     assert seen == [("start", State.RUNNING), ("stop", State.RUNNING)]
 
 
+async def test_tool_hooks_see_each_call_and_change_nothing(settings: Settings) -> None:
+    """Over every transport, with arguments of their own, and whatever they raise."""
+    seen: list[Any] = []
+
+    async def execution(operation: str, arguments: dict[str, Any]) -> None:
+        seen.append((operation, dict(arguments)))
+        arguments.clear()
+        raise RuntimeError("the hook's own defect")
+
+    async def failed(operation: str, error: Exception) -> None:
+        seen.append((operation, type(error).__name__))
+
+    gateway = Gateway.open(settings)
+    gateway.on_tool_execution(execution)
+    gateway.on_tool_error(failed)
+    async with gateway:
+        greeting = await gateway.call("example.greet", {"name": "Ada"})
+        divide = {"operation": "divide", "a": 1, "b": 0}
+        with pytest.raises(ToolFailed):
+            await gateway.call("example.calculate", divide)
+        with pytest.raises(InvalidArguments):
+            await gateway.call("example.greet", {"name": 7})
+        with pytest.raises(UnknownOperation):
+            await gateway.call("example.nothing", {})
+        with pytest.raises(NotRunning, match="before"):
+            gateway.on_tool_error(failed)
+
+    assert greeting == {"greeting": "Hello, Ada!"}
+    assert seen == [
+        ("example.greet", {"name": "Ada"}),
+        ("example.calculate", divide),
+        ("example.calculate", "ToolFailed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [{"timeout_seconds": 0}, {"timeout_seconds": -1}, {"max_attempts": 0}, {"max_attempts": 1.5}],
+)
+async def test_bounds_of_a_call_that_mean_nothing_are_refused(
+    settings: Settings, bounds: dict[str, Any]
+) -> None:
+    async with Gateway.open(settings) as gateway:
+        with pytest.raises(MalformedRequest):
+            await gateway.call("example.greet", {"name": "Ada"}, **bounds)
+
+
 async def test_an_agent_sees_and_calls_exactly_what_its_policy_grants(settings: Settings) -> None:
     async with Gateway.open(settings) as gateway:
         seen = {entry.id for entry in gateway.tools("proposal_analysis")}
@@ -141,7 +193,8 @@ async def test_every_call_leaves_exactly_one_audit_record(settings: Settings) ->
         await gateway.parts.audit.flush()
         records = await gateway.parts.store.audit.latest(10)
 
-    seen = [(r.operation, r.outcome, r.stage, r.status, r.backend) for r in reversed(records)]
+    calls = [record for record in reversed(records) if record.transport == "local"]
+    seen = [(r.operation, r.outcome, r.stage, r.status, r.backend) for r in calls]
     assert seen == [
         ("example.greet", "ok", None, 200, "python"),
         ("example.greet", "VALIDATION_ERROR", "validate", 422, None),
@@ -162,7 +215,8 @@ async def test_a_write_that_fails_at_a_live_upstream_is_accounted_for(tmp_path: 
         async with Gateway.open(read_settings(environ, None, flags)) as gateway:
             with pytest.raises(UpstreamUnavailable, match="may have happened") as failed:
                 await gateway.call("avinode.create_rfp", example("avinode.create_rfp"))
-            (record,) = await gateway.parts.store.audit.latest(10)
+            records = await gateway.parts.store.audit.latest(10)
+            (record,) = (each for each in records if each.transport == "local")
 
     assert failed.value.is_retryable is False
     assert (record.operation, record.outcome, record.status, record.backend) == (
@@ -209,3 +263,39 @@ async def test_what_is_no_json_is_refused_as_malformed(settings: Settings, value
     async with Gateway.open(settings) as gateway:
         with pytest.raises(MalformedRequest):
             await gateway.call("example.greet", {"name": value})
+
+
+async def test_readiness_is_looked_up_once_a_second_and_turns_red_before_the_end(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    async def look(parts: Any) -> Readiness:
+        asked.append(parts)
+        return Readiness(store="ok", upstreams={})
+
+    monkeypatch.setattr(readiness, "readiness_of", look)
+    clock = ManualClock()
+    async with Gateway.open(settings) as gateway:
+        probe = ReadinessProbe(gateway.parts, clock)
+        assert probe.announce_stop() is False, "nobody has asked"
+        probe = ReadinessProbe(gateway.parts, clock)
+        found = await asyncio.gather(*(probe() for _ in range(100)))
+        assert {each.status for each in found} == {"ready"}
+        assert len(asked) == 1
+        clock.advance(1)
+        await probe()
+        assert len(asked) == 2
+        assert probe.announce_stop() is True
+        assert (await probe()).status == "not ready"
+
+
+async def test_the_grace_at_the_end_is_no_shorter_than_a_tool_may_take(settings: Settings) -> None:
+    async with Gateway.open(settings) as gateway:
+        catalogue = gateway.parts.catalogue
+    longest = max(each.operation.timeout_seconds for each in catalogue.entries)
+    assert _grace_seconds(settings, catalogue) == longest + 5
+    short = replace(settings, stop_grace_seconds=longest - 1)
+    with pytest.raises(ConfigurationError, match=f"stop_grace_seconds: .* at least {longest:g}"):
+        _grace_seconds(short, catalogue)
+    assert _grace_seconds(replace(settings, stop_grace_seconds=longest), catalogue) == longest

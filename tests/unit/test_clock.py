@@ -2,32 +2,39 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from gateway.clock import FastClock
+from gateway.clock import MockClock
 from gateway.contract.conversion import rfc3339
 from tests.clocks import ManualClock
 
 
-def test_fast_time_starts_where_the_other_clock_is_and_passes_faster() -> None:
-    slow = ManualClock()
-    fast = FastClock(slow, speed=60)
-    start = fast.now()
-    assert start == slow.now()
+def test_the_time_of_mocks_is_the_time_of_the_gateway() -> None:
+    """Also when somebody sets the machine's clock: no mock may be ahead of the gateway."""
+    own = ManualClock()
+    mocked = MockClock(own)
+    own.advance(7200)
+    assert mocked.now() == own.now()
+    assert mocked.monotonic() == own.monotonic()
+    own.moment -= timedelta(hours=1)
+    assert mocked.now() == own.now()
 
-    slow.advance(2)
 
-    assert fast.now() - start == timedelta(minutes=2)
-    assert fast.monotonic() == 1000 + 120
-
-
-def test_fast_time_can_start_elsewhere_and_stand_still() -> None:
-    slow = ManualClock()
+def test_the_time_of_mocks_can_begin_elsewhere_and_passes_as_fast() -> None:
+    own = ManualClock()
     start = datetime(2030, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
-    frozen = FastClock(slow, speed=0, start=start)
+    mocked = MockClock(own, start)
+    own.advance(60)
+    assert mocked.now() == datetime(2030, 1, 1, 0, 1, tzinfo=UTC)
 
-    slow.advance(1000)
 
-    assert frozen.now() == datetime(2030, 1, 1, tzinfo=UTC)
-    assert frozen.monotonic() == 1000
+def test_the_time_of_mocks_can_stand_still() -> None:
+    own = ManualClock()
+    start = datetime(2030, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    still = MockClock(own, start, is_still=True)
+
+    own.advance(1000)
+
+    assert still.now() == datetime(2030, 1, 1, tzinfo=UTC)
+    assert still.monotonic() == 1000
 
 
 def test_a_moment_is_written_in_utc_with_milliseconds() -> None:

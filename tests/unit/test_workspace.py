@@ -11,8 +11,8 @@ from gateway.app import Gateway
 from gateway.errors import UpstreamUnavailable
 from gateway.settings import Settings, read_settings
 
-NEW = {"table": "quotes", "data": {"rfp_id": "rfp-1"}}
-ALL = {"table": "quotes"}
+NEW = {"table": "flight_options", "data": {"request_id": "req-1"}}
+ALL = {"table": "flight_options"}
 MEMORY = {"GATEWAY_BACKEND_SUPABASE": "mock"}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.app import Gateway
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.settings import Settings, read_settings
@@ -33,7 +33,7 @@ async def on_mock(clock: ManualClock, data: Path) -> AsyncIterator[str]:
 async def on_live(clock: ManualClock, data: Path) -> AsyncIterator[str]:
     """A gateway that reaches the same mock over HTTP, as it would reach the real upstream."""
     upstream = open_catalogue("generated").upstreams["avinode"]
-    application = UpstreamApplication(upstream, clock, seed=SEED)
+    application = UpstreamApplication(upstream, clock, options=MockOptions(seed=SEED))
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(serving(asgi_app(application)))
         settings = _settings(

@@ -11,6 +11,7 @@ from gateway.app import Gateway
 from gateway.settings import read_settings
 from generated import policies
 from tests.asgi_server import serving
+from tests.gateway_process import EXAMPLES_BEGIN
 
 SEARCH = "/v1/golf/search_tee_times"
 BOOK = "/v1/golf/book_tee_time"
@@ -43,7 +44,11 @@ class Site:
 async def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
     monkeypatch.setattr(policies, "GRANTS", {**policies.GRANTS, **AGENTS})
     # Reads are recorded late on purpose here: what is stored at once, was waited for.
-    environment = {"GATEWAY_DATA": str(tmp_path), "GATEWAY_AUDIT_FLUSH_SECONDS": "5"}
+    environment = {
+        "GATEWAY_DATA": str(tmp_path),
+        "GATEWAY_AUDIT_FLUSH_SECONDS": "5",
+        "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN,
+    }
     async with (
         Gateway.open(read_settings(environment, None, {})) as gateway,
         serving(gateway.site()) as url,

@@ -49,8 +49,14 @@ def key_schema(entity: Schema) -> Schema:
 
 
 def row_schema(entity: Schema) -> Schema:
-    """What an event may set of a row: every column but those that the gateway fills."""
-    own = [name for name, column in entity["properties"].items() if not column.get("readOnly")]
+    """What an event may set of a row: the columns that the webhook owns."""
+    facts = entity["x-entity"]
+    others = {*facts.get("agent", ()), *facts.get("computed", ())}
+    own = [
+        name
+        for name, column in entity["properties"].items()
+        if not column.get("readOnly") and name not in others
+    ]
     return _only(entity, own, required=entity["x-entity"]["key"])
 
 

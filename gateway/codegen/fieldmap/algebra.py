@@ -20,6 +20,7 @@ from jsonschema_rs.canonical import (
 
 from gateway.codegen.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
 from gateway.contract.schema import Gate
+from gateway.contract.violation import Violation
 
 Schema = dict[str, Any]
 
@@ -62,6 +63,11 @@ def finite(schema: Schema) -> tuple[Any, ...] | None:
 def admits(schema: Schema, value: Any) -> bool:
     """Whether `schema` admits `value`, as the gate judges it at run time."""
     return _gate(_key(schema)).admits(value)
+
+
+def violations(schema: Schema, value: Any) -> list[Violation]:
+    """Where `value` breaks `schema`; empty where it is admitted."""
+    return list(_gate(_key(schema)).violations(value))
 
 
 def both(*schemas: Schema) -> Schema:

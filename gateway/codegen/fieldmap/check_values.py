@@ -22,6 +22,7 @@ from gateway.codegen.fieldmap.nodes import (
 from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, Scope
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
 from gateway.codegen.fieldmap.shapes import items_of, required_of
+from gateway.codegen.fieldmap.verdict import objection_to
 from gateway.codegen.fieldmap.walk import Visit
 from gateway.codegen.nearest import did_you_mean
 from gateway.contract.fieldmap import Unmappable, text
@@ -167,7 +168,7 @@ def _constant_problems(visit: Visit, constant: object, part: str) -> Iterator[Pr
         yield _refuse(
             visit,
             "const-not-admitted",
-            "the other side does not admit this value",
+            objection_to(constant, visit.target),
             "correct it, or widen the schema",
             part,
         )

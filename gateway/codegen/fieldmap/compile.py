@@ -89,6 +89,7 @@ def _binding(
     }
     if written.fallback is not None:
         arguments["fallback_on"] = literal(written.fallback.fallback_on)
+        arguments["fallback_writes"] = "True" if written.fallback.is_write else ""
         arguments["fallback"] = _binding(
             written.fallback, binding, upstream, module, prefix="fallback_"
         )
@@ -138,7 +139,7 @@ def _result(status: str, members: Members, body: Schema | None, site: Site, pref
 
 
 def _errors(written: HttpMap, site: Site, prefix: str) -> str:
-    """The rules for statuses that are not successes; empty when there are none."""
+    """The rules for refusals, by status or code; empty when there are none."""
     texts = []
     for status, meaning in written.errors.items():
         rule = site.module.use("gateway.contract.operation", "ErrorRule")

@@ -192,7 +192,7 @@ Value = Read | Constant | Members | Items | Each | Count | FieldFunction | Refer
 
 
 class ErrorMeaning(Struct, frozen=True, kw_only=True):
-    """What an upstream status stands for: a declared error or a result."""
+    """What a status or a code of the upstream stands for: a declared error or a result."""
 
     pointer: str
     reason: str | None = None
@@ -213,6 +213,8 @@ class HttpMap(Struct, frozen=True, kw_only=True):
     results: Mapping[str, Members]
     errors: Mapping[str, ErrorMeaning]
     fallback_on: tuple[str, ...] = ()
+    is_write: bool = False
+    """Of a fallback: whether it writes."""
     fallback: "HttpMap | None" = None
 
 

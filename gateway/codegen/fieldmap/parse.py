@@ -12,6 +12,7 @@ _RULES: Final = frozenset({"operationId", "request", "response", "errors"})
 _GROUPS: Final = frozenset({"path", "query", "header", "body"})
 _SUCCESS: Final = re.compile(r"2(?:XX|[0-9]{2})")
 _FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
 
 
 def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[Problem, ...]]:
@@ -53,15 +54,21 @@ def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:
 
 
 def _fallback(reader: Reader, value: Any) -> HttpMap:
-    text = reader.mapping(value, "/fallback", _RULES | {"on"})
+    text = reader.mapping(value, "/fallback", _RULES | {"on", "effect"})
     statuses = text.get("on")
     if not isinstance(statuses, list) or not statuses:
         reader.refuse("/fallback/on", "names no status", 'write a list like ["403"]')
         statuses = []
     for index, status in enumerate(statuses):
         _check_status(reader, status, f"/fallback/on/{index}", _FAILURE)
+    effect = text.get("effect", "read")
+    if effect not in {"read", "write"}:
+        reader.refuse("/fallback/effect", "is no effect of a fallback", "write read or write")
     return HttpMap(
-        pointer="/fallback", fallback_on=tuple(statuses), **_rules(reader, text, "/fallback")
+        pointer="/fallback",
+        fallback_on=tuple(statuses),
+        is_write=effect == "write",
+        **_rules(reader, text, "/fallback"),
     )
 
 
@@ -92,12 +99,12 @@ def _results(reader: Reader, value: Any, pointer: str) -> dict[str, Members]:
 
 
 def _errors(reader: Reader, value: Any, pointer: str) -> dict[str, ErrorMeaning]:
-    by_status = reader.mapping(value, pointer)
-    for status in by_status:
-        _check_status(reader, status, f"{pointer}/{status}", _FAILURE)
+    by_name = reader.mapping(value, pointer)
+    for name in by_name:
+        if not (isinstance(name, str) and _CODE.fullmatch(name)):
+            _check_status(reader, name, f"{pointer}/{name}", _FAILURE)
     return {
-        status: _meaning(reader, meaning, child(pointer, status))
-        for status, meaning in by_status.items()
+        name: _meaning(reader, meaning, child(pointer, name)) for name, meaning in by_name.items()
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.codegen.fieldmap.algebra import Schema, admits, covers, finite
+from gateway.codegen.fieldmap.algebra import Schema, admits, covers, finite, violations
 from gateway.codegen.fieldmap.images import Image, apply, image_of
 from gateway.codegen.fieldmap.nodes import Read, Resort
 from gateway.codegen.fieldmap.witness import samples
@@ -62,7 +62,7 @@ def judge_image(image: Schema, target: Schema) -> Judgement:
         return PROVED
     for sample in samples(image, target):
         if not admits(target, sample):
-            return Judgement(Verdict.GAP, shown(sample), "the other side does not admit it")
+            return Judgement(Verdict.GAP, shown(sample), objection_to(sample, target))
     if contained is False:
         return Judgement(Verdict.GAP, reason="the other side admits less")
     return Judgement(Verdict.UNDECIDED, reason=_NOT_COMPARABLE)
@@ -75,6 +75,15 @@ def shown(value: Any) -> str:
         return text
     what = f"{len(value)} characters" if isinstance(value, str) else f"{len(text)} bytes of JSON"
     return f"{text[: _SHOWN - 20]}… ({what})"
+
+
+def objection_to(value: Any, target: Schema) -> str:
+    """Why `target` does not admit `value`: the place and the keyword of its schema."""
+    first = next(iter(violations(target, value)), None)
+    if first is None:
+        return "the schema that receives it does not admit it"
+    place = f" at {first.pointer}" if first.pointer else ""
+    return f"the schema that receives it refuses it by `{first.keyword}`{place}: {first.detail}"
 
 
 def resort_text(resort: Resort | None) -> str | None:
@@ -90,7 +99,7 @@ def _objection(value: Read, sample: Any, target: Schema, *, is_handled: bool) ->
         result = apply(value, sample)
     except ValueError as error:
         return "" if is_handled else str(error).removeprefix("/: ")
-    return "" if admits(target, result) else "the other side does not admit it"
+    return "" if admits(target, result) else objection_to(result, target)
 
 
 def _without_witness(

@@ -1,6 +1,6 @@
 """The lint: every rule that contracts keep, in one visible list."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -11,6 +11,7 @@ from gateway.codegen.lint import (
     bindings,
     constraints,
     entities,
+    entity_rules,
     events,
     examples,
     handlers,
@@ -24,6 +25,7 @@ from gateway.codegen.lint import (
     references,
     shape,
     tables,
+    texts,
     tools,
     upstreams,
     webhooks,
@@ -35,6 +37,7 @@ from gateway.codegen.lint.rule import Rule
 from gateway.codegen.lint.rules import RULES
 from gateway.codegen.lint.soundness import unsound_files
 from gateway.codegen.sources.tree import SourceTree
+from gateway.contract.connector import HANDLER_PACKAGES
 
 __all__ = ["CHECKS", "DEEP_CHECKS", "RULES", "Rule", "lint"]
 
@@ -91,7 +94,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     access.check_refusals,
     access.check_operations,
     tables.check_tables,
+    texts.check_texts,
+    texts.check_addresses,
     bindings.check_upstreams,
+    bindings.check_error_codes,
+    bindings.check_fallbacks,
     handlers.check_handlers,
     handlers.check_signatures,
     events.check_names,
@@ -108,18 +115,25 @@ CHECKS: Final[tuple[Check, ...]] = (
 DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
     entities.check_columns,
     entities.check_keys,
+    entity_rules.check_owners,
+    entity_rules.check_states,
     events.check_envelopes,
     webhooks.check_places,
 )
 """The same of files that the other checks had nothing against: schemas are compared here."""
 
 
-def lint(tree: SourceTree, remember: Remember = afresh) -> tuple[Finding, ...]:
+def lint(
+    tree: SourceTree,
+    remember: Remember = afresh,
+    packages: Sequence[str] = HANDLER_PACKAGES,
+) -> tuple[Finding, ...]:
     """Everything wrong with `tree`, in reading order; files that could not be read included.
 
-    `remember` may keep the verdicts on bindings, which are a function of their basis.
+    `remember` may keep the verdicts on bindings, which are a function of their basis. `packages`
+    are the connector packages, from which alone contracts may name Python code.
     """
-    draft = Draft(tree)
+    draft = Draft(tree, packages)
     found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
     unsound = unsound_files(found)
     found += [each for check in DEEP_CHECKS for each in check(draft, unsound)]

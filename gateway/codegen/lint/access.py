@@ -198,7 +198,8 @@ def check_operations(draft: Draft) -> Iterator[Finding]:
                 pointer = child(operation.pointer, "x-idempotency-header")
                 message = f"the operation has no header parameter {header}"
                 yield draft.finding("upstream/idempotency-header", document, pointer, message)
-            if "x-cache-seconds" in operation.value and operation.method != "get":
-                pointer = child(operation.pointer, "x-cache-seconds")
-                message = f"replies to {operation.method.upper()} are not used again"
-                yield draft.finding("upstream/cached-write", document, pointer, message)
+            for name in ("x-cache-seconds", "x-failure-seconds"):
+                if name in operation.value and operation.method != "get":
+                    pointer = child(operation.pointer, name)
+                    message = f"replies to {operation.method.upper()} are not used again"
+                    yield draft.finding("upstream/cached-write", document, pointer, message)

@@ -1,8 +1,8 @@
-"""Bindings: the upstream and the operation they name exist."""
+"""Bindings: what they name exists, their error codes can be read, and no read writes unasked."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
@@ -10,6 +10,9 @@ from gateway.codegen.lint.upstreams import operations
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.tree import UPSTREAMS
+from gateway.contract.pointers import child
+
+_SAFE_METHODS: Final = frozenset({"get", "head"})
 
 
 def check_upstreams(draft: Draft) -> Iterator[Finding]:
@@ -29,6 +32,45 @@ def check_upstreams(draft: Draft) -> Iterator[Finding]:
                 )
         if binding.get("upstream") in known:
             yield from _operations(draft, tool.document, binding, known[binding["upstream"]])
+
+
+def check_error_codes(draft: Draft) -> Iterator[Finding]:
+    """binding/error-code"""
+    for tool in draft.tools:
+        binding = tool.operation["x-binding"]
+        upstream = draft.upstreams.get(binding.get("upstream", ""))
+        if upstream is None or "softErrors" in upstream.value["x-upstream"]:
+            continue
+        for place, rules in (("", binding), ("/fallback", binding.get("fallback", {}))):
+            for name in rules.get("errors", {}):
+                if not name[0].isdigit():
+                    pointer = child(f"/post/x-binding{place}/errors", name)
+                    message = f"{binding['upstream']} does not say where its codes stand"
+                    yield draft.finding("binding/error-code", tool.document, pointer, message)
+
+
+def check_fallbacks(draft: Draft) -> Iterator[Finding]:
+    """binding/fallback-effect"""
+    for tool in draft.tools:
+        policy, binding = tool.operation["x-policy"], tool.operation["x-binding"]
+        fallback = binding.get("fallback")
+        upstream = draft.upstreams.get(binding.get("upstream", ""))
+        if fallback is None or upstream is None or policy["effect"] != "read":
+            continue
+        problem = None
+        if fallback.get("effect") == "write" and "escalation" not in policy:
+            problem = "a call that reads would write"
+        elif "effect" not in fallback and not _is_safe(upstream, fallback["operationId"]):
+            problem = f"{fallback['operationId']} is no GET, and may change something"
+        if problem is not None:
+            pointer = "/post/x-binding/fallback"
+            yield draft.finding("binding/fallback-effect", tool.document, pointer, problem)
+
+
+def _is_safe(upstream: Document, operation_id: str) -> bool:
+    """Whether the operation only reads by its method; so does what is not there."""
+    methods = [e.method for e in operations(upstream) if e.value["operationId"] == operation_id]
+    return all(method in _SAFE_METHODS for method in methods)
 
 
 def _named(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The contracts that rules examine: what several of them need, worked out once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -27,6 +27,7 @@ from gateway.codegen.sources.tree import (
     ToolSource,
     WebhookFile,
 )
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.pointers import NoSuchPlace, child, follow
 from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
@@ -49,8 +50,10 @@ class Place(Struct, frozen=True, eq=False):
 class Draft:
     """The contracts under examination. Caches; reads nothing but their tree."""
 
-    def __init__(self, tree: SourceTree) -> None:
+    def __init__(self, tree: SourceTree, packages: Sequence[str] = HANDLER_PACKAGES) -> None:
         self.tree = tree
+        self.packages = packages
+        """The connector packages of the project."""
         self._expanded: dict[tuple[PurePosixPath, str], Any] = {}
         self._gates: dict[tuple[PurePosixPath, str], Gate | None] = {}
 

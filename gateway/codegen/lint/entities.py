@@ -45,10 +45,12 @@ def _column(
             yield draft.finding("entity/standard-column", document, pointer, message)
         return
     is_key = name in facts["x-entity"]["key"]
+    is_log = name == facts["x-entity"].get("states", {}).get("log")
     if is_required and not is_key:
         message = f"{name} is required, and not of the key"
         yield draft.finding("entity/required-column", document, pointer, message)
-    if len(_types(found)) != 1 or schema.get("readOnly") or ("null" not in found and not is_key):
+    is_filled = schema.get("readOnly") is True and not is_log
+    if len(_types(found)) != 1 or is_filled or ("null" not in found and not is_key):
         message = f"{name} is no column of one type that may be null"
         yield draft.finding("entity/column", document, pointer, message)
 

@@ -81,6 +81,21 @@ EVENTS: Final = (
 
 ENTITIES: Final = (
     Rule(
+        "entity/unknown-column",
+        "x-entity names columns that the kind has.",
+        "Correct the name, or declare the column.",
+    ),
+    Rule(
+        "entity/two-owners",
+        "A column has one owner: the webhook, agents or the gateway.",
+        "Name the column once, and not one of the key.",
+    ),
+    Rule(
+        "entity/states",
+        "A state machine's states are those of its column, and its log is a read-only list.",
+        "Let `next` have one member for each value of the column's enum.",
+    ),
+    Rule(
         "entity/retyped",
         "A column keeps its type, and a kind its key: rows that are there could not follow.",
         "Add a new property, or a new kind, and leave the old one.",

@@ -11,6 +11,8 @@ from gateway.contract.pointers import child
 from gateway.contract.scopes import SCOPES
 
 _EVERY_TOOL: Final = "*"
+_DESTROY: Final = "destroy"
+"""The effect that `*` does not grant: a tool with it is granted by its name alone."""
 
 
 def check_grants(draft: Draft) -> Iterator[Finding]:
@@ -18,12 +20,16 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
     document = draft.tree.policies
     if document is None or POLICIES in draft.misshapen:
         return
+    harmless = {
+        tool.id for tool in draft.tools if tool.operation["x-policy"].get("effect") != _DESTROY
+    }
     known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES
     for agent, facts in document.value["agents"].items():
         grants = facts["grants"]
         pointer = child(child("/agents", agent), "grants")
-        if _EVERY_TOOL in grants and not SCOPES.issuperset({*grants} - {_EVERY_TOOL}):
-            message = f"{agent} is granted every tool and some by name"
+        named = {*grants} & harmless if _EVERY_TOOL in grants else set()
+        if named:
+            message = f"{agent} is granted {', '.join(sorted(named))} by `*` already"
             yield draft.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):
             if grant not in known and not draft.tree.is_unread(_file_of(grant)):

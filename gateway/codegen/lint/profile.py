@@ -12,7 +12,7 @@ from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft, Place
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.keywords import ANNOTATIONS
-from gateway.codegen.sources.tree import ENTITIES
+from gateway.codegen.sources.tree import ENTITIES, UPSTREAMS
 from gateway.contract.pointers import child
 
 GREEN: Final = ANNOTATIONS | {
@@ -112,9 +112,12 @@ def check_keywords(draft: Draft) -> Iterator[Finding]:
 
 
 def _is_extension(place: Place, keyword: str) -> bool:
-    """Whether `keyword` is what makes the schema a kind of entity."""
-    is_entity = place.document.path.parts[0] == ENTITIES and not place.pointer
-    return is_entity and keyword == "x-entity"
+    """Whether `keyword` is what makes the schema a kind of entity, or says who owns a table."""
+    if place.pointer:
+        return False
+    parts = place.document.path.parts
+    is_table = parts[0] == UPSTREAMS and parts[-2] == "tables"
+    return keyword == "x-entity" if parts[0] == ENTITIES else is_table and keyword == "x-table"
 
 
 def _keyword(draft: Draft, place: Place, keyword: str) -> Iterator[Finding]:
@@ -125,7 +128,7 @@ def _keyword(draft: Draft, place: Place, keyword: str) -> Iterator[Finding]:
             "schema/red-keyword", place.document, pointer, message, f"{RED[keyword]}."
         )
     elif keyword not in AMBER:
-        message = f"{keyword} is no keyword that is known here"
+        message = f"unknown keyword {keyword}"
         yield draft.finding(
             "schema/unknown-keyword", place.document, pointer, message, _meant(keyword)
         )

@@ -44,6 +44,18 @@ REFERENCES: Final = (
 )
 
 SCHEMAS: Final = (
+    Rule(
+        "contract/hidden-text",
+        "Names and texts hold no characters that nobody sees or that command a terminal; names and"
+        " titles are one line.",
+        "Delete the characters.",
+    ),
+    Rule(
+        "contract/number-too-large",
+        "Numbers fit in 64 bits, and lengths and counts in 31.",
+        "Write a limit that can be reached, or none.",
+    ),
+    Rule("schema/pattern-too-long", "A pattern has at most 2,000 characters.", "Shorten it."),
     Rule("schema/too-large", "A contract expands to at most 10,000 objects.", "Share less."),
     Rule("schema/too-deep", "A contract nests at most 32 objects.", "Flatten the shape."),
     Rule("schema/too-many-definitions", "$defs holds at most 1,000 schemas.", "Split the file."),

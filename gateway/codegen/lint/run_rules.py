@@ -9,7 +9,12 @@ _NOTE: Final = Severity.NOTE
 
 POLICIES: Final = (
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
-    Rule("policy/redundant", "`*` stands alone.", "Keep `*`, or the tools.", _NOTE),
+    Rule(
+        "policy/redundant",
+        "Beside `*` stand only tools that destroy.",
+        "Remove what `*` grants already, or `*`.",
+        _NOTE,
+    ),
     Rule(
         "policy/unused-error",
         "Every declared error of an HTTP binding is a reason of the binding.",
@@ -37,6 +42,16 @@ POLICIES: Final = (
 
 UPSTREAMS: Final = (
     Rule("upstream/name", "x-upstream.name is the folder's name.", "Rename one of them."),
+    Rule(
+        "upstream/address",
+        "A base URL leads to no link-local, metadata, multicast or unspecified address.",
+        "Write the vendor's address, or null and let the operator set GATEWAY_<NAME>_BASE_URL.",
+    ),
+    Rule(
+        "upstream/header",
+        "Headers are the request's own, not the connection's (Host, Cookie and the like).",
+        "Use the header that the vendor reads the credential from.",
+    ),
     Rule("upstream/duplicate-operation", "operationIds are unique.", "Rename one of them."),
     Rule("upstream/ambiguous-path", "A request matches one path only.", "Merge the paths."),
     Rule(
@@ -99,7 +114,9 @@ UPSTREAMS: Final = (
         "x-idempotency-header names a header parameter of the operation.",
         "Declare the parameter.",
     ),
-    Rule("upstream/cached-write", "x-cache-seconds stands at GET.", "Remove it."),
+    Rule(
+        "upstream/cached-write", "x-cache-seconds and x-failure-seconds stand at GET.", "Remove it."
+    ),
     Rule("upstream/workspace", "A workspace has tables.", "Add x-upstream.tables."),
     Rule("upstream/table-file", "A table has a file of its own.", "Refer to ./tables/<name>.json."),
     Rule(
@@ -114,13 +131,33 @@ BINDINGS: Final = (
     Rule("binding/unknown-operation", "Bindings name its operations.", "Correct the id."),
     Rule(
         "binding/unknown-handler",
-        "The Python functions that bindings name exist, beside the schemas folder or installed.",
+        "Python that contracts name is defined in its module, beside schemas/ or installed.",
         "Correct the name, or write the function.",
+    ),
+    Rule(
+        "binding/foreign-handler",
+        "Python that contracts name lies in a connector package, which `handler_packages` names.",
+        "Move the code into a connector package, or add its package to `handler_packages`.",
+    ),
+    Rule(
+        "binding/unmarked-handler",
+        "Named Python is marked: @tool_handler, @mapping_function or mock_behaviours.",
+        "Mark it, if contracts may name it; else name another.",
     ),
     Rule(
         "binding/handler-signature",
         "A handler is async and takes its arguments, and the context if it names what it uses.",
         "Write `async def f(arguments)`; with upstreams or entities `f(arguments, context)`.",
+    ),
+    Rule(
+        "binding/error-code",
+        "Codes in errors are read where x-upstream.softErrors says that they stand.",
+        "Declare x-upstream.softErrors, or use the status.",
+    ),
+    Rule(
+        "binding/fallback-effect",
+        "A fallback of a read that is no GET says what it does; one that writes is escalated to.",
+        "Write `effect: read`, or `effect: write` and x-policy.escalation.",
     ),
     Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),

@@ -73,7 +73,7 @@ def _words(rule: str, document: Document, violation: Violation) -> tuple[str, st
             names = names_at(file, document.value, parent(pointer))
             name = steps(pointer)[-1]
             known = [each for each in names if each != name]
-            message = f"{name} is no word that is known here" if known else message
+            message = f"unknown property {name}" if known else message
             return message, did_you_mean(name, known) or _listed(known)
         case "enum" if 0 < len(values := values_at(file, document.value, pointer)) <= _MAX_LISTED:
             known = [str(each) for each in values]

@@ -1,13 +1,16 @@
 """Tables of upstreams: files of their own, and rows of typed columns with a key."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.sources.refs import Target
 from gateway.contract.pointers import child
-from gateway.contract.rows import KEY
+from gateway.contract.rows import KEY, Column, shape_of
+
+_OWN: Final = {"owner": "agent"}
+"""What a table says of itself whose rows are the agents' own."""
 
 
 def check_tables(draft: Draft) -> Iterator[Finding]:
@@ -31,7 +34,9 @@ def check_tables(draft: Draft) -> Iterator[Finding]:
                 fix = f"Write {{$ref: ./tables/{table}.json}}."
                 yield draft.finding("upstream/table-file", document, pointer, message, fix)
                 continue
-            for message in _problems(draft.expanded(document.path, pointer)):
+            schema = draft.expanded(document.path, pointer)
+            problems = [*_problems(schema)]
+            for message in problems or _view_problems(draft, table, schema):
                 yield _shape(draft, target, message)
 
 
@@ -50,6 +55,38 @@ def _problems(schema: Any) -> Iterator[str]:
     for name, column in columns.items():
         if isinstance(column, dict) and "type" not in column:
             yield f"the column {name} has no type"
+
+
+def _view_problems(draft: Draft, table: str, schema: Any) -> Iterator[str]:
+    """What keeps a table from showing the rows of an entity."""
+    facts = schema.get("x-table", _OWN) if isinstance(schema, dict) else _OWN
+    if facts == _OWN:
+        return
+    document = draft.entities.get(str(facts.get("entity"))) if isinstance(facts, dict) else None
+    if document is None or facts.keys() - {"entity", "columns"}:
+        yield "x-table is {owner: agent}, or {entity, columns} with an entity that is there"
+        return
+    sources: Any = facts.get("columns", {})
+    if not isinstance(sources, dict) or not all(isinstance(each, str) for each in sources.values()):
+        yield "the columns of x-table name columns of the entity"
+        return
+    shown = shape_of(table, schema).columns
+    held = shape_of(table, draft.expanded(document.path, "")).columns
+    yield from (f"x-table names {name}, which is no column" for name in sources.keys() - shown)
+    yield from _column_problems(shown, held, sources)
+
+
+def _column_problems(
+    shown: Mapping[str, Column], held: Mapping[str, Column], sources: Mapping[str, str]
+) -> Iterator[str]:
+    for name, column in shown.items():
+        source = held.get(sources.get(name, name))
+        if source is None:
+            yield f"the entity has no column for {name}"
+        elif source.kind != column.kind:
+            yield f"the column {name} is {column.kind}, and {source.kind} in the entity"
+        elif source.is_nullable and not column.is_nullable:
+            yield f"the column {name} must admit null, as the entity does"
 
 
 def _shape(draft: Draft, target: Target, message: str) -> Finding:

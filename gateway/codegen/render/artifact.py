@@ -53,11 +53,16 @@ def header(source: Source, comment: str = "# ") -> str:
     digest = source.sha256[:_DIGEST_LENGTH]
     return "\n".join(
         (
-            f"{comment}Generated from schemas/{source.path}. DO NOT EDIT.",
+            f"{comment}Generated from schemas/{_one_line(str(source.path))}. DO NOT EDIT.",
             f"{comment}Regenerate with: gateway generate",
             f"{comment}Source closure sha256: {digest}; generator {GENERATOR_VERSION}",
         )
     )
+
+
+def _one_line(path: str) -> str:
+    """A file's name may hold anything but a slash; a comment ends with its line."""
+    return path if path.isprintable() else path.encode("unicode_escape").decode("ascii")
 
 
 def joint_source(path: str, sources: Iterable[Source], *facts: str) -> Source:

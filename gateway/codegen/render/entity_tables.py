@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from gateway.codegen.ir import EntityContract
 from gateway.codegen.migrations.shape import (
     TIMES,
@@ -102,7 +104,9 @@ def _table(contract: EntityContract, shape: TableShape) -> Iterator[str]:
     for columns in shape.indexes:
         yield f"        Index({_texts([index_name(entity.kind, columns), *columns])}),"
     key, filters = _tuple(entity.key), _tuple(entity.filters)
-    yield f'        {{"info": {{"key": {key}, "filters": {filters}}}}},'
+    rules = msgspec.to_builtins(entity.rules)
+    noted = f', "rules": {rules!r}' if rules else ""
+    yield f'        {{"info": {{"key": {key}, "filters": {filters}{noted}}}}},'
     yield "    )"
     yield ""
     for name, column in shape.columns.items():

@@ -7,7 +7,7 @@ from typing import Any, Final
 from gateway.codegen.ir import Contracts, EventContract, PayloadContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, joint_source, pretty
 from gateway.codegen.render.fields import fields_of
-from gateway.codegen.render.markdown import joined, page_header, table
+from gateway.codegen.render.markdown import code, fenced, inline, joined, page_header, prose, table
 from gateway.contract.entity import Entity
 
 EVENTS_PAGE: Final = "events"
@@ -32,9 +32,9 @@ def webhook_page(webhook: WebhookContract) -> Artifact:
     rules = webhook.x_webhook
     parts = [
         page_header(webhook.source),
-        f"# {webhook.title}",
-        webhook.description,
-        f"`POST {webhook.route}`; contract `schemas/{webhook.source.path}`.",
+        f"# {inline(webhook.title)}",
+        prose(webhook.description),
+        f"`POST {webhook.route}`; contract {code(f'schemas/{webhook.source.path}')}.",
         "## Profiles",
         "A profile is open when its secrets are set; two secrets may be live during a rotation.",
         table(("Profile", "Proof", "Message id", "Type", "Setting"), _profiles(webhook)),
@@ -96,12 +96,12 @@ def _proof(rules: Mapping[str, Any]) -> str:
             return "Standard Webhooks 1.0.0"
         case _:
             algorithm = rules.get("algorithm", "sha256").upper()
-            timed = f", with `{rules['timestampHeader']}`" if "timestampHeader" in rules else ""
-            return f"HMAC-{algorithm} in `{rules['header']}`{timed}"
+            timed = f", with {code(rules['timestampHeader'])}" if "timestampHeader" in rules else ""
+            return f"HMAC-{algorithm} in {code(rules['header'])}{timed}"
 
 
 def _place(rules: Mapping[str, str]) -> str:
-    return f"header `{rules['header']}`" if "header" in rules else f"`{rules['pointer']}`"
+    return f"header {code(rules['header'])}" if "header" in rules else code(rules["pointer"])
 
 
 def _prefix(webhook: WebhookContract) -> str:
@@ -110,8 +110,8 @@ def _prefix(webhook: WebhookContract) -> str:
 
 def _settings(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
     for name, rule in webhook.x_webhook["settings"].items():
-        default = f"`{rule['default']}`" if rule.get("default") else ""
-        yield f"`{_prefix(webhook)}_{name.upper()}`", default, rule["description"]
+        default = code(rule["default"]) if rule.get("default") else ""
+        yield f"`{_prefix(webhook)}_{name.upper()}`", default, inline(rule["description"])
 
 
 def _events(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
@@ -134,17 +134,17 @@ def _outcome(rules: Mapping[str, Any]) -> str:
 
 
 def _payload(payload: PayloadContract) -> Iterator[str]:
-    yield f"### {payload.type}"
+    yield f"### {inline(payload.type)}"
     about = payload.schema.get("description")
     if about:
-        yield str(about)
+        yield prose(str(about))
     yield _fields(payload.schema)
     yield from (_fenced(each) for each in payload.schema.get("examples", ())[:1])
 
 
 def _event(contract: EventContract) -> Iterator[str]:
     yield f"## {contract.event.type}"
-    yield contract.event.description
+    yield prose(contract.event.description)
     data = contract.event.schema["properties"]["data"]
     yield _fields(data)
     yield from (_fenced(each.value) for each in contract.examples[:1])
@@ -152,17 +152,36 @@ def _event(contract: EventContract) -> Iterator[str]:
 
 def _rows(entity: Entity) -> Iterator[str]:
     yield f"## {entity.kind}"
-    yield str(entity.schema.get("description", entity.schema["title"]))
+    yield prose(str(entity.schema.get("description", entity.schema["title"])))
     yield f"Key: {_listed(entity.key)}. Filters: {_listed(entity.filters) or 'none'}."
+    if owned := [*_owned(entity)]:
+        yield " ".join(owned)
     yield _fields(entity.schema)
+
+
+def _owned(entity: Entity) -> Iterator[str]:
+    """The columns that are not the webhook's."""
+    rules = entity.rules
+    if rules.agent:
+        yield f"Owned by agents: {_listed(rules.agent)}."
+    for name, default in rules.defaults.items():
+        value, beside = code(str(default.value)), code(default.beside)
+        yield f"{code(name)} is {value} beside a {beside} until a message says it."
+    for name, computed in rules.computed.items():
+        conditions = " and ".join(
+            f"{code(each)} is {code(text)}" for each, text in computed.when.items()
+        )
+        yield f"`{name}` is computed: `{computed.copy}` where {conditions}."
+    if rules.states:
+        yield f"`{rules.states.column}` follows a [state machine](states.md#{entity.kind})."
 
 
 def _fields(schema: Mapping[str, Any]) -> str:
     rows = (
         (
-            f"`{field.path}`" + (" *(required)*" if field.is_required else ""),
+            code(field.path) + (" *(required)*" if field.is_required else ""),
             field.kind,
-            field.description,
+            inline(field.description),
         )
         for field in fields_of(dict(schema))
     )
@@ -170,12 +189,12 @@ def _fields(schema: Mapping[str, Any]) -> str:
 
 
 def _fenced(value: Any) -> str:
-    return f"```json\n{pretty(value)}\n```"
+    return fenced("json", pretty(value))
 
 
 def _titles(contracts: Contracts) -> Iterator[tuple[str, str]]:
     for each in contracts.events:
-        yield f"[`{each.event.type}`](#{_slug(each.event.type)})", each.event.title
+        yield f"[`{each.event.type}`](#{_slug(each.event.type)})", inline(each.event.title)
 
 
 def _slug(heading: str) -> str:
@@ -184,4 +203,4 @@ def _slug(heading: str) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return ", ".join(map(code, names))

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.codegen.render.markdown import code, inline
 from gateway.codegen.render.typed import kinds_of
 
 Schema = dict[str, Any]
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """One row. Texts are Markdown, without line breaks."""
+    """One row. `kind` and `bounds` are Markdown, the rest is the contract's own text."""
 
     path: str
     """`flight.legs[].date`."""
@@ -45,9 +46,9 @@ def kind_of(schema: Schema | bool) -> str:
     if isinstance(schema, bool):
         return "any"
     if "const" in schema:
-        return f"`{_shown(schema['const'])}`"
+        return code(_shown(schema["const"]))
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{_shown(value)}`" for value in schema["enum"])
+        return "one of " + ", ".join(code(_shown(value)) for value in schema["enum"])
     for keyword in ("oneOf", "anyOf"):
         if keyword in schema:
             return " or ".join(dict.fromkeys(kind_of(branch) for branch in schema[keyword]))
@@ -58,7 +59,10 @@ def kind_of(schema: Schema | bool) -> str:
 def bounds_of(schema: Schema) -> str:
     """What limits the value, or the members of the list."""
     found = [(schema[key], one, many) for key, one, many in _BOUNDS if key in schema]
-    own = [(one if value == 1 else many).format(_shown(value)) for value, one, many in found]
+    own = [
+        code(_shown(value)) if one == "{}" else (one if value == 1 else many).format(_shown(value))
+        for value, one, many in found
+    ]
     items = schema.get("items")
     each = bounds_of(items) if isinstance(items, dict) else ""
     return "; ".join([*own, *([f"each {each}"] if each else [])])
@@ -72,7 +76,7 @@ _BOUNDS: Final = (
     ("multipleOf", "a multiple of {}", "a multiple of {}"),
     ("minLength", "at least {} character", "at least {} characters"),
     ("maxLength", "at most {} character", "at most {} characters"),
-    ("pattern", "`{}`", "`{}`"),
+    ("pattern", "{}", "{}"),
     ("minItems", "at least {} item", "at least {} items"),
     ("maxItems", "at most {} item", "at most {} items"),
 )
@@ -84,7 +88,7 @@ def _word(kind: str, schema: Schema) -> str:
         items = schema.get("items", True)
         return f"list of {kind_of(items)}" if isinstance(items, dict) and items else "list"
     if kind == "string" and "format" in schema:
-        return f"string ({schema['format']})"
+        return f"string ({inline(str(schema['format']))})"
     return kind
 
 

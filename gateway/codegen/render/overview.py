@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 from gateway.codegen.ir import Contracts, ToolContract
 from gateway.codegen.render.artifact import Artifact, joint_source
 from gateway.codegen.render.event_pages import EVENTS_PAGE, ROWS_PAGE
-from gateway.codegen.render.markdown import joined, page_header, table
+from gateway.codegen.render.markdown import code, inline, joined, page_header, prose, table
+from gateway.codegen.render.state_pages import STATES_PAGE
 from gateway.contract.operation import Effect
 
 
@@ -39,7 +40,7 @@ def _of_events(contracts: Contracts) -> Iterator[str]:
     if contracts.webhooks:
         yield "## By event"
         rows = (
-            (f"[`POST {each.route}`](webhooks/{each.provider}.md)", each.description)
+            (f"[`POST {each.route}`](webhooks/{each.provider}.md)", inline(each.description))
             for each in contracts.webhooks
         )
         yield table((_count(contracts.webhooks, "webhook"), "What it takes"), rows)
@@ -48,6 +49,8 @@ def _of_events(contracts: Contracts) -> Iterator[str]:
         counted.append(f"[{_count(contracts.events, 'type')} of events]({EVENTS_PAGE}.md)")
     if contracts.entities:
         counted.append(f"[{_count(contracts.entities, 'kind')} of rows]({ROWS_PAGE}.md)")
+    if any(each.entity.rules.states for each in contracts.entities):
+        counted.append(f"[their state machines]({STATES_PAGE}.md)")
     if counted:
         yield f"There are {' and '.join(counted)}."
 
@@ -56,6 +59,7 @@ def _pages(contracts: Contracts) -> Iterator[str]:
     yield from (f"webhooks/{each.provider}" for each in contracts.webhooks)
     yield from [EVENTS_PAGE] if contracts.events else []
     yield from [ROWS_PAGE] if contracts.entities else []
+    yield from [STATES_PAGE] if any(each.entity.rules.states for each in contracts.entities) else []
 
 
 def _by_connector(contracts: Contracts) -> Iterator[str]:
@@ -64,8 +68,10 @@ def _by_connector(contracts: Contracts) -> Iterator[str]:
         yield f"### {connector}"
         about = tags.get(connector, {}).get("description")
         if about:
-            yield about
-        rows = ((_link(tool, tool.tool), tool.effect.value, tool.description) for tool in tools)
+            yield prose(about)
+        rows = (
+            (_link(tool, tool.tool), tool.effect.value, inline(tool.description)) for tool in tools
+        )
         yield table((_count(tools, "tool"), "Effect", "What it does"), rows)
 
 
@@ -76,7 +82,7 @@ def _by_agent(contracts: Contracts) -> Iterator[tuple[str, ...]]:
         ids = tuple(each for each in granted if each in tools)
         scopes = [f"`{each}`" for each in granted if each not in tools]
         which = ["all but what destroys"] if ids == harmless else _links(tools, ids)
-        yield f"`{agent}`", str(len(ids)), ", ".join([*which, *scopes])
+        yield code(agent), str(len(ids)), ", ".join([*which, *scopes])
 
 
 def _links(tools: Mapping[str, ToolContract], ids: Iterable[str]) -> list[str]:

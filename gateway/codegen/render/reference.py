@@ -9,7 +9,7 @@ from gateway.codegen.cache import Remember
 from gateway.codegen.ir import Example, ToolContract
 from gateway.codegen.render.artifact import Artifact, pretty
 from gateway.codegen.render.fields import Field, fields_of
-from gateway.codegen.render.markdown import joined, page_header, table
+from gateway.codegen.render.markdown import code, fenced, inline, joined, page_header, prose, table
 from gateway.contract.operation import Attempts, Escalation
 
 _EFFECTS: Final[Mapping[str, str]] = {
@@ -31,8 +31,8 @@ def _page(tool: ToolContract) -> str:
     return joined(
         (
             page_header(tool.source),
-            f"# {tool.title}",
-            tool.description,
+            f"# {inline(tool.title)}",
+            prose(tool.description),
             _facts(tool),
             "## Arguments",
             _fields(fields_of(tool.input_schema), has_defaults=True) or "None.",
@@ -59,7 +59,7 @@ def _facts(tool: ToolContract) -> str:
         ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
         ("Results kept", _duration(tool.cache_seconds) if tool.cache_seconds else ""),
         ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
-        ("Contract", f"`schemas/{tool.source.path}`"),
+        ("Contract", code(f"schemas/{tool.source.path}")),
     )
     return table(("", ""), (row for row in rows if row[1]))
 
@@ -85,7 +85,7 @@ def _duration(seconds: float) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return ", ".join(map(code, names))
 
 
 def _fields(fields: Iterable[Field], *, has_defaults: bool) -> str:
@@ -97,15 +97,15 @@ def _fields(fields: Iterable[Field], *, has_defaults: bool) -> str:
 
 
 def _row(field: Field, *, has_defaults: bool) -> tuple[str, ...]:
-    name = f"`{field.path}`" + (" *(required)*" if field.is_required else "")
-    default = (f"`{field.default}`" if field.default else "",) if has_defaults else ()
-    return (name, field.kind, field.bounds, *default, field.description)
+    name = code(field.path) + (" *(required)*" if field.is_required else "")
+    default = (code(field.default) if field.default else "",) if has_defaults else ()
+    return (name, field.kind, field.bounds, *default, inline(field.description))
 
 
 def _example(tool: ToolContract, example: Example) -> Iterator[str]:
     arguments = json.dumps(example.value, ensure_ascii=False)
-    yield f"### {example.summary or example.name}"
-    yield _fenced(
+    yield f"### {inline(example.summary or example.name)}"
+    yield fenced(
         "sh",
         f"curl -sS {_BASE_URL}{tool.route} \\\n"
         '  -H "Authorization: Bearer $GATEWAY_KEY" \\\n'
@@ -119,19 +119,15 @@ def _example(tool: ToolContract, example: Example) -> Iterator[str]:
         "method": "tools/call",
         "params": {"name": tool.mcp_name, "arguments": example.value},
     }
-    yield _fenced("json", pretty(message))
+    yield fenced("json", pretty(message))
 
 
 _QUOTE_IN_SHELL: Final = "'\\''"
 
 
 def _answer(example: Example) -> Iterator[str]:
-    yield f"### {example.summary or 'What comes back'}"
-    yield _fenced("json", pretty(example.value))
-
-
-def _fenced(language: str, text: str) -> str:
-    return f"```{language}\n{text}\n```"
+    yield f"### {inline(example.summary or 'What comes back')}"
+    yield fenced("json", pretty(example.value))
 
 
 def _errors(tool: ToolContract) -> str:
@@ -141,5 +137,5 @@ def _errors(tool: ToolContract) -> str:
     )
     if not tool.errors:
         return f"This tool declares no errors of its own. {general}"
-    rows = [(f"`{each.reason}`", str(each.status), each.title) for each in tool.errors]
+    rows = [(code(each.reason), str(each.status), inline(each.title)) for each in tool.errors]
     return table(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"

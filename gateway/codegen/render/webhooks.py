@@ -17,6 +17,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
+from gateway.contract.entity import Entity
 from gateway.contract.webhook import SourceRate
 
 _FIELD: Final = 4
@@ -53,13 +54,22 @@ def declared_by(contracts: Contracts) -> Declared:
     """What the maps of events may name."""
     return Declared(
         entities={
-            each.entity.kind: {**each.entity.schema, "x-entity": {"key": list(each.entity.key)}}
+            each.entity.kind: {**each.entity.schema, "x-entity": _facts_of(each.entity)}
             for each in contracts.entities
         },
         events={each.event.type: each.event.schema for each in contracts.events},
         tools={each.id: each.input_schema for each in contracts.tools},
         upstreams={each.upstream.name: each.upstream for each in contracts.upstreams},
     )
+
+
+def _facts_of(entity: Entity) -> dict[str, Any]:
+    """What decides which columns an event may set."""
+    facts = {"agent": entity.rules.agent, "computed": entity.rules.computed}
+    return {
+        "key": list(entity.key),
+        **{name: list(value) for name, value in facts.items() if value},
+    }
 
 
 def _sources(webhook: WebhookContract, basis: EventBasis, contracts: Contracts) -> Iterable[Source]:

@@ -72,6 +72,7 @@ DATA: Final = frozenset(
         "x-entity",
         "x-mcp",
         "x-policy",
+        "x-table",
     }
 )
 """Members whose content is never a reference."""

@@ -62,6 +62,7 @@ class _Builder:
     """
 
     def __init__(self, text: str, lines: dict[str, int] | None) -> None:
+        self._text = text
         self._next_event = yaml.CSafeLoader(text).get_event
         self._lines = lines
         self._path: list[str | int] = []
@@ -87,10 +88,10 @@ class _Builder:
             return self._next_event()
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
-            reason = error.problem or "cannot be parsed"
+            reason = self._reason(error)
         except yaml.reader.ReaderError as error:
             line, reason = 1, error.reason
-        fix = "mend the YAML on this line"
+        fix = "correct the YAML on this line"
         raise YamlRefused(line, self._pointer(), "yaml/malformed", reason, fix) from None
 
     def _value(self, event: Any, line: int | None = None) -> Any:
@@ -166,6 +167,12 @@ class _Builder:
 
     def _refuse(self, event: Any, rule: str, message: str, fix: str) -> NoReturn:
         raise YamlRefused(event.start_mark.line + 1, self._pointer(), rule, message, fix)
+
+    def _reason(self, error: yaml.MarkedYAMLError) -> str:
+        mark = error.problem_mark
+        if mark is not None and self._text[mark.index : mark.index + 1] == "\t":
+            return "a TAB stands where only spaces may: YAML is indented with spaces"
+        return error.problem or "cannot be parsed"
 
     def _pointer(self) -> str:
         return pointer_of(self._path)

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-HEAD: Final = "0002"
+HEAD: Final = "0004"
 """The newest revision. A database at it is opened without loading Alembic."""

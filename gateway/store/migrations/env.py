@@ -1,10 +1,23 @@
-"""What Alembic runs: the revisions, on the connection and in the transaction it was handed."""
+"""What Alembic runs: the revisions, on the connection that it was handed.
+
+They run in the caller's transaction, if there is one. Else, on a server, each has one of its own,
+so that indexes of tables that are in use can be built without locking these.
+"""
 
 from alembic import context
 
+from gateway.store.migrations.concurrently import build_concurrently
+
 attributes = context.config.attributes
+connection = attributes["connection"]
+has_own = connection.dialect.name == "postgresql" and not connection.in_transaction()
 context.configure(
-    connection=attributes["connection"],
+    connection=connection,
     version_table=attributes.get("version_table", "alembic_version"),
+    transaction_per_migration=has_own,
+    on_version_apply=attributes["on_version_apply"],
 )
-context.run_migrations()
+if has_own:
+    build_concurrently(context.get_context())
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,15 +1,23 @@
 """Bringing a database to the newest revision."""
 
+import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
 from gateway.errors import StoreError
+from gateway.failpoints import hit
+from gateway.store.tables import OLDEST_READERS
 
+_log: Final = logging.getLogger(__name__)
+NEWEST: Final = "head"
+"""Alembic's name of the newest revision."""
 _OWN: Final = Path(__file__).parent
 
 
@@ -19,29 +27,63 @@ def migration_config(connection: Connection | None = None) -> Config:
     config.set_main_option("script_location", _escaped(_OWN))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
+    config.attributes["on_version_apply"] = _note_own
     return config
 
 
-def upgrade(connection: Connection, place: str) -> None:
-    """Run what `place` is missing, inside the caller's transaction. Raises `StoreError`."""
-    _run(migration_config(connection), place)
+def upgrade(connection: Connection, place: str, to: str = NEWEST) -> None:
+    """Run what `place` is missing. Raises `StoreError`.
+
+    In the caller's transaction, if there is one; else each revision has its own.
+    """
+    _run(migration_config(connection), place, to)
 
 
-def upgrade_entities(connection: Connection, place: str, revisions: Path, versions: str) -> None:
+def upgrade_entities(
+    connection: Connection, place: str, revisions: Path, versions: str, to: str = NEWEST
+) -> None:
     """The same for the tables of entities: the generated `revisions`, counted in `versions`."""
     config = migration_config(connection)
     config.set_main_option("version_locations", _escaped(revisions))
     config.attributes["version_table"] = versions
-    _run(config, place)
+    config.attributes["on_version_apply"] = _reporter("entities")
+    _run(config, place, to)
 
 
-def _run(config: Config, place: str) -> None:
+def unknown_revision(revisions: Path | None, applied: str) -> bool:
+    """Whether no revision in the folder (None: of the gateway's own tables) is called that."""
+    config = migration_config()
+    if revisions is not None:
+        config.set_main_option("version_locations", _escaped(revisions))
+    script = ScriptDirectory.from_config(config)
+    return applied not in {revision.revision for revision in script.walk_revisions()}
+
+
+def _run(config: Config, place: str, to: str) -> None:
     try:
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
     except CommandError:
         raise StoreError(
             f"{place} was written by a newer version of the gateway; install that version"
         ) from None
+
+
+def _reporter(tables: str) -> Callable[..., None]:
+    def report(*, step: Any, **_more: Any) -> None:
+        _log.info("the %s of the database are at revision %s", tables, step.up_revision_id)
+        hit("migration.before_commit")
+
+    return report
+
+
+def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
+    """Write down, with the revision, which older gateways can go on."""
+    oldest = getattr(step.up_revision.module, "oldest_reader", None)
+    if step.is_upgrade and oldest is not None:
+        table = OLDEST_READERS
+        ctx.connection.execute(table.delete().where(table.c.tables == "store"))
+        ctx.connection.execute(table.insert().values(tables="store", revision=oldest))
+    _reporter("tables")(ctx=ctx, step=step, **more)
 
 
 def _escaped(path: Path) -> str:

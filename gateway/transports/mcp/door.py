@@ -1,15 +1,26 @@
 """The MCP door over HTTP: prove the caller, read strictly, then the fast path or the SDK."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
+from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 
-from gateway.errors import MalformedRequest, MethodNotAllowed, NotAcceptable, Unauthenticated
+from gateway.contract import jsontext
+from gateway.errors import (
+    LimitExceeded,
+    MalformedRequest,
+    MethodNotAllowed,
+    NotAcceptable,
+    Unauthenticated,
+)
 from gateway.transports.asgi import (
     ClientGone,
     Message,
@@ -22,30 +33,45 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
+from gateway.transports.credentials import shown_credentials
 from gateway.transports.edge import EdgeRules
 from gateway.transports.following import Followers
+from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session, session_of
 from gateway.transports.mcp.fast import FastPath
-from gateway.transports.mcp.messages import refusal
+from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
 from gateway.transports.mcp.recognise import is_of_handshake_era, recognise
 from gateway.transports.mcp.results import ResultBytes, error_response
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.negotiation import require_accept, require_json_body
 from gateway.transports.problems import send_problem
-from gateway.transports.rest import shown_credentials
+from gateway.transports.request_body import take_body_of_caller
 
 _CALLER: Final = "gateway.caller"
+NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
 class McpDoor:
-    """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request."""
+    """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request.
+
+    A session of the handshake revisions is only a name, by which its calls can be cancelled.
+    """
 
     def __init__(
-        self, tools: Tools, rules: EdgeRules, version: str, followers: Followers | None = None
+        self,
+        tools: Tools,
+        rules: EdgeRules,
+        version: str,
+        followers: Followers | None = None,
+        body_limits: Mapping[str, int] = NO_LIMITS,
     ) -> None:
+        """`body_limits` are those of operations that may take more than the rules say."""
         _let_streams_end_by_themselves()
         self._tools = tools
+        self._max_body_bytes = rules.max_body_bytes
+        self._body_limits = body_limits
         server = build_server(tools, _caller_of, version, followers)
+        self._info = _info_of(server)
         self._fast = FastPath(tools, ResultBytes(server.server_info_stamp))
         self._manager = StreamableHTTPSessionManager(
             server,
@@ -54,7 +80,8 @@ class McpDoor:
                 allowed_hosts=rules.hosts.host_patterns(),
                 allowed_origins=rules.hosts.origin_patterns(),
             ),
-            max_request_body_size=rules.max_body_bytes,
+            # The edge has made sure of it, for each caller.
+            max_request_body_size=max((rules.max_body_bytes, *body_limits.values())),
         )
 
     def run(self) -> AbstractAsyncContextManager[None]:
@@ -73,22 +100,36 @@ class McpDoor:
         except Exception as error:  # noqa: BLE001 - this door's single edge
             await send_problem(send, error, request_id_of(scope))
 
+    async def serve_info(self, scope: Scope, send: Send) -> None:
+        """Serve `GET /mcp/info`: who this is and what it speaks, for callers with a key."""
+        try:
+            await self._admit("info", scope)
+            _require_reading(scope)
+            await respond(send, HTTPStatus.OK, self._info)
+        except Exception as error:  # noqa: BLE001 - this door's single edge
+            await send_problem(send, error, request_id_of(scope))
+
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:
         """The proven caller. Raises `Unauthenticated` before anything else is looked at."""
         credentials = shown_credentials(scope)
         request_id = request_id_of(scope)
         try:
             principal = await self._tools.identify(credentials)
-        except Unauthenticated as error:
+        except (Unauthenticated, LimitExceeded) as error:
             endpoint = "mcp" if connector is None else f"mcp/{connector}"
             await self._tools.refuse(credentials, endpoint, request_id, error)
             raise
+        may_call = self._tools.may_call(principal)
+        granted = (size for name, size in self._body_limits.items() if may_call(name))
+        # Which tool is called stands in the body, so the largest that this key may send is let in.
+        take_body_of_caller(scope, max((self._max_body_bytes, *granted)))
         return Caller(
             principal=principal,
             credentials=credentials,
             transport="mcp",
             request_id=request_id,
             connector=connector,
+            session=session_of(scope) if is_of_handshake_era(scope["headers"]) else None,
         )
 
     async def _serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,12 +142,51 @@ class McpDoor:
         request = recognise(scope["headers"], body)
         if request is None:
             scope[_CALLER] = caller
-            # The SDK would take a disconnect for a cancellation, which it is from 2026-07-28 on.
-            rest = _never if is_of_handshake_era(scope["headers"]) else receive
-            await self._manager.handle_request(scope, replay(body, rest), send)
+            if is_of_handshake_era(scope["headers"]):
+                # To the SDK a disconnect is a cancellation, which it is from 2026-07-28 on only.
+                receive = _never
+                send = self._control(caller, body, send)
+            await self._manager.handle_request(scope, replay(body, receive), send)
             return
         status, answer = await self._fast.answer(request, caller, receive)
         await respond(send, status, answer)
+
+    def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
+        """Do what a message of the handshake revisions asks of the transport itself."""
+        match control_of(body):
+            case Initialize():
+                return _naming_session(send)
+            case Cancelled(params=params):
+                self._tools.cancel(caller, params.request)
+        return send
+
+
+def _naming_session(send: Send) -> Send:
+    """Send the answer to `initialize` with the name of a new session."""
+
+    async def send_named(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
+            message["headers"] = [*message["headers"], (SESSION_HEADER, new_session())]
+        await send(message)
+
+    return send_named
+
+
+def _require_reading(scope: Scope) -> None:
+    if scope["method"] not in {"GET", "HEAD"}:
+        raise MethodNotAllowed(allow=("GET", "HEAD"))
+
+
+def _info_of(server: Server[Any]) -> bytes:
+    """What `/mcp/info` answers."""
+    revisions = [*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS]
+    info = {
+        **server.server_info.model_dump(by_alias=True, mode="json", exclude_none=True),
+        "protocolVersions": sorted(revisions, reverse=True),
+        "transport": "streamable-http",
+        "endpoint": "/mcp",
+    }
+    return jsontext.encode(info)
 
 
 def _let_streams_end_by_themselves() -> None:

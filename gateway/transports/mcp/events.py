@@ -40,6 +40,8 @@ from gateway.transports.problems import log_failure, problem_of
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
 """Events that the resource shows."""
+_TOLD: Final = SubscriptionFilter(resource_subscriptions=[EVENTS_URI])
+_NOT_TOLD: Final = SubscriptionFilter()
 _PAUSE_SECONDS: Final = 1.0
 """Between two notices of one stream: each asks for the same reading."""
 
@@ -84,7 +86,7 @@ class EventResource:
         """Tell of changes until the client leaves or the gateway stops. Raises `MCPError`.
 
         What is acknowledged is what the caller can be told of: of a resource that does not exist
-        for it, nothing. Tools do not change while the gateway runs.
+        for it, nothing; of changes of the lists, nothing, because none change while this runs.
         """
         if ctx.request_id is None:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
@@ -94,10 +96,10 @@ class EventResource:
         async with _told_as_protocol_errors(caller, EVENTS_URI):
             if is_told:
                 async with self._followers.admit(_asked(caller)):
-                    await self._tell(stream, caller, _honoured(requested, [EVENTS_URI]))
+                    await self._tell(stream, caller, _TOLD)
             else:
                 with self._seat(caller):
-                    await self._hold(stream, caller, _honoured(requested, None))
+                    await self._hold(stream, caller, _NOT_TOLD)
         return SubscriptionsListenResult(_meta=stream.meta)
 
     def _exists_for(self, caller: Caller) -> bool:
@@ -158,13 +160,6 @@ class _Stream:
         """Tell that there are events that the resource did not show before."""
         updated = event_to_notification(ResourceUpdated(EVENTS_URI), self.meta)
         await self._session.send_notification(updated, related_request_id=self._request_id)
-
-
-def _honoured(requested: SubscriptionFilter, uris: list[str] | None) -> SubscriptionFilter:
-    return SubscriptionFilter(
-        tools_list_changed=True if requested.tools_list_changed else None,
-        resource_subscriptions=uris,
-    )
 
 
 def _asked(caller: Caller) -> Asked:

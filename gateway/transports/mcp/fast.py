@@ -8,11 +8,14 @@ from typing import Any, Final, TypeVar
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from msgspec import UNSET
 
-from gateway.calls.call import Result
+from gateway.calls.call import UNBOUNDED, Result
 from gateway.catalogue import Entry
 from gateway.transports.asgi import ClientGone, Receive
+from gateway.transports.bounds import bounds_of_meta_text
+from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
 from gateway.transports.mcp.results import (
+    CANCELLED,
     ResultBytes,
     error_response,
     is_unknown_tool,
@@ -52,7 +55,12 @@ class FastPath:
     ) -> tuple[int, bytes]:
         name, raw = message.params.name, message.params.arguments
         arguments = NO_ARGUMENTS if raw is UNSET else bytes(raw)
-        outcome = await self._tools.call(caller, name, arguments)
+        meta = message.params.meta
+        bounds = UNBOUNDED if meta is UNSET else bounds_of_meta_text(bytes(meta))
+        try:
+            outcome = await self._tools.call(caller, name, arguments, message.id, bounds)
+        except CalledOff:
+            return 200, error_response(message.id, CANCELLED)
         if isinstance(outcome, Result):
             return 200, response(message.id, self._results.success(outcome, is_modern=is_modern))
         if is_unknown_tool(outcome):

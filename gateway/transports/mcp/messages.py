@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from gateway.contract import jsontext
@@ -16,6 +17,33 @@ from gateway.transports.problems import problem_of
 
 _LIMITS: Final = replace(jsontext.REQUEST, depth=jsontext.REQUEST.depth + 2)
 """The message and its `params` come on top: arguments may nest as deep as over REST."""
+
+
+class Initialize(Struct, tag_field="method", tag="initialize"):
+    """The beginning of a conversation, in the handshake revisions."""
+
+
+class _CancelledParams(Struct):
+    request: int | str = field(name="requestId")
+
+
+class Cancelled(Struct, tag_field="method", tag="notifications/cancelled"):
+    """Nobody waits any more for the answer to a request."""
+
+    params: _CancelledParams
+
+
+_controls: Final[msgspec.json.Decoder[Initialize | Cancelled]] = msgspec.json.Decoder(
+    Initialize | Cancelled
+)
+
+
+def control_of(text: bytes) -> Initialize | Cancelled | None:
+    """What a well-formed message asks of the transport itself; None for every other message."""
+    try:
+        return _controls.decode(text)
+    except msgspec.DecodeError:
+        return None
 
 
 def refusal(text: bytes, request_id: str) -> ErrorData | None:

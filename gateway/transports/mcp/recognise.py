@@ -19,7 +19,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic import ValidationError
 
+from gateway.errors import MalformedRequest
 from gateway.transports.asgi import Headers
+from gateway.transports.bounds import bounds_of_meta
 
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048
@@ -140,7 +142,8 @@ def _is_valid_envelope(text: bytes, version: str) -> bool:
     try:
         validate_client_request("tools/call", version, params)
         CallToolRequestParams.model_validate(params, by_name=False)
-    except ValidationError:
+        bounds_of_meta(meta)
+    except (ValidationError, MalformedRequest):
         return False
     is_handshake = version in HANDSHAKE_PROTOCOL_VERSIONS
     return is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 from mcp.server.caching import CacheHint
+from mcp.server.streamable_http import REQUEST_CANCELLED
 from mcp_types import (
     INVALID_PARAMS,
     SERVER_INFO_META_KEY,
@@ -20,6 +21,7 @@ from mcp_types.version import LATEST_MODERN_VERSION
 from gateway.calls.call import Result
 from gateway.catalogue import Entry
 from gateway.contract import jsontext
+from gateway.contract.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.mcp.tools import tool_name
 from gateway.transports.problem_kinds import PROBLEMS
@@ -27,6 +29,8 @@ from gateway.transports.problems import Problem
 
 LIST_CACHE: Final = CacheHint(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed anew."""
+CANCELLED: Final = ErrorData(code=REQUEST_CANCELLED, message="Request cancelled")
+"""What the SDK ends the answer with to a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
 _MAX_NAME: Final = 128
 _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
@@ -57,7 +61,7 @@ def unknown_tool(name: str, problem: Problem) -> ErrorData:
     """The protocol error for a tool that does not exist, or that this caller may not call."""
     return ErrorData(
         code=INVALID_PARAMS,
-        message=f"Unknown tool: {name[:_MAX_NAME]}",
+        message=f"Unknown tool: {visible_text(name[:_MAX_NAME])[0]}",
         data=msgspec.to_builtins(problem),
     )
 

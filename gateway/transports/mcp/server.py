@@ -17,15 +17,20 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    ServerCapabilities,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
 
-from gateway.calls.call import Result
+from gateway.calls.call import CallBounds, Result
 from gateway.contract import jsontext
+from gateway.errors import MalformedRequest
+from gateway.transports.bounds import bounds_of_meta
 from gateway.transports.following import Followers
+from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.results import (
+    CANCELLED,
     LIST_CACHE,
     failure,
     is_unknown_tool,
@@ -48,11 +53,35 @@ CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
 """How a transport knows who sent a message."""
 
 
+class HonestServer(Server[Any]):
+    """A server that declares what it does: neither tools nor resources change while it runs.
+
+    The SDK declares every kind of change where `subscriptions/listen` is served.
+    """
+
+    def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
+        """What the SDK derives, without the changes that never happen."""
+        capabilities = super().get_capabilities(*args, **options)
+        if capabilities.tools is not None:
+            capabilities.tools.list_changed = False
+        if capabilities.resources is not None:
+            capabilities.resources.list_changed = False
+        return capabilities
+
+
 def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
     """The arguments as JSON text. `null` is no object, and not the same as leaving them out."""
     if params.arguments is None and "arguments" in (ctx.params or {}):
         raise MCPError(INVALID_PARAMS, "Invalid params: arguments must be an object")
     return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
+
+
+def _bounds(ctx: Context) -> CallBounds:
+    """What the caller wants less of. Raises `MCPError` for what cannot be read."""
+    try:
+        return bounds_of_meta((ctx.params or {}).get("_meta") or {})
+    except MalformedRequest as error:
+        raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 
 
 def _no_header_parameters(_: str) -> None:
@@ -70,14 +99,19 @@ def build_server(
         return listing(tools.visible(caller), caller.connector)
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        outcome = await tools.call(await caller_of(ctx), params.name, _arguments(ctx, params))
+        arguments, bounds = _arguments(ctx, params), _bounds(ctx)
+        caller = await caller_of(ctx)
+        try:
+            outcome = await tools.call(caller, params.name, arguments, ctx.request_id, bounds)
+        except CalledOff:
+            raise MCPError.from_error_data(CANCELLED) from None
         if isinstance(outcome, Result):
             return success(outcome)
         if is_unknown_tool(outcome):
             raise MCPError.from_error_data(unknown_tool(params.name, outcome))
         return failure(outcome)
 
-    server = Server[Any](
+    server = HonestServer(
         SERVER_NAME,
         version=version,
         title="Contract gateway",

@@ -1,14 +1,17 @@
 """The tools as MCP callers see them: which there are, and what comes of calling one."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.call import Call, Invoke, Result
+from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.errors import UnknownOperation
+from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.problems import Problem, log_failure, problem_of
 
 NO_ARGUMENTS = b"{}"
@@ -23,6 +26,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     request_id: str
     connector: str | None = None
     """The connector whose tools are served under bare names; None serves all under full names."""
+    session: str | None = None
+    """The session that the request names, in the handshake revisions over HTTP."""
 
 
 class Tools:
@@ -39,10 +44,15 @@ class Tools:
         self._identification = identification
         self._catalogue = catalogue
         self._policy = policy
+        self._under_way = CallsUnderWay()
 
     async def identify(self, credentials: Credentials) -> Principal:
         """Who presents these credentials. Raises `Unauthenticated`."""
         return await self._identification.identify(credentials)
+
+    def may_call(self, principal: Principal) -> Callable[[str], bool]:
+        """Tells of operation ids whether this caller may call them."""
+        return partial(self._policy.allows, principal.agent)
 
     async def refuse(
         self, credentials: Credentials, endpoint: str, request_id: str, refusal: Exception
@@ -73,8 +83,29 @@ class Tools:
         except UnknownOperation:
             return None
 
-    async def call(self, caller: Caller, name: str, arguments: bytes) -> Result | Problem:
-        """What comes of calling the tool `name` with the JSON text `arguments`."""
+    def cancel(self, caller: Caller, message_id: int | str) -> None:
+        """Cancel the call that this caller made by the message `message_id`, if it still runs."""
+        self._under_way.cancel(call_key(caller.principal.subject, caller.session, message_id))
+
+    async def call(
+        self,
+        caller: Caller,
+        name: str,
+        arguments: bytes,
+        message_id: int | str | None = None,
+        bounds: CallBounds = UNBOUNDED,
+    ) -> Result | Problem:
+        """What comes of calling the tool `name` with the JSON text `arguments`.
+
+        Raises `CalledOff` when the caller cancels the message `message_id`, by which it came.
+        """
+        key = call_key(caller.principal.subject, caller.session, message_id)
+        with self._under_way.cancellable(key):
+            return await self._call(caller, name, arguments, bounds)
+
+    async def _call(
+        self, caller: Caller, name: str, arguments: bytes, bounds: CallBounds
+    ) -> Result | Problem:
         entry = self.entry(name, caller.connector)
         call = Call(
             # No id holds a colon, so an unknown name is refused and recorded like any other call.
@@ -83,6 +114,7 @@ class Tools:
             arguments=arguments,
             transport=caller.transport,
             request_id=caller.request_id,
+            bounds=bounds,
         )
         try:
             return await self._invoke(call)

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f00228a631cbce2003de3b3a06cc8bd6; generator 1
+# Source closure sha256: 2c7ce1570d63c1a9184ab0a47ab37344; generator 1
 
 """The binding of avinode.create_rfp.
 
@@ -18,11 +18,13 @@ from gateway.contract.fieldmap import (
     as_time,
     converted,
     each,
+    not_null,
     present,
     text,
 )
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.handlers.avinode import wishes
 
 
 def _seller_company(item: Any) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
                     arguments.get("deadline", ABSENT), as_date_time, "/deadline"
                 ),
                 "messageToSeller": arguments.get("special_requirements", ABSENT),
-                "requirements": arguments.get("requirements", ABSENT),
+                "requirements": not_null(wishes(arguments.get("requirements"))),
             }
         ),
     )
@@ -88,5 +90,14 @@ BINDING: Final = HttpBinding(
     upstream_operation="createRfq",
     request=_request,
     results={"2XX": _result_2xx},
-    errors={"404": ErrorRule(reason="operator_not_found")},
+    errors={
+        "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+        "DEPARTURE_IN_PAST": ErrorRule(reason="departure_in_past"),
+        "DEADLINE_IN_PAST": ErrorRule(reason="deadline_in_past"),
+        "INSUFFICIENT_CAPACITY": ErrorRule(reason="insufficient_capacity"),
+        "404": ErrorRule(reason="operator_not_found"),
+        "422": ErrorRule(reason="request_refused"),
+    },
 )

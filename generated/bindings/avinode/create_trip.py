@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 76616847906d1d8be0100824e6bc22b6; generator 1
+# Source closure sha256: 64203f53ed58893f7d71836cdf8b18cd; generator 1
 
 """The binding of avinode.create_trip.
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date, as_time, converted, listed, text
-from gateway.contract.operation import HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.handlers.avinode import day_back
 
@@ -79,4 +79,11 @@ BINDING: Final = HttpBinding(
     upstream_operation="createTrip",
     request=_request,
     results={"2XX": _result_2xx},
+    errors={
+        "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+        "DEPARTURE_IN_PAST": ErrorRule(reason="departure_in_past"),
+        "422": ErrorRule(reason="request_refused"),
+    },
 )

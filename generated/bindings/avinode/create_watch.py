@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bcf061fe8e4726170f35e4c20263bfdf; generator 1
+# Source closure sha256: 1e3b1b5f99444de07fb7981e72037175; generator 1
 
 """The binding of avinode.create_watch.
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present, text
-from gateway.contract.operation import HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.handlers.avinode import days_in_order
 
@@ -51,4 +51,11 @@ BINDING: Final = HttpBinding(
     upstream_operation="createWatch",
     request=_request,
     results={"2XX": _result_2xx},
+    errors={
+        "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+        "DATES_IN_PAST": ErrorRule(reason="dates_in_past"),
+        "422": ErrorRule(reason="request_refused"),
+    },
 )

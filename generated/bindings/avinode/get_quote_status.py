@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 351b446180ed831b4fae4e5886ac07b7; generator 1
+# Source closure sha256: acecd848a98cf2528dfc12c19cd54b36; generator 1
 
 """The binding of avinode.get_quote_status.
 

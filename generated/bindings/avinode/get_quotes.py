@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e3f411abd85cd0b72f5e46315dc5b3f; generator 1
+# Source closure sha256: c390b98bb2165de4d63b133d4c4bb219; generator 1
 
 """The binding of avinode.get_quotes.
 

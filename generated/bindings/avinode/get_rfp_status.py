@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e44b9c05569bfce161e7668eb641db29; generator 1
+# Source closure sha256: aa5717075ea6fa5d8e764fce6b0c4ca2; generator 1
 
 """The binding of avinode.get_rfp_status.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 884a6394740c04d161f47c08a2d6089d; generator 1
+# Source closure sha256: 0891fdef9f3c2649f8c90546326c0cbd; generator 1
 
 """The binding of avinode.search_empty_legs.
 
@@ -21,7 +21,7 @@ from gateway.contract.fieldmap import (
     present,
     text,
 )
-from gateway.contract.operation import HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.handlers.avinode import days_in_order
 
@@ -98,4 +98,11 @@ BINDING: Final = HttpBinding(
     upstream_operation="searchEmptyLegs",
     request=_request,
     results={"200": _result_200},
+    errors={
+        "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+        "DATES_IN_PAST": ErrorRule(reason="dates_in_past"),
+        "422": ErrorRule(reason="request_refused"),
+    },
 )

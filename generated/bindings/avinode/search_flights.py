@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89a8dea2dd9c3082aad3580c4a5d6d30; generator 1
+# Source closure sha256: 09ebdcba3d476280c6736313eabcbb6a; generator 1
 
 """The binding of avinode.search_flights.
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, SKIP, each, listed, mapped, present, text
-from gateway.contract.operation import HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 _AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
@@ -104,6 +104,19 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
     }
 
 
+def _result_403(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts) -> dict[str, Any]:
+    return {
+        "aircraft": [],
+        "total": 0,
+        "query_time_ms": reply.elapsed_ms,
+        "notice": (
+            "Avinode offers this account no search through its API. With "
+            "create_trip: true this tool creates a trip and returns a link to search "
+            "from it."
+        ),
+    }
+
+
 def _fallback_request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
         operation="createTrip",
@@ -165,11 +178,27 @@ BINDING: Final = HttpBinding(
     upstream_operation="searchCharterOptions",
     request=_request,
     results={"200": _result_200},
+    errors={
+        "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+        "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+        "DEPARTURE_IN_PAST": ErrorRule(reason="departure_in_past"),
+        "422": ErrorRule(reason="request_refused"),
+        "403": ErrorRule(result=_result_403),
+    },
     fallback_on=("403",),
+    fallback_writes=True,
     fallback=HttpBinding(
         upstream="avinode",
         upstream_operation="createTrip",
         request=_fallback_request,
         results={"2XX": _fallback_result_2xx},
+        errors={
+            "START_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+            "END_AIRPORT_INVALID": ErrorRule(reason="airport_not_found"),
+            "SAME_AIRPORT": ErrorRule(reason="same_airport"),
+            "DEPARTURE_IN_PAST": ErrorRule(reason="departure_in_past"),
+            "422": ErrorRule(reason="request_refused"),
+        },
     ),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: df11f8e569de217651c5a908d6e28cd9; generator 1
+# Source closure sha256: f11684727377c6c128b2ab3188671202; generator 1
 
 """The binding of avinode.send_message.
 
@@ -39,5 +39,10 @@ BINDING: Final = HttpBinding(
     upstream_operation="sendChat",
     request=_request,
     results={"2XX": _result_2xx},
-    errors={"404": ErrorRule(reason="thread_not_found")},
+    errors={
+        "RFQ_CLOSED": ErrorRule(reason="rfp_closed"),
+        "QUOTE_EXPIRED": ErrorRule(reason="quote_expired"),
+        "404": ErrorRule(reason="thread_not_found"),
+        "422": ErrorRule(reason="request_refused"),
+    },
 )

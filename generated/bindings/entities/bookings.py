@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 23d079e82b0e5800acdcc787c96ef30f; generator 1
+# Source closure sha256: 23e42641c751ca86df0f430233218e9f; generator 1
 
 """The binding of entities.bookings.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9c77427cbda45704a304f21b40ad8008; generator 1
+# Source closure sha256: 60eb29aec6575155a4c58a4be04b275b; generator 1
 
 """The binding of entities.quotes.
 

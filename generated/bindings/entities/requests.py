@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: de03e894c3b667ce36a2507ee4aba3d0; generator 1
+# Source closure sha256: 24731c5c633a6d3a5b27ead07b7740fc; generator 1
 
 """The binding of entities.requests.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9627d8975ec00aadb1f3b1204e3dab81; generator 1
+# Source closure sha256: b3b05eae5932f9815f6b843bb78560b6; generator 1
 
 """The binding of entities.trips.
 

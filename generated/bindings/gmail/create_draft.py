@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7d78bb0d54aa0b0c5ef18753289075e5; generator 1
+# Source closure sha256: 6578afcf05926faf4dc231b1d0851984; generator 1
 
 """The binding of gmail.create_draft.
 

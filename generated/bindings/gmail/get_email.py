@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7226221e65bb69e6600ce39db57ae258; generator 1
+# Source closure sha256: 106d7645901f3ced22d41e49b97dd2b3; generator 1
 
 """The binding of gmail.get_email.
 

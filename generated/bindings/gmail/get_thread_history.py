@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 244ec395b1add5d21da6740fc4ad6dd7; generator 1
+# Source closure sha256: 61c98e00d80f89ddd38e63c78943ba0b; generator 1
 
 """The binding of gmail.get_thread_history.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b08633fff59b203d6e0bd3f84796955a; generator 1
+# Source closure sha256: 8182530473a0ad8ebc9012bcac4ede3a; generator 1
 
 """The binding of gmail.send_email.
 
@@ -13,7 +13,8 @@ from typing import Any, Final
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail import mail_raw, message_id
+from gateway.handlers.gmail import mail_raw
+from gateway.handlers.gmail_mime import message_id
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8f95234a5f52499fb299ea39f56544d1; generator 1
+# Source closure sha256: 45308e53104786b562f3c315bec3f3a8; generator 1
 
 """The binding of gmail.send_template_email.
 
@@ -13,7 +13,8 @@ from typing import Any, Final
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail import message_id, template_raw, template_subject
+from gateway.handlers.gmail import template_raw, template_subject
+from gateway.handlers.gmail_mime import message_id
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 25bdbe4e31e5a4c33c2543d212073854; generator 1
+# Source closure sha256: 716f7cea6772a1a4de5cd9872843f819; generator 1
 
 """The binding of golf.get_reservations.
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
-from gateway.contract.operation import HttpBinding
+from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.handlers.golf_times import local_date, local_time
 
@@ -69,4 +69,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="listReservations",
     request=_request,
     results={"200": _result_200},
+    errors={"400": ErrorRule(reason="cursor_refused")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 94542909174c0be7ca67a66f143a3185; generator 1
+# Source closure sha256: 7122da3abda0ba4c8ac4b64532e1e019; generator 1
 
 """The binding of ntfy.send_push_notification.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a7f32882133844d20faf5a4394e0cd4; generator 1
+# Source closure sha256: 47f09ae7e95a82caf7c24b7d049d964c; generator 1
 
 """The binding of sheets.get_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2892824ed8ca69b8b7708bc08bf46536; generator 1
+# Source closure sha256: d339af2b79449111f3ef6efd50cc22ba; generator 1
 
 """The binding of sheets.update_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89b4a77136928088bc9c81608fdde5b6; generator 1
+# Source closure sha256: 6ccc2c11ac530c7ff6e2d36d66cb7e82; generator 1
 
 """The binding of supabase.delete.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6d6a10df86479c8331e836d9cdaea549; generator 1
+# Source closure sha256: b3485609e8702c12110c113873c4f866; generator 1
 
 """The binding of supabase.update.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f50c591edbc91bb9a77589ae5cb536cd; generator 1
+# Source closure sha256: 48c9a765fc55fc4c2ed852f3848050fb; generator 1
 
 """Create a request for proposal.
 
@@ -54,8 +54,11 @@ class CreateRfpInput(BaseModel):
     special_requirements: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
     """Wishes in words, passed on to the operators."""
 
-    requirements: Annotated[list[str] | None, Field(max_length=20, min_length=1)] = None
-    """Wishes one by one, passed on to the operators."""
+    requirements: list[str] | dict[str, str | int | float | bool] | None = None
+    """
+    Wishes one by one, passed on to the operators: a list of texts, or an object of named
+    wishes.
+    """
 
 
 class CreateRfpOutput(BaseModel):

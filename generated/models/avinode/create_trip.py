@@ -1,10 +1,10 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fdcbe2b36aca7ab14cc6d43dddf029c; generator 1
+# Source closure sha256: 5fa991dec0b2dd4c1f56e51ea1d11f7e; generator 1
 
 """Create a trip.
 
-Create a trip in Avinode and answer a link to choose operators for it.
+Create a trip in Avinode and return a link to choose operators for it.
 """
 
 from typing import Annotated, Literal

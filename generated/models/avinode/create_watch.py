@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8e918db589f1fb9623e5531f89acdf8d; generator 1
+# Source closure sha256: e3c8f775577d5c857c1fbec3d5c46cf2; generator 1
 
 """Watch for empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5ced470c0a3a9cedd03bd1ec84235168; generator 1
+# Source closure sha256: 856a455e2538ea7151a225cf1187088d; generator 1
 
 """Search empty legs.
 

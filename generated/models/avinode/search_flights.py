@@ -1,11 +1,12 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 872b1162c10e7d71e01a30903a96d919; generator 1
+# Source closure sha256: 1104b1f072c2c7331bfa57a1172d215e; generator 1
 
 """Search charter flights.
 
 Search aircraft that can fly one leg on one date. Accounts of brokers may not search through the
-API; they get an empty list and a link to search on the Avinode website.
+API; they get an empty list and a notice, and with create_trip a trip and a link to search from it
+on the Avinode website.
 """
 
 from typing import Annotated, Literal
@@ -59,6 +60,12 @@ class SearchFlightsInput(BaseModel):
 
     min_operator_rating: Rating | None = None
     """Only operators rated at least this, from 0 to 5."""
+
+    create_trip: bool = False
+    """
+    Create a trip to search from where the account may not search through the API. Needs the
+    grant of create_trip.
+    """
 
 
 class Aircraft(BaseModel):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1f9a530bde388091b3c2e26e7471680b; generator 1
+# Source closure sha256: 957d36c4769dc6c97e235bd36f43a433; generator 1
 
 """Send a message to an operator.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ca1ab6457e233a993362e74a9e96de99; generator 1
+# Source closure sha256: 804ba31748c77d69bf965ee27cc2a619; generator 1
 
 """Definitions that several contracts share: mail."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/common/tables.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e579f2604bb7bd1c224bd1801bfc57e6; generator 1
+# Source closure sha256: db70d6893d292a693e41c704d1202b32; generator 1
 
 """Definitions that several contracts share: tables."""
 
@@ -13,13 +13,16 @@ TableName = TypeAliasType(
     "TableName",
     Literal[
         "agent_errors",
+        "bookings",
         "client_cache",
         "flight_options",
         "iso_requests",
         "iso_workflows",
+        "operator_profiles",
         "quote_scores",
         "quotes",
         "ranked_proposals",
+        "rfqs",
     ],
 )
 """A table."""

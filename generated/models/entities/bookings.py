@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 47beaa491aa682df9d58b65785bdfab6; generator 1
+# Source closure sha256: be63c9cd9832ea7abf28c0b6b2abf715; generator 1
 
 """Bookings.
 
@@ -10,6 +10,8 @@ List the bookings that Avinode's messages told of, the last changed first, page 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class BookingsInput(BaseModel):
@@ -109,6 +111,12 @@ class Item(BaseModel):
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
     """Why the booking was cancelled."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

@@ -1,15 +1,17 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 85d4b01d780401155cc60d8f7cabf51d; generator 1
+# Source closure sha256: ace35e21fcdf347aab4763828ad641ce; generator 1
 
 """Quotes.
 
 List the quotes that Avinode's messages told of, the last changed first, page by page.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class QuotesInput(BaseModel):
@@ -105,6 +107,43 @@ class Item(BaseModel):
 
     rejection_reason: Annotated[str | None, Field(max_length=2000)] = None
     """Why the quote was rejected."""
+
+    avinode_operator_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """Avinode's id of the operator who quotes."""
+
+    operator_name: Annotated[str | None, Field(max_length=200)] = None
+    """The operator's name when it quoted."""
+
+    operator_rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
+    """The operator's rating by customers when it quoted, from 0 to 5."""
+
+    operator_safety_rating: Annotated[str | None, Field(max_length=100)] = None
+    """The operator's safety rating when it quoted, such as ARGUS Gold."""
+
+    aircraft_category: Literal["light", "midsize", "heavy", "ultra-long-range"] | None = None
+    """The category of the offered aircraft."""
+
+    amenities: Annotated[list[str] | None, Field(max_length=50)] = None
+    """What is on board, such as wifi."""
+
+    flight_minutes: Annotated[int | None, Field(ge=1, le=100000)] = None
+    """Minutes from departure to arrival."""
+
+    iso_request_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """The client's request behind it, in the table iso_requests."""
+
+    details: dict[str, Any] | None = None
+    """What agents note of the quote."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2bb30ddc20246dcce50ac4d19b619ca8; generator 1
+# Source closure sha256: 04b3ccb686e6c63d8221491189067057; generator 1
 
 """Requests.
 
@@ -11,6 +11,8 @@ page.
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class RequestsInput(BaseModel):
@@ -66,8 +68,11 @@ class Item(BaseModel):
     ] = None
     """Avinode's id of the trip that it belongs to."""
 
-    status: Literal["open", "cancelled", "booked"] | None = None
-    """Where the request stands."""
+    status: Literal["open", "booked", "reopened", "cancelled"] | None = None
+    """
+    Where the request stands. `reopened`: its booking was cancelled, and it looks for a flight
+    again.
+    """
 
     buyer_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -94,6 +99,20 @@ class Item(BaseModel):
 
     special_requirements: Annotated[str | None, Field(max_length=4000)] = None
     """Wishes in words."""
+
+    iso_request_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """The client's request behind it, in the table iso_requests."""
+
+    booking_id: str | None = None
+    """The booking that holds, or that was cancelled last."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36ecde30bab119ddc3aafe013d17cf0b; generator 1
+# Source closure sha256: f9f88f7340dc0f6103cd20bad4de49e1; generator 1
 
 """Trips.
 
@@ -10,6 +10,8 @@ List the trips that Avinode's messages told of, the last changed first, page by 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class TripsInput(BaseModel):
@@ -78,6 +80,12 @@ class Item(BaseModel):
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
     """Why the trip was cancelled."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

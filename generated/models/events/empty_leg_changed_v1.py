@@ -1,6 +1,6 @@
 # Generated from schemas/events/empty_leg.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5eb1e7c717bf06e0ccea2c9c98fd3738; generator 1
+# Source closure sha256: 40ee9f214dc95d3de25df4e45b731d80; generator 1
 
 """An empty leg was published or changed: gateway.empty_leg.changed.v1."""
 
@@ -20,8 +20,11 @@ class Data(BaseModel):
     empty_leg_id: Identifier
     """Avinode's id of the empty leg."""
 
-    href: Annotated[str, Field(max_length=2048)]
-    """Where Avinode's API tells more."""
+    href: Annotated[str | None, Field(max_length=2048)] = None
+    """
+    Where Avinode's API tells more; absent where the message's link leads elsewhere than to
+    Avinode.
+    """
 
 
 class EmptyLegChangedV1(BaseModel):

@@ -1,6 +1,6 @@
 # Generated from schemas/events/lead.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e1fe228b9838af341a280936de7d9927; generator 1
+# Source closure sha256: 07f51c56adf9c249aad4921ee7133d92; generator 1
 
 """A lead was received: gateway.lead.received.v1."""
 
@@ -20,8 +20,11 @@ class Data(BaseModel):
     lead_id: Identifier
     """Avinode's id of the lead."""
 
-    href: Annotated[str, Field(max_length=2048)]
-    """Where Avinode's API tells more."""
+    href: Annotated[str | None, Field(max_length=2048)] = None
+    """
+    Where Avinode's API tells more; absent where the message's link leads elsewhere than to
+    Avinode.
+    """
 
 
 class LeadReceivedV1(BaseModel):

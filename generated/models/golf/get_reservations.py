@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c13399fc4b1e40197387acb3c5c92519; generator 1
+# Source closure sha256: c75998e11592dabdc3ccf79090df3a45; generator 1
 
 """Get golf reservations.
 

@@ -1,12 +1,14 @@
 # Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f58a0d53a7f2a9c79a5525ee1766f661; generator 1
+# Source closure sha256: c1e47f0954d4ddec00a16838cb29f926; generator 1
 
 """A row of bookings."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class Bookings(BaseModel):
@@ -71,6 +73,12 @@ class Bookings(BaseModel):
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
     """Why the booking was cancelled."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

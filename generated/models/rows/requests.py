@@ -1,12 +1,14 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0847fe2d6b5453396b0242fa5a4ec010; generator 1
+# Source closure sha256: fa71dd16581f579907900cf45c91d065; generator 1
 
 """A row of requests."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class Requests(BaseModel):
@@ -30,8 +32,11 @@ class Requests(BaseModel):
     ] = None
     """Avinode's id of the trip that it belongs to."""
 
-    status: Literal["open", "cancelled", "booked"] | None = None
-    """Where the request stands."""
+    status: Literal["open", "booked", "reopened", "cancelled"] | None = None
+    """
+    Where the request stands. `reopened`: its booking was cancelled, and it looks for a flight
+    again.
+    """
 
     buyer_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -58,6 +63,20 @@ class Requests(BaseModel):
 
     special_requirements: Annotated[str | None, Field(max_length=4000)] = None
     """Wishes in words."""
+
+    iso_request_id: Annotated[
+        str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    ] = None
+    """The client's request behind it, in the table iso_requests."""
+
+    booking_id: str | None = None
+    """The booking that holds, or that was cancelled last."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

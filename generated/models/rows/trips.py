@@ -1,12 +1,14 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a5b0ecc6fef8dad7bb9671b8bb559145; generator 1
+# Source closure sha256: 32eb0a3702ce33e6ea3b7681ff111246; generator 1
 
 """A row of trips."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from generated.models.common.states import StateReport
 
 
 class Trips(BaseModel):
@@ -48,6 +50,12 @@ class Trips(BaseModel):
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
     """Why the trip was cancelled."""
+
+    state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
+    """
+    The states that messages have reported, in the order in which they happened. Where
+    `applied` is false the state could not follow, and the row stayed as it was.
+    """
 
     webhook_id: str
     """The message that wrote the row last."""

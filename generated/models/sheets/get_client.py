@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3e3e9a42cea6c83b62ee98715813c375; generator 1
+# Source closure sha256: d5e765ffd2afb2c7f938c0c1a960df8b; generator 1
 
 """Get a client.
 

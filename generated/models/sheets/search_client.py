@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e8b740e122efd581f3523cc20bb393e3; generator 1
+# Source closure sha256: 47d5bf1c32234d14529ae9478f604919; generator 1
 
 """Search a client by name.
 

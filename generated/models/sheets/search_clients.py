@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4172cf8eb8543729dcbb32101d73ebf; generator 1
+# Source closure sha256: b95dc61b464f77acca4cc3bdf02a1184; generator 1
 
 """Search clients by criteria.
 

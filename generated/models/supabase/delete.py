@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e2ac4473a79a35a5a2c3b26b6661b07; generator 1
+# Source closure sha256: 21e3bfa7ab5a24b803708edaea5e31c1; generator 1
 
 """Delete rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bb343ec3c7697175e0e02bd1093dadd8; generator 1
+# Source closure sha256: 04d3862dd4761dd2087c4076762d53f4; generator 1
 
 """Insert rows.
 

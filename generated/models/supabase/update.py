@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6e815424bab652f3a1754a4101b4b576; generator 1
+# Source closure sha256: 176f0c580ddbb2481afa4ff9a43cc4d3; generator 1
 
 """Update rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
+# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
 
 """The webhook of avinode."""
 
@@ -106,6 +106,15 @@ SOURCE: Final = WebhookSource(
             default="+1 555 0100",
             pattern="^[+]?[0-9 ()./-]{5,29}$",
         ),
+        WebhookSetting(
+            name="link_domain",
+            description=(
+                "The domain, with those below it, that links in messages may lead to; any other "
+                "link is not passed on."
+            ),
+            default="avinode.com",
+            pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
+        ),
     ),
-    contract="03592d4787dde9c48a39ae9f60fb5b3e668883fd589e87b9a9b81efe76c8befd",
+    contract="2374f79aad8cba7b26047e77e11ce8e98715f1bdd94810e6e91fa6c049164e23",
 )

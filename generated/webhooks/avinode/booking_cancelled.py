@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3173f1cacb51c160e93be2524980aa8e; generator 1
+# Source closure sha256: 723f08ecc432bdc6251ac9c36003a16c; generator 1
 
 """What booking_cancelled of avinode does.
 
@@ -34,6 +34,21 @@ def _booking(payload: Any, call: CallFacts) -> dict[str, Any]:
     )
 
 
+def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {
+                "avinode_rfp_id": payload["rfp_id"],
+                "avinode_trip_id": payload.get("trip_id", ABSENT),
+                "status": "reopened",
+                "booking_id": reference("bookings", {"avinode_booking_id": payload["booking_id"]}),
+            }
+        )
+        if "rfp_id" in payload
+        else None
+    )
+
+
 def _subject(payload: Any, call: CallFacts) -> Any:
     return payload["booking_id"]
 
@@ -55,6 +70,9 @@ EVENT: Final = WebhookEvent(
     type="booking_cancelled",
     profiles=("signed",),
     occurred_at="/timestamp",
-    effects=(EntityEffect(entity="bookings", row=_booking),),
+    effects=(
+        EntityEffect(entity="bookings", row=_booking),
+        EntityEffect(entity="requests", row=_request),
+    ),
     emission=Emission(event="gateway.booking.cancelled.v1", subject=_subject, data=_data),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e0001dec8b7fc3fb52d6b6b9c5909de; generator 1
+# Source closure sha256: 45f1ae768a60d3a218cce95e6777bd09; generator 1
 
 """What booking_confirmed of avinode does.
 
@@ -70,16 +70,7 @@ def _booking(payload: Any, call: CallFacts) -> dict[str, Any]:
             "passengers": dig(payload, "flight", "passengers"),
             "aircraft_type": dig(payload, "aircraft", "type"),
             "total_price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
-                else ABSENT
-            ),
-            "total_price_usd": (
-                in_dollars(payload["price"]["total"], payload["price"].get("currency"))
-                if "price" in payload
-                else ABSENT
-            ),
+            "currency": dig(payload, "price", "currency"),
         }
     )
 
@@ -91,6 +82,7 @@ def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
                 "avinode_rfp_id": payload["rfp_id"],
                 "avinode_trip_id": payload.get("trip_id", ABSENT),
                 "status": "booked",
+                "booking_id": reference("bookings", {"avinode_booking_id": payload["booking_id"]}),
             }
         )
         if "rfp_id" in payload

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bdd53c8f090db1a6c57e43dd2b6a8b59; generator 1
+# Source closure sha256: c5395149f06ec2f6b5a2728792d7d103; generator 1
 
 """What booking_updated of avinode does.
 
@@ -16,14 +16,29 @@ from gateway.contract.fieldmap import (
     converted,
     dig,
     not_null,
-    or_default,
-    or_none,
     present,
     reference,
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
 from gateway.handlers.avinode_news import in_dollars
+
+
+def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {
+                "avinode_operator_id": payload["operator"]["id"],
+                "company_name": payload["operator"]["name"],
+                "rating": not_null(payload["operator"].get("rating")),
+                "safety_rating": not_null(payload["operator"].get("safety_rating")),
+                "contact_email": not_null(payload["operator"].get("email")),
+                "contact_phone": not_null(payload["operator"].get("phone")),
+            }
+        )
+        if "operator" in payload
+        else None
+    )
 
 
 def _booking(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -51,16 +66,7 @@ def _booking(payload: Any, call: CallFacts) -> dict[str, Any]:
             "passengers": dig(payload, "flight", "passengers"),
             "aircraft_type": dig(payload, "aircraft", "type"),
             "total_price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
-                else ABSENT
-            ),
-            "total_price_usd": (
-                in_dollars(payload["price"]["total"], payload["price"].get("currency"))
-                if "price" in payload
-                else ABSENT
-            ),
+            "currency": dig(payload, "price", "currency"),
         }
     )
 
@@ -86,16 +92,11 @@ def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
             ),
             "passengers": dig(payload, "flight", "passengers"),
             "total_price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
+            "currency": dig(payload, "price", "currency"),
+            "total_price_usd": (
+                not_null(in_dollars(payload["price"]["total"], payload["price"]["currency"]))
+                if dig(payload, "price", "currency") is not ABSENT
                 else ABSENT
-            ),
-            "total_price_usd": not_null(
-                in_dollars(
-                    or_none(dig(payload, "price", "total")),
-                    or_none(dig(payload, "price", "currency")),
-                )
             ),
         }
     )
@@ -105,6 +106,9 @@ EVENT: Final = WebhookEvent(
     type="booking_updated",
     profiles=("signed",),
     occurred_at="/timestamp",
-    effects=(EntityEffect(entity="bookings", row=_booking),),
+    effects=(
+        EntityEffect(entity="operator_profiles", row=_operator_profile),
+        EntityEffect(entity="bookings", row=_booking),
+    ),
     emission=Emission(event="gateway.booking.updated.v1", subject=_subject, data=_data),
 )

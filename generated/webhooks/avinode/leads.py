@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 655937ae0988f6a629f7478261174171; generator 1
+# Source closure sha256: 999f1559c6a79190f470f6e340c3a2f7; generator 1
 
 """What leads of avinode does.
 
@@ -10,7 +10,9 @@ Every function takes the payload and the facts of its arrival.
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
 from gateway.contract.webhook import Emission, WebhookEvent
+from gateway.handlers.avinode_news import own_link
 
 
 def _subject(payload: Any, call: CallFacts) -> Any:
@@ -18,7 +20,12 @@ def _subject(payload: Any, call: CallFacts) -> Any:
 
 
 def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
-    return {"lead_id": payload["id"], "href": payload["href"]}
+    return present(
+        {
+            "lead_id": payload["id"],
+            "href": not_null(own_link(payload["href"], call.settings["link_domain"])),
+        }
+    )
 
 
 EVENT: Final = WebhookEvent(

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f2c440800e899dda4372569bb68813de; generator 1
+# Source closure sha256: 78dc7c6b84f66b6bb1a1d489ccd5e129; generator 1
 
 """What quote_accepted of avinode does.
 
@@ -14,7 +14,6 @@ from gateway.contract.fieldmap import (
     ABSENT,
     dig,
     not_null,
-    or_default,
     or_none,
     present,
     reference,
@@ -23,6 +22,33 @@ from gateway.contract.fieldmap import (
 )
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
 from gateway.handlers.avinode_news import in_dollars, quote_accepted_note
+
+
+def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {
+                "avinode_operator_id": payload["operator"]["id"],
+                "company_name": payload["operator"]["name"],
+                "rating": not_null(payload["operator"].get("rating")),
+                "safety_rating": not_null(payload["operator"].get("safety_rating")),
+                "contact_email": not_null(payload["operator"].get("email")),
+                "contact_phone": not_null(payload["operator"].get("phone")),
+            }
+        )
+        if "operator" in payload
+        else None
+    )
+
+
+def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {"avinode_rfp_id": payload["rfp_id"], "avinode_trip_id": payload.get("trip_id", ABSENT)}
+        )
+        if "rfp_id" in payload
+        else None
+    )
 
 
 def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -37,6 +63,19 @@ def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
                 "operator_profiles", whole({"avinode_operator_id": dig(payload, "operator", "id")})
             ),
             "status": "accepted",
+            "aircraft_type": dig(payload, "aircraft", "type"),
+            "aircraft_id": dig(payload, "aircraft", "id"),
+            "aircraft_category": dig(payload, "aircraft", "category"),
+            "amenities": dig(payload, "aircraft", "amenities"),
+            "flight_minutes": payload.get("flight_minutes", ABSENT),
+            "avinode_operator_id": dig(payload, "operator", "id"),
+            "operator_name": dig(payload, "operator", "name"),
+            "operator_rating": not_null(dig(payload, "operator", "rating")),
+            "operator_safety_rating": not_null(dig(payload, "operator", "safety_rating")),
+            "price": dig(payload, "price", "total"),
+            "currency": dig(payload, "price", "currency"),
+            "base_price": dig(payload, "price", "base"),
+            "taxes_fees": dig(payload, "price", "taxes_fees"),
         }
     )
 
@@ -55,16 +94,11 @@ def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
             "operator_name": dig(payload, "operator", "name"),
             "aircraft_type": dig(payload, "aircraft", "type"),
             "price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
+            "currency": dig(payload, "price", "currency"),
+            "price_usd": (
+                not_null(in_dollars(payload["price"]["total"], payload["price"]["currency"]))
+                if dig(payload, "price", "currency") is not ABSENT
                 else ABSENT
-            ),
-            "price_usd": not_null(
-                in_dollars(
-                    or_none(dig(payload, "price", "total")),
-                    or_none(dig(payload, "price", "currency")),
-                )
             ),
         }
     )
@@ -98,7 +132,11 @@ EVENT: Final = WebhookEvent(
     type="quote_accepted",
     profiles=("signed",),
     occurred_at="/timestamp",
-    effects=(EntityEffect(entity="quotes", row=_quote),),
+    effects=(
+        EntityEffect(entity="operator_profiles", row=_operator_profile),
+        EntityEffect(entity="requests", mode="create", row=_request),
+        EntityEffect(entity="quotes", row=_quote),
+    ),
     emission=Emission(event="gateway.quote.accepted.v1", subject=_subject, data=_data),
     notifications=(
         Notification(operation="gmail.send_template_email", arguments=_gmail_send_template_email),

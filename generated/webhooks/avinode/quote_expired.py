@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 51eef546b532984e2b6e513464b0c8fe; generator 1
+# Source closure sha256: 1cb8704b28472855c8cf9d0685fa7fd8; generator 1
 
 """What quote_expired of avinode does.
 
@@ -12,6 +12,16 @@ from typing import Any, Final
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, present, reference, whole
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+
+
+def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {"avinode_rfp_id": payload["rfp_id"], "avinode_trip_id": payload.get("trip_id", ABSENT)}
+        )
+        if "rfp_id" in payload
+        else None
+    )
 
 
 def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -46,6 +56,9 @@ EVENT: Final = WebhookEvent(
     type="quote_expired",
     profiles=("signed",),
     occurred_at="/timestamp",
-    effects=(EntityEffect(entity="quotes", row=_quote),),
+    effects=(
+        EntityEffect(entity="requests", mode="create", row=_request),
+        EntityEffect(entity="quotes", row=_quote),
+    ),
     emission=Emission(event="gateway.quote.expired.v1", subject=_subject, data=_data),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a44b07a10e28eaad052a1a65b0459d18; generator 1
+# Source closure sha256: 6eebcaa6d392071ed9338bdcb0add855; generator 1
 
 """What quote_received of avinode does.
 
@@ -61,9 +61,15 @@ def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
             "status": "received",
             "aircraft_type": payload["aircraft"]["type"],
             "aircraft_id": payload["aircraft"].get("id", ABSENT),
+            "aircraft_category": payload["aircraft"].get("category", ABSENT),
+            "amenities": payload["aircraft"].get("amenities", ABSENT),
+            "flight_minutes": payload.get("flight_minutes", ABSENT),
+            "avinode_operator_id": payload["operator"]["id"],
+            "operator_name": payload["operator"]["name"],
+            "operator_rating": not_null(payload["operator"].get("rating")),
+            "operator_safety_rating": not_null(payload["operator"].get("safety_rating")),
             "price": payload["price"]["total"],
-            "currency": or_default(payload["price"].get("currency", ABSENT), "USD"),
-            "price_usd": in_dollars(payload["price"]["total"], payload["price"].get("currency")),
+            "currency": payload["price"].get("currency", ABSENT),
             "base_price": payload["price"].get("base", ABSENT),
             "taxes_fees": payload["price"].get("taxes_fees", ABSENT),
             "valid_until": converted(

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 95fe02ee7b9c1a97b4c2724ab2aa99a1; generator 1
+# Source closure sha256: f8c0a81b11e07f1c15f12359e0421201; generator 1
 
 """What quote_rejected of avinode does.
 
@@ -12,6 +12,16 @@ from typing import Any, Final
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, present, reference, whole
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+
+
+def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {"avinode_rfp_id": payload["rfp_id"], "avinode_trip_id": payload.get("trip_id", ABSENT)}
+        )
+        if "rfp_id" in payload
+        else None
+    )
 
 
 def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -48,6 +58,9 @@ EVENT: Final = WebhookEvent(
     type="quote_rejected",
     profiles=("signed",),
     occurred_at="/timestamp",
-    effects=(EntityEffect(entity="quotes", row=_quote),),
+    effects=(
+        EntityEffect(entity="requests", mode="create", row=_request),
+        EntityEffect(entity="quotes", row=_quote),
+    ),
     emission=Emission(event="gateway.quote.rejected.v1", subject=_subject, data=_data),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a446d1521e06598e3be5cd130cc66997; generator 1
+# Source closure sha256: e2e57f18d7ce4ab5e312ed69e6b945f2; generator 1
 
 """What quote_updated of avinode does.
 
@@ -16,8 +16,6 @@ from gateway.contract.fieldmap import (
     converted,
     dig,
     not_null,
-    or_default,
-    or_none,
     present,
     reference,
     whole,
@@ -43,6 +41,16 @@ def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:
     )
 
 
+def _request(payload: Any, call: CallFacts) -> dict[str, Any] | None:
+    return (
+        present(
+            {"avinode_rfp_id": payload["rfp_id"], "avinode_trip_id": payload.get("trip_id", ABSENT)}
+        )
+        if "rfp_id" in payload
+        else None
+    )
+
+
 def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
     return present(
         {
@@ -56,17 +64,15 @@ def _quote(payload: Any, call: CallFacts) -> dict[str, Any]:
             ),
             "aircraft_type": dig(payload, "aircraft", "type"),
             "aircraft_id": dig(payload, "aircraft", "id"),
+            "aircraft_category": dig(payload, "aircraft", "category"),
+            "amenities": dig(payload, "aircraft", "amenities"),
+            "flight_minutes": payload.get("flight_minutes", ABSENT),
+            "avinode_operator_id": dig(payload, "operator", "id"),
+            "operator_name": dig(payload, "operator", "name"),
+            "operator_rating": not_null(dig(payload, "operator", "rating")),
+            "operator_safety_rating": not_null(dig(payload, "operator", "safety_rating")),
             "price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
-                else ABSENT
-            ),
-            "price_usd": (
-                in_dollars(payload["price"]["total"], payload["price"].get("currency"))
-                if "price" in payload
-                else ABSENT
-            ),
+            "currency": dig(payload, "price", "currency"),
             "base_price": dig(payload, "price", "base"),
             "taxes_fees": dig(payload, "price", "taxes_fees"),
             "valid_until": converted(
@@ -92,16 +98,11 @@ def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
             "operator_name": dig(payload, "operator", "name"),
             "aircraft_type": dig(payload, "aircraft", "type"),
             "price": dig(payload, "price", "total"),
-            "currency": (
-                or_default(payload["price"].get("currency", ABSENT), "USD")
-                if "price" in payload
+            "currency": dig(payload, "price", "currency"),
+            "price_usd": (
+                not_null(in_dollars(payload["price"]["total"], payload["price"]["currency"]))
+                if dig(payload, "price", "currency") is not ABSENT
                 else ABSENT
-            ),
-            "price_usd": not_null(
-                in_dollars(
-                    or_none(dig(payload, "price", "total")),
-                    or_none(dig(payload, "price", "currency")),
-                )
             ),
             "valid_until": converted(
                 payload.get("valid_until", ABSENT), as_date_time, "/valid_until"
@@ -116,6 +117,7 @@ EVENT: Final = WebhookEvent(
     occurred_at="/timestamp",
     effects=(
         EntityEffect(entity="operator_profiles", row=_operator_profile),
+        EntityEffect(entity="requests", mode="create", row=_request),
         EntityEffect(entity="quotes", row=_quote),
     ),
     emission=Emission(event="gateway.quote.updated.v1", subject=_subject, data=_data),

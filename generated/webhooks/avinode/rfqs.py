@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c331c15148d15175214cc856d0a1d64d; generator 1
+# Source closure sha256: efcd0465ec649e45fd16746aa5a4fcca; generator 1
 
 """What rfqs of avinode does.
 
@@ -10,9 +10,18 @@ Every function takes the payload and the facts of its arrival.
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, dig, each, present
+from gateway.contract.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    dig,
+    each,
+    not_null,
+    or_none,
+    present,
+)
 from gateway.contract.webhook import Derivation, Fetch, Place, WebhookEvent
-from gateway.handlers.avinode_news import version_id
+from gateway.handlers.avinode_news import category_of, version_id
 
 
 def _path(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -49,8 +58,15 @@ def _item(item: Any, payload: Any) -> dict[str, Any]:
                 {
                     "type": item["latestQuote"]["lift"]["aircraftType"]["name"],
                     "id": item["latestQuote"]["lift"].get("id", ABSENT),
+                    "category": not_null(
+                        category_of(
+                            or_none(dig(item["latestQuote"]["lift"], "aircraftCategory", "name"))
+                        )
+                    ),
+                    "amenities": item["latestQuote"]["lift"].get("amenities", ABSENT),
                 }
             ),
+            "flight_minutes": item["latestQuote"].get("flightMinutes", ABSENT),
             "price": present(
                 {
                     "total": item["latestQuote"]["sellerPrice"]["price"],

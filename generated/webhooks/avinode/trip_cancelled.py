@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b818168732682d26741db7d0e649634b; generator 1
+# Source closure sha256: 73283774e989fed96787a115c29984fa; generator 1
 
 """What trip_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0098b9bab601c013d8ed440a841d02ee; generator 1
+# Source closure sha256: d2dde1f93b4b85f99252b03efcb7403d; generator 1
 
 """What trip_created of avinode does.
 
@@ -10,8 +10,17 @@ Every function takes the payload and the facts of its arrival.
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, dig, present, reference
+from gateway.contract.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    dig,
+    not_null,
+    present,
+    reference,
+)
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
+from gateway.handlers.avinode_news import own_link
 
 
 def _trip(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -26,7 +35,7 @@ def _trip(payload: Any, call: CallFacts) -> dict[str, Any]:
             ),
             "passengers": dig(payload, "flight", "passengers"),
             "return_at": converted(payload.get("return_at", ABSENT), as_date_time, "/return_at"),
-            "deep_link": payload.get("deep_link", ABSENT),
+            "deep_link": not_null(own_link(payload.get("deep_link"), call.settings["link_domain"])),
         }
     )
 
@@ -47,7 +56,7 @@ def _data(payload: Any, call: CallFacts) -> dict[str, Any]:
             ),
             "passengers": dig(payload, "flight", "passengers"),
             "return_at": converted(payload.get("return_at", ABSENT), as_date_time, "/return_at"),
-            "deep_link": payload.get("deep_link", ABSENT),
+            "deep_link": not_null(own_link(payload.get("deep_link"), call.settings["link_domain"])),
         }
     )
 

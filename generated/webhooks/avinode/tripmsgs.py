@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c331c15148d15175214cc856d0a1d64d; generator 1
+# Source closure sha256: efcd0465ec649e45fd16746aa5a4fcca; generator 1
 
 """What tripmsgs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4d11efe177a00998cdeb8de3ab13ec0; generator 1
+# Source closure sha256: dade342adf8f64dd98aa6e80220b0fd0; generator 1
 
 """The webhook of github."""
 
@@ -32,5 +32,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="b4d11efe177a00998cdeb8de3ab13ec0c6429ff0a3a59a8a393c7c9bed8e4b94",
+    contract="dade342adf8f64dd98aa6e80220b0fd0b1e4d6d7e82146a663172466f2cc9dea",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ddbed69b10ff055889dba7c57924a68b; generator 1
+# Source closure sha256: 408bbc18a8e593044be4510f45c362e3; generator 1
 
 """What ping of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3617a2a10a0fdbc5ccca9e3087c78f64; generator 1
+# Source closure sha256: 1f213136f2755ae27f061a1ca6295d8b; generator 1
 
 """The webhook of standard."""
 
@@ -25,5 +25,5 @@ SOURCE: Final = WebhookSource(
         record_changed.EVENT,
     ),
     keep_headers=("user-agent",),
-    contract="3617a2a10a0fdbc5ccca9e3087c78f6497d91874140d8e7202f0b9e21e54fc44",
+    contract="1f213136f2755ae27f061a1ca6295d8ba151226963d68d1e5be2cfb98d0c28f8",
 )

@@ -48,8 +48,13 @@ BINDING: Final = HttpBinding(
     upstream_operation="readThing",
     request=_request,
     results={"200": _result_200, "2XX": _result_2xx},
-    errors={"404": ErrorRule(reason="gone"), "409": ErrorRule(result=_result_409)},
+    errors={
+        "404": ErrorRule(reason="gone"),
+        "409": ErrorRule(result=_result_409),
+        "THING_GONE": ErrorRule(reason="gone"),
+    },
     fallback_on=("403", "5XX"),
+    fallback_writes=True,
     fallback=HttpBinding(
         upstream="shop",
         upstream_operation="askForThing",

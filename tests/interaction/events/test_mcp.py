@@ -86,7 +86,7 @@ async def test_a_listener_is_told_that_there_is_more(
             resource_subscriptions=[EVENTS_URI, "gateway://nothing"],
         ) as subscription:
             honoured = subscription.honored
-            assert honoured.tools_list_changed is True
+            assert honoured.tools_list_changed is None
             assert honoured.prompts_list_changed is None
             assert honoured.resources_list_changed is None
             assert honoured.resource_subscriptions == [EVENTS_URI]
@@ -158,10 +158,15 @@ async def test_each_frame_bears_the_id_of_the_request(
         assert frame["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "sub-7"
 
 
-async def test_the_server_says_what_it_serves_in_each_era(site: Any) -> None:
-    shown = {}
-    for mode in ("auto", "legacy"):
-        async with site.mcp(mode=mode) as client:
-            shown[mode] = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
-    assert shown["auto"]["resources"] == {"subscribe": True, "listChanged": True}
-    assert shown["legacy"]["resources"] == {"subscribe": False, "listChanged": False}
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/example"])
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_server_declares_what_it_does_and_no_more(
+    site: Any, mode: str, path: str
+) -> None:
+    """Lists never change while it runs, and only one revision has a way to follow a resource."""
+    async with site.mcp(mode=mode, path=path) as client:
+        shown = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
+    assert shown == {
+        "tools": {"listChanged": False},
+        "resources": {"subscribe": mode != "legacy", "listChanged": False},
+    }

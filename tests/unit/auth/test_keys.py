@@ -1,18 +1,21 @@
 """Keys: made once, shown once, kept by digest."""
 
 import re
+import secrets
 from datetime import UTC, datetime
 
 import pytest
 
-from gateway.auth.keys import Keys, digest_of
+from gateway.auth.keys import PREFIX, Keys, digest_of
+from gateway.auth.strength import weakness_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.engine import open_store
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-CANARY = "canary-7f3e9a1b5c2d"
+CANARY = "canary-7f3e9a1b5c2d8e4f"
+OTHER = "another-91c4e7b2d5f8a063"
 
 
 @pytest.fixture
@@ -168,3 +171,79 @@ async def test_a_key_that_cannot_be_written_down_is_not_made(keys, tmp_path) -> 
         await keys.bootstrap(None, tmp_path / "data")
 
     assert await keys.list() == []
+
+
+@pytest.mark.parametrize(
+    "weak",
+    [
+        "a" * 40,
+        "aaaaaaaaaaaaaaaa",
+        "k3J9x2Qm7Wp5Zt8V",
+        "abababababababababababab",
+        "0123456789abcdefghijklmn",
+        "passwordpasswordpassword",
+        "abcdefghijklmnopqrstuvwxyz",
+    ],
+)
+async def test_a_configured_key_that_is_easy_to_guess_is_refused_with_a_fix(
+    keys, weak, tmp_path
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"too easy to guess.*openssl rand") as refused:
+        await keys.bootstrap(weak, tmp_path)
+
+    assert weak not in str(refused.value)
+    assert await keys.list() == []
+
+
+@pytest.mark.parametrize(
+    "strong",
+    [
+        "9f86d081884c7d659a2feaa0c55ad015",
+        "3zB8kQ1v_7Rw-tYx0LmN5g",
+        "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+        "correct-horse-battery-staple",
+    ],
+)
+async def test_a_random_key_of_any_common_form_is_strong_enough(keys, strong, tmp_path) -> None:
+    await keys.bootstrap(strong, tmp_path)
+
+    assert [key.agent for key in await keys.list()] == ["administrator"]
+
+
+async def test_no_key_that_the_gateway_makes_itself_is_weak() -> None:
+    made = {PREFIX + secrets.token_urlsafe(32) for _ in range(500)}
+
+    assert {weakness_of(key) for key in made} == {None}
+
+
+async def test_another_bootstrap_key_replaces_the_earlier_ones_and_nobody_elses(
+    keys, tmp_path, caplog
+) -> None:
+    first = await keys.bootstrap(None, tmp_path)
+    assert first is not None
+    kept = [await keys.create("administrator", "person"), await keys.create("flight_search", "")]
+
+    await keys.bootstrap(CANARY, tmp_path)
+    await keys.bootstrap(OTHER, tmp_path)
+
+    in_force = {key.digest for key in await keys.list() if key.revoked_at is None}
+    assert in_force == {digest_of(OTHER), *(each.record.digest for each in kept)}
+    assert first.record.id in caplog.text
+    assert not {CANARY, OTHER, first.key} & set(caplog.text.split())
+    assert list(tmp_path.iterdir()) == [], "the file of the revoked key stayed"
+
+
+async def test_a_file_that_holds_another_key_stays_when_a_bootstrap_key_is_replaced(
+    keys, tmp_path
+) -> None:
+    await keys.bootstrap(CANARY, tmp_path)
+    (tmp_path / "bootstrap-key").write_text("of-another-gateway\n", "utf-8")
+
+    await keys.bootstrap(OTHER, tmp_path)
+
+    assert (tmp_path / "bootstrap-key").exists()
+
+
+async def test_nobody_can_label_a_key_as_the_one_that_the_gateway_starts_with(keys) -> None:
+    with pytest.raises(ConfigurationError, match="label bootstrap is kept"):
+        await keys.create("administrator", "bootstrap")

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.backends.wire import WireRequest
+from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import TokenRefusal
 from gateway.contract.upstream import (
     CredentialRule,
@@ -109,7 +110,9 @@ async def test_the_answer_is_the_contracts_example_with_a_token_of_its_own(bank)
 
 async def test_the_same_seed_issues_the_same_tokens(clock):
     tokens = [(await post(UpstreamApplication(BANK, clock), REFRESH))[1] for _ in range(2)]
-    other = (await post(UpstreamApplication(BANK, clock, seed="1"), REFRESH))[1]
+    other = (await post(UpstreamApplication(BANK, clock, options=MockOptions(seed="1")), REFRESH))[
+        1
+    ]
     assert tokens[0] == tokens[1] != other
 
 
@@ -186,7 +189,7 @@ async def test_what_is_no_form_is_refused_in_the_endpoints_words(bank):
 
 async def test_a_vendor_may_word_its_refusals_otherwise(clock, monkeypatch):
     module = ModuleType("bank_mock")
-    module.BEHAVIOURS = {}
+    module.BEHAVIOURS = mock_behaviours(module.__name__, {})
     module.refuse = lambda refusal: {"reason": refusal.reason}
     module.finish = lambda reply: reply
 
@@ -207,7 +210,7 @@ async def test_a_vendor_may_word_its_refusals_otherwise(clock, monkeypatch):
 
 
 async def test_a_backend_that_closes_gives_up_the_token_under_way(clock):
-    slow = UpstreamApplication(BANK, clock, latency_seconds=60)
+    slow = UpstreamApplication(BANK, clock, options=MockOptions(latency_seconds=60))
     backend = MockBackend(BANK, clock, application=slow)
     look = UpstreamRequest(operation="look", method="GET", path=("safe",))
     waiting = asyncio.create_task(backend.send(look, timeout_seconds=60))

@@ -8,8 +8,9 @@ from datetime import timedelta
 import aiohttp
 import pytest
 
+from gateway.backends.mock_state import StoredState
 from gateway.backends.mock_webhooks import GIVE_UP_SECONDS, Listener, MockSender
-from gateway.contract.mock import MockMessage, MockState
+from gateway.contract.mock import MockMessage
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
@@ -80,7 +81,7 @@ class Mock:
 
     def __init__(self, clock):
         self._clock = clock
-        self._state = MockState()
+        self._state = StoredState()
 
     def later(self, seconds, number, event="quote_received"):
         payload = {"event_type": event, "event_id": f"evt-{number}", "type": event}
@@ -89,6 +90,9 @@ class Mock:
 
     def messages_due(self):
         return self._state.due(self._clock.now())
+
+    def message_sent(self, message):
+        self._state.sent(message)
 
 
 class Bench:

@@ -1,5 +1,6 @@
 """The way to a token endpoint: the form goes there and nowhere else, and what comes is bounded."""
 
+import ssl
 from contextlib import asynccontextmanager
 
 import pytest
@@ -87,3 +88,14 @@ async def test_nobody_at_the_address_means_that_nothing_was_sent():
 
     assert failed.value.is_sent is False
     assert "s-1" not in str(failed.value)
+
+
+async def test_the_systems_authorities_are_read_once(monkeypatch):
+    """It takes tens of milliseconds, in which the gateway does nothing else."""
+    made = []
+    make = ssl.create_default_context
+    monkeypatch.setattr(ssl, "create_default_context", lambda: made.append(make()) or made[-1])
+    async with wire_to(Endpoint()) as wire:
+        await wire.post(FORM)
+        await wire.post(FORM)
+    assert len(made) == 1

@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from gateway.backends.faults import parse_step
-from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
+from gateway.backends.mock_state import StoredState
+from gateway.backends.upstream_app import MockBrokeContract, MockOptions, UpstreamApplication
 from gateway.backends.wire import WireRequest
-from gateway.contract.mock import MAX_ROWS, MockReply, MockState, Refusal
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.mock import MAX_ROWS, MockReply, Refusal
 from gateway.contract.schema import Gate
 from gateway.errors import ContractError
 
@@ -35,7 +37,7 @@ def behaving(library, clock, monkeypatch):
 
     def build(behaviour, **options):
         module = ModuleType("library_mock")
-        module.BEHAVIOURS = {"readBook": behaviour}
+        module.BEHAVIOURS = mock_behaviours(module.__name__, {"readBook": behaviour})
         module.refuse = lambda refusal: {"error": refusal.title}
         module.finish = lambda reply: reply
         monkeypatch.setitem(sys.modules, "library_mock", module)
@@ -137,7 +139,9 @@ async def test_the_same_seed_gives_the_same_chance(behaving):
         return MockReply(body={"id": 1, "title": chance})
 
     async def title(seed, target="/books/7"):
-        reply = await behaving(behaviour, seed=seed).handle(wire(target=target))
+        reply = await behaving(behaviour, options=MockOptions(seed=seed)).handle(
+            wire(target=target)
+        )
         return json.loads(reply.body)["title"].split()
 
     assert await title("a") == await title("a")
@@ -176,7 +180,9 @@ async def test_a_scenario_is_used_up_call_by_call(library, clock):
     assert [(await application.handle(wire())).status for _ in range(3)] == [503, 503, 200]
 
 
-@pytest.mark.parametrize(("name", "problem"), [("no.such.module", "imported"), ("json", "BEHAV")])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("no.such.module", "imported"), ("json", "mock_behaviours")]
+)
 def test_a_behaviour_module_that_cannot_be_used_is_named(library, clock, name, problem):
     upstream = msgspec.structs.replace(library, mock=name)
     with pytest.raises(ContractError, match=f"{name}.*{problem}"):
@@ -184,7 +190,7 @@ def test_a_behaviour_module_that_cannot_be_used_is_named(library, clock, name, p
 
 
 def test_a_table_keeps_the_newest_rows():
-    state = MockState()
+    state = StoredState()
     for number in range(MAX_ROWS + 1):
         state.add("books", str(number), {})
     assert state.find("books", "0") is None
@@ -192,7 +198,7 @@ def test_a_table_keeps_the_newest_rows():
 
 
 def test_ids_are_numbered_by_prefix():
-    state = MockState()
+    state = StoredState()
     assert [state.new_id("a"), state.new_id("a"), state.new_id("b")] == [
         "a-10000001",
         "a-10000002",

@@ -1,5 +1,6 @@
 """An upstream that answers as each test says, by a clock that only tests move."""
 
+import asyncio
 import json
 from typing import Any, Literal
 
@@ -22,6 +23,9 @@ UPSTREAM = Upstream(
             path="/rate",
             replies={"200": ROW, "404": ROW},
             cache_seconds=60,
+        ),
+        UpstreamOperation(
+            id="news", method="GET", path="/news", replies={"200": ROW}, failure_seconds=60
         ),
         UpstreamOperation(id="order", method="POST", path="/orders", replies={"200": ROW}),
         UpstreamOperation(
@@ -51,6 +55,8 @@ class Scripted:
         outcome = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(outcome, Exception):
             raise outcome
+        if isinstance(outcome, asyncio.Event):
+            await outcome.wait()
         return outcome
 
     async def close(self) -> None: ...

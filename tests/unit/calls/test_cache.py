@@ -88,6 +88,26 @@ async def test_when_the_first_gives_up_another_takes_its_place() -> None:
     assert await asyncio.gather(*others) == [b"2", b"2"]
 
 
+async def test_who_does_not_share_waits_for_nobody_and_nobody_waits_for_it() -> None:
+    make, hurried = Maker(), Maker(ValueError("no"))
+    make.gate.clear()
+    answers = kept(ManualClock())
+    shared = asyncio.create_task(answers.get(b"k", 60, make))
+    await asyncio.sleep(0)
+
+    with pytest.raises(ValueError, match="no"):
+        await answers.get(b"k", 60, hurried, is_shared=False)
+    assert not shared.done()
+    hurried.failure = None
+    assert await answers.get(b"k", 60, hurried, is_shared=False) == b"2"
+    make.gate.set()
+
+    assert await shared == b"1"
+    assert await answers.get(b"k", 60, hurried, is_shared=False) == b"1"
+    assert (make.made, hurried.made) == (1, 2)
+    assert answers._bytes == 2
+
+
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=2), st.integers(0, 60)), max_size=60))
 async def test_no_more_is_kept_than_the_cap(asked) -> None:
     answers = kept(ManualClock(), max_bytes=100)

@@ -1,23 +1,27 @@
 """From a permit to an outcome."""
 
 import asyncio
+import contextlib
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
-from gateway.calls.call import Arguments, Call, Outcome
-from gateway.calls.dispatch import Dispatcher
+from gateway.calls.call import Arguments, Call, CallBounds, Outcome
+from gateway.calls.dispatch import Allowed, Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import (
+    Attempts,
     Binding,
     DeclaredError,
     Effect,
@@ -41,6 +45,7 @@ from gateway.errors import (
     InvalidResult,
     ToolFailed,
     UpstreamRateLimited,
+    UpstreamRefusedCredentials,
     UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -191,6 +196,20 @@ async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
     assert [request.operation for request in served.sent] == ["search"]
 
 
+@pytest.mark.parametrize(
+    ("effect", "asked"), [(Effect.READ, ["search"]), (Effect.WRITE, ["search", "open"])]
+)
+async def test_a_fallback_that_writes_is_tried_only_in_a_call_that_writes(
+    effect: Effect, asked: list[str]
+) -> None:
+    binding = structs.replace(SEARCH, fallback_writes=True, fallback_on=("4XX",))
+    upstreams = Upstreams({"search": 403, "open": 200})
+    permit = permit_for(binding, effect=effect)
+    with contextlib.suppress(UpstreamRefusedCredentials):
+        await dispatch(permit, upstreams)
+    assert [request.operation for request in upstreams.sent] == asked
+
+
 async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:
     async def give_up(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         raise TimeoutError("inner")
@@ -206,6 +225,24 @@ async def test_a_call_ends_with_its_timeout() -> None:
 
     with pytest.raises(UpstreamTimeout, match=r"No answer in 0\.01 seconds"):
         await dispatch(permit_for(handler(sleep_for_ever), timeout_seconds=0.01))
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        (CallBounds(), (3, 1.0)),
+        (CallBounds(timeout_seconds=0.25), (3, 0.25)),
+        (CallBounds(timeout_seconds=60.0), (3, 1.0)),
+        (CallBounds(max_attempts=1), (1, 1.0)),
+        (CallBounds(max_attempts=9), (3, 1.0)),
+    ],
+)
+def test_a_caller_can_lower_what_the_contract_allows_and_not_raise_it(
+    asked: CallBounds, allowed: tuple[int, float]
+) -> None:
+    operation = replace(permit_for(OPEN).entry.operation, attempts=Attempts(max=3))
+    found = Allowed.of(operation, asked)
+    assert (found.attempts.max, found.timeout_seconds) == allowed
 
 
 @pytest.mark.parametrize(

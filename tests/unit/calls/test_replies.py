@@ -107,6 +107,26 @@ def test_a_declared_error_status_becomes_the_declared_error() -> None:
     assert failed.value.reason == "no_such_cage"
 
 
+@pytest.mark.parametrize("status", [200, 404, 422])
+def test_a_code_of_the_upstream_goes_before_the_status(status: int) -> None:
+    errors = {"CAGE_SHUT": ErrorRule(reason="shut"), "404": ErrorRule(reason="no_such_cage")}
+    found = {"meta": {"errors": [{"code": 7}, {"code": "OTHER"}, {"code": "CAGE_SHUT"}]}}
+    with pytest.raises(ToolFailed) as failed:
+        read(reply(status, {"animals": [], **found}), binding(errors=errors))
+
+    assert failed.value.reason == "shut"
+
+
+def test_a_code_that_no_rule_names_leaves_it_to_the_status() -> None:
+    errors = {"CAGE_SHUT": ErrorRule(reason="shut"), "404": ErrorRule(reason="no_such_cage")}
+    found = {"meta": {"errors": [{"code": "404"}]}}
+    with pytest.raises(ToolFailed) as failed:
+        read(reply(404, found), binding(errors=errors))
+    assert failed.value.reason == "no_such_cage"
+    with pytest.raises(UpstreamRejected, match="404"):
+        read(reply(200, {"animals": [], **found}), binding(errors=errors))
+
+
 def test_a_status_may_stand_for_a_result() -> None:
     assert read(reply(410, b"not json")) == {"count": 0}
 

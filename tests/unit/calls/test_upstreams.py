@@ -4,15 +4,24 @@ import asyncio
 
 import pytest
 
+from gateway.calls.failures import MAX_FAILURES, Failures
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.contract.context import CallFacts, UpstreamCall
-from gateway.errors import InternalError, InvalidReply, UpstreamRejected, UpstreamUnavailable
+from gateway.errors import (
+    InternalError,
+    InvalidReply,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+from tests.clocks import ManualClock
 from tests.entity_rows import NoEntities
 from tests.unit.calls.shop import Sendings, line, reply
 
 CALL = CallFacts(id="call-1", now="2026-11-20T00:00:00.000Z")
 LOOK = UpstreamCall("shop", "look", path={"id": "a b"}, query={"q": "x", "tag": ["1", "2"]})
 RATE = UpstreamCall("shop", "rate")
+NEWS = UpstreamCall("shop", "news")
 
 
 class Context:
@@ -23,8 +32,9 @@ class Context:
         self.sendings = Sendings()
         self.shared = SharedState(self.sendings.clock)
 
-    def again(self) -> CallUpstreams:
+    def again(self, *, is_shared: bool = True) -> CallUpstreams:
         sending = self.sendings.start()
+        sending.is_shared = is_shared
         return CallUpstreams(CALL, {"shop": self.line}, sending, self.shared, NoEntities())
 
 
@@ -129,3 +139,62 @@ async def test_calls_that_hold_the_same_key_follow_each_other() -> None:
     await asyncio.gather(hold("a", "one"), hold("b", "other"))
     assert inside == ["a", "b", "a", "b"]
     assert not context.shared.locks
+
+
+async def test_a_failure_is_remembered_where_the_contract_says_so() -> None:
+    """For its time; then one call asks, and the others go on without."""
+    context = Context(reply(503), reply(503), reply(body={"n": 1}))
+    for _ in range(5):
+        with pytest.raises(UpstreamUnavailable):
+            await context.again().send(NEWS)
+    assert len(context.backend.sent) == 1
+    context.sendings.clock.advance(60)
+    with pytest.raises(UpstreamUnavailable):
+        await context.again().send(NEWS)
+    assert len(context.backend.sent) == 2
+    context.sendings.clock.advance(60)
+    assert (await context.again().send(NEWS)).body == {"n": 1}
+    await context.again().send(NEWS)
+    assert len(context.backend.sent) == 4, "what has succeeded is not remembered as failed"
+
+
+async def test_what_fails_for_a_callers_own_bound_is_not_remembered_for_the_others() -> None:
+    """Or a caller could fail everybody's calls by asking for a millisecond, again and again."""
+    context = Context(UpstreamTimeout(), UpstreamTimeout(), reply(body={"n": 1}))
+    for _ in range(2):
+        with pytest.raises(UpstreamTimeout):
+            await context.again(is_shared=False).send(NEWS)
+        context.sendings.clock.advance(60)
+    assert (await context.again().send(NEWS)).body == {"n": 1}
+
+
+async def test_while_one_call_asks_again_the_others_do_not_wait() -> None:
+    hang = asyncio.Event()
+    context = Context(reply(503), hang, reply(body={"n": 1}))
+    with pytest.raises(UpstreamUnavailable):
+        await context.again().send(NEWS)
+    context.sendings.clock.advance(60)
+    probe = asyncio.create_task(context.again().send(NEWS))
+    await asyncio.sleep(0)
+    with pytest.raises(UpstreamUnavailable):
+        await context.again().send(NEWS)
+    probe.cancel()
+
+
+async def test_a_handler_may_have_less_patience_than_the_call() -> None:
+    asked = UpstreamCall("shop", "news", patience_seconds=0.01)
+    context = Context(asyncio.Event())
+    with pytest.raises(UpstreamTimeout):
+        await context.again().send(asked)
+    with pytest.raises(UpstreamTimeout):
+        await context.again().send(asked)
+    assert len(context.backend.sent) == 1
+
+
+def test_few_failures_are_remembered() -> None:
+    failures = Failures(ManualClock())
+    for number in range(MAX_FAILURES + 1):
+        failures.remember(str(number).encode(), 60, UpstreamUnavailable())
+    failures.check(b"0", 60)
+    with pytest.raises(UpstreamUnavailable):
+        failures.check(b"1", 60)

@@ -84,8 +84,8 @@ def test_tools_show_takes_an_operation_id_or_an_mcp_name(cli, catalogue, name):
 def test_tools_show_prints_schemas_for_people(cli):
     code, out, _ = cli("tools", "show", "example.greet")
     assert code == 0
-    assert out.startswith("operation: example.greet\n")
-    assert '"maxLength": 100' in out
+    assert out.startswith("operation       example.greet\n")
+    assert "name  string  yes" in out
 
 
 def test_an_unknown_tool_is_met_with_the_nearest_name(cli):

@@ -2,9 +2,13 @@
 
 import json
 import socket
-import sqlite3
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+from gateway.store.sqlite_library import sqlite3
+from tests.unit.cli.processes import ready_url, started
 
 
 @pytest.fixture
@@ -111,6 +115,98 @@ def test_a_taken_port_is_noted_because_a_running_gateway_holds_it(cli):
         outcome = cli("doctor", "--schemas", "absent", "--port", port)
     assert outcome.code == 0
     assert f"note   address: 127.0.0.1:{port} is taken by another program" in outcome.out
+
+
+def test_a_running_gateway_is_known_as_one(cli, tmp_path):
+    with started("serve", "--port", 0, "--data", tmp_path / "served") as process:
+        port = ready_url(process).rpartition(":")[2]
+        outcome = cli("doctor", "--schemas", "absent", "--port", port)
+    assert f"note   address: a gateway serves at 127.0.0.1:{port} already" in outcome.out
+
+
+def test_every_file_that_is_missing_is_named_at_once(examine, monkeypatch):
+    for name in ("API_TOKEN", "ACCESS_TOKEN"):
+        monkeypatch.setenv(f"GATEWAY_AVINODE_{name}_FILE", "/nowhere/at-all")
+    code, found = examine()
+    assert code == 1
+    [diagnosis] = found["upstream avinode"]
+    for name in ("API_TOKEN", "ACCESS_TOKEN"):
+        assert f"GATEWAY_AVINODE_{name}_FILE: the file cannot be read" in diagnosis["finding"]
+    assert diagnosis["fix"] == "name a readable file"
+
+
+def test_every_setting_that_is_wrong_is_named_at_once(examine, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SEED", "many")
+    monkeypatch.setenv("GATEWAY_KEY_FILE", "/nowhere/at-all")
+    _, found = examine()
+    [diagnosis] = found["settings"]
+    assert "GATEWAY_SEED: must be" in diagnosis["finding"]
+    assert "GATEWAY_KEY_FILE: the file cannot be read" in diagnosis["finding"]
+
+
+def test_credentials_are_not_said_to_be_right_before_they_are_tried(examine, monkeypatch):
+    monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
+    _, found = examine()
+    assert found["upstream weather"][0]["finding"].endswith("not tried, as --connect does")
+    assert not [part for part in found if part.startswith("connect")]
+
+
+class _Vendor(BaseHTTPRequestHandler):
+    """Refuses every key."""
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        self.send_response(401)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def vendor():
+    """A server that refuses every key, and the paths it was asked for."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Vendor) as server:
+        server.asked = []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
+    examine, monkeypatch, vendor, tmp_path
+):
+    monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
+    monkeypatch.setenv("GATEWAY_WEATHER_BASE_URL", f"http://127.0.0.1:{vendor.server_port}")
+    monkeypatch.setenv("GATEWAY_SUPABASE_SECRET_KEY", "canary-9876543210")
+    monkeypatch.setenv("GATEWAY_SUPABASE_BASE_URL", "http://127.0.0.1:1/rest/v1")
+    monkeypatch.setenv("GATEWAY_BACKEND_NTFY", "live")
+    monkeypatch.setenv("GATEWAY_NTFY_TOPIC", "alerts-3f9c0c1d7e")
+    code, found = examine("--connect")
+    assert code == 1
+    [rejected], [absent], [unread] = (
+        found[f"connect {name}"] for name in ("weather", "supabase", "ntfy")
+    )
+    assert (rejected["verdict"], absent["verdict"], unread["verdict"]) == ("error", "error", "note")
+    assert "refused this gateway's credentials" in rejected["finding"]
+    assert "cannot be reached" in absent["finding"]
+    assert vendor.asked
+    assert "canary" not in json.dumps(found)
+    assert not (tmp_path / "data").exists()
+
+
+def test_connect_calls_what_is_live_and_nothing_else(examine, monkeypatch):
+    with started("mock", "weather", "--port", 0) as process:
+        monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
+        monkeypatch.setenv("GATEWAY_WEATHER_BASE_URL", ready_url(process))
+        code, found = examine("--connect")
+    assert code == 0, found
+    [diagnosis] = found["connect weather"]
+    assert diagnosis["verdict"] == "ok"
+    assert [part for part in found if part.startswith("connect")] == ["connect weather"]
 
 
 def test_contracts_are_compared_with_the_package_wherever_it_is(cli):

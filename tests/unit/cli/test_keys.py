@@ -64,3 +64,21 @@ def test_a_label_that_is_no_text_is_wrong_usage(cli, tmp_path):
     assert (code, out) == (2, "")
     assert "'--label': is not text in UTF-8" in err
     assert not (tmp_path / "data").exists()
+
+
+def test_what_is_done_to_keys_is_recorded_with_its_outcome_and_never_the_key(cli, created):
+    cli("keys", "revoke", created["id"])
+    cli("keys", "revoke", "key_none")
+    cli("keys", "create", "flight_serch")
+    shown = cli("audit", "list", "--json").out
+    records = json.loads(shown)["items"]
+    found = [(each["operation"], each["outcome"], each["status"]) for each in records[::-1]]
+    # The start that serves `audit list` makes the first key, and may be recorded by then.
+    mine = {"operator.keys.create", "operator.keys.revoke"}
+    assert [each for each in found if each[0] in mine] == [
+        ("operator.keys.create", "ok", 200),
+        ("operator.keys.revoke", "ok", 200),
+        ("operator.keys.revoke", "PATH_NOT_FOUND", 404),
+        ("operator.keys.create", "VALIDATION_ERROR", 400),
+    ]
+    assert created["key"] not in shown

@@ -28,8 +28,10 @@ def endpoint(cli, monkeypatch):
 )
 def test_nothing_yet_is_an_empty_list_and_no_error(cli, command):
     assert json.loads(cli(*command, "--json").out) == []
-    code, _, err = cli(*command)
-    assert (code, err) == (0, "")
+    code, out, err = cli(*command)
+    shown = "there is nothing to do\n" if command[-1] in {"--revalidate", "--all"} else ""
+    assert (code, out) == (0, shown)
+    assert err == ("" if shown else "none\n")
 
 
 @pytest.mark.parametrize(

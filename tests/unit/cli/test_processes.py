@@ -4,6 +4,8 @@ import json
 import os
 import stat
 import subprocess
+import threading
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -70,7 +72,10 @@ def test_the_live_backend_meets_the_mock_and_its_faults_over_http(cli, monkeypat
 
 @pytest.mark.parametrize(
     ("arguments", "environment"),
-    [(["mcp"], {}), (["run"], {"MCP_TRANSPORT": "stdio"})],
+    [
+        (["mcp", "--agent", "administrator"], {}),
+        (["run"], {"MCP_TRANSPORT": "stdio", "GATEWAY_AGENT": "administrator"}),
+    ],
     ids=["mcp", "run"],
 )
 def test_stdio_answers_on_standard_output_and_nothing_else_does(tmp_path, arguments, environment):
@@ -132,6 +137,10 @@ def test_a_fault_that_is_none_is_wrong_usage(cli):
 def test_progress_is_for_terminals_alone(tmp_path):
     """Standard error is a terminal in one run and a file in the other; the answer is the same."""
     terminal, end = os.openpty()
+    shown = bytearray()
+    # Read at once: a terminal that nobody reads holds up whoever writes to it for long.
+    reading = threading.Thread(target=_read_all, args=(terminal, shown))
+    reading.start()
     with (tmp_path / "stderr").open("wb") as file:
         runs = [
             subprocess.run(
@@ -140,8 +149,15 @@ def test_progress_is_for_terminals_alone(tmp_path):
             for to in (end, file)
         ]
     os.close(end)
-    shown = os.read(terminal, 65536).decode()
+    reading.join()
     os.close(terminal)
-    assert "lint: checking " in shown
+    assert b"lint: checking " in shown
     assert (tmp_path / "stderr").read_bytes() == b""
     assert runs[0].stdout == runs[1].stdout
+
+
+def _read_all(terminal, shown):
+    """Until the other end is closed, which Linux calls an error."""
+    with suppress(OSError):
+        while block := os.read(terminal, 65536):
+            shown += block

@@ -21,7 +21,13 @@ UNWRITABLE = (
     "error: the output cannot be written (No space left on device)\nfix: send it to another place\n"
 )
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-PRINTING = ["tools list", "keys list", "config", "--help", "call example.greet --json '{}'"]
+PRINTING = [
+    "tools list",
+    "access list travel",
+    "config",
+    "--help",
+    "call example.greet --json '{}'",
+]
 
 
 @pytest.fixture
@@ -71,12 +77,12 @@ def test_a_full_standard_error_does_not_keep_a_command_from_its_work(shell):
 
 @pytest.mark.parametrize("redirection", ["<&-", "</dev/null"])
 def test_stdio_without_input_ends_at_once(shell, redirection):
-    done = shell(f"gateway mcp {redirection} 2>/dev/null")
+    done = shell(f"gateway mcp --agent administrator {redirection} 2>/dev/null")
     assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_stdio_ends_in_good_order_when_the_host_reads_no_more(tmp_path):
-    with started("mcp", "--data", tmp_path / "data") as process:
+    with started("mcp", "--agent", "administrator", "--data", tmp_path / "data") as process:
         process.stdout.close()
         process.stdin.write(f"{PING}\n")
         process.stdin.flush()
@@ -85,7 +91,7 @@ def test_stdio_ends_in_good_order_when_the_host_reads_no_more(tmp_path):
 
 
 def test_stdio_says_that_its_output_cannot_be_written(shell):
-    done = shell(f"echo '{PING}' | gateway mcp >/dev/full")
+    done = shell(f"echo '{PING}' | gateway mcp --agent administrator >/dev/full")
     assert done.returncode == 2
     assert (
         "error: standard output cannot be written (No space left on device)\nfix: " in done.stderr

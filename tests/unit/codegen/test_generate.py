@@ -12,7 +12,7 @@ import pytest
 from gateway.codegen import cache, meta, snapshot
 from gateway.codegen.fieldmap import BindingSource, Problem, check
 from gateway.codegen.finding import ContractRefused
-from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, generate
+from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, PackageNames, generate
 from gateway.codegen.write import Difference
 from gateway.errors import ContractError
 
@@ -277,7 +277,11 @@ def test_the_package_is_called_like_its_folder(project: Project) -> None:
 
 
 def test_the_package_may_lie_inside_another(project: Project) -> None:
-    generate(project.schemas, project.root / "ours/generated", package="ours.generated")
+    generate(
+        project.schemas,
+        project.root / "ours/generated",
+        names=PackageNames(package="ours.generated"),
+    )
 
     texts = [path.read_text("utf-8") for path in (project.root / "ours").rglob("*.py")]
     assert any("from ours.generated.bindings.demo import show" in text for text in texts)

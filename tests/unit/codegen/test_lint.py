@@ -178,7 +178,7 @@ def test_a_reference_to_elsewhere_opens_no_socket_and_no_file(
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr("builtins.open", refuse)
     monkeypatch.setattr("gateway.codegen.meta.stale_copies", lambda _: ())
-    for judged in ("lost", "misfit"):
+    for judged in ("faults", "misfit"):
         monkeypatch.setattr(f"gateway.codegen.lint.handlers.Handlers.{judged}", lambda *_: ())
 
     assert [finding.rule for finding in errors(lint(tree))] == ["ref/remote"]
@@ -323,3 +323,30 @@ def test_one_value_of_the_wrong_kind_anywhere_crashes_nothing(
     findings = lint(SourceTree(minimal.root, {**minimal.documents, path: spoilt}))
 
     assert all(finding.line >= 1 and finding.message and finding.fix for finding in findings)
+
+
+def test_a_tool_that_destroys_is_not_redundant_beside_the_star(tmp_path: Path) -> None:
+    """`*` leaves it out, so its name beside it is what grants it."""
+    schemas = tmp_path / "schemas"
+    shutil.copytree(ASSETS / "minimal", schemas)
+    rewrite(
+        schemas,
+        {"file": "tools/hello/greet.yaml", "old": "effect: read", "new": "effect: destroy"},
+    )
+    rewrite(
+        schemas,
+        {"file": "policies/agents.yaml", "old": "- books.find_books", "new": '- "*"'},
+    )
+    found = [each.rule for each in lint(read_tree(schemas)) if each.rule.startswith("policy/")]
+    assert found == []
+
+
+def test_a_tab_is_called_a_tab(tmp_path: Path) -> None:
+    schemas = tmp_path / "schemas"
+    shutil.copytree(ASSETS / "minimal", schemas)
+    rewrite(
+        schemas,
+        {"file": "tools/hello/greet.yaml", "old": "  operationId", "new": "\toperationId"},
+    )
+    [finding] = [each for each in lint(read_tree(schemas)) if each.rule == "yaml/malformed"]
+    assert finding.message == "a TAB stands where only spaces may: YAML is indented with spaces"

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.codegen import meta, snapshot
 from gateway.codegen.finding import ContractRefused, Finding
-from gateway.codegen.generate import CACHE_FOLDER, generate
+from gateway.codegen.generate import CACHE_FOLDER, PackageNames, generate
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 Edit = Callable[[Path], None]
@@ -69,6 +69,9 @@ LONG: dict[str, Edit] = {
     "a taken alias": edited(GREET, "name: words_greet\n", "name: demo_show\n"),
 }
 
+NAMES = PackageNames(of_handlers=("gateway.handlers", "demo_handlers", "own_handlers"))
+MARK = "from gateway.contract.connector import tool_handler\n@tool_handler\n"
+
 
 class Run:
     """What one run found, told so that two runs can be compared."""
@@ -78,7 +81,7 @@ class Run:
         self.findings: tuple[Finding, ...] = ()
         out = schemas.parent / "generated"
         try:
-            self.findings = generate(schemas, out, progress=self.steps.append).notes
+            self.findings = generate(schemas, out, progress=self.steps.append, names=NAMES).notes
         except ContractRefused as refused:
             self.findings = refused.findings
         files = [path for path in out.rglob("*") if path.is_file()]
@@ -171,8 +174,9 @@ def test_a_snapshot_of_another_version_is_not_used(schemas: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("async def salute(arguments): ...", "binding/unknown-handler"),
-        ("async def greet(arguments, context): ...", "binding/handler-signature"),
+        (MARK + "async def salute(arguments): ...", "binding/unknown-handler"),
+        ("async def greet(arguments): ...", "binding/unmarked-handler"),
+        (MARK + "async def greet(arguments, context): ...", "binding/handler-signature"),
     ],
 )
 def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
@@ -184,12 +188,12 @@ def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
     meta.install(schemas)
     edited(GREET, "gateway.handlers.example:greet", "own_handlers:greet")(schemas)
     handlers = tmp_path / "own_handlers.py"
-    handlers.write_text("async def greet(arguments): ...", "utf-8")
-    generate(schemas, tmp_path / "generated", tmp_path / "docs")
+    handlers.write_text(MARK + "async def greet(arguments): ...", "utf-8")
+    generate(schemas, tmp_path / "generated", tmp_path / "docs", names=NAMES)
     handlers.write_text(text, "utf-8")
 
     with pytest.raises(ContractRefused, match=rule):
-        generate(schemas, tmp_path / "generated", tmp_path / "docs")
+        generate(schemas, tmp_path / "generated", tmp_path / "docs", names=NAMES)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.backends.outbound import Outbound
-from gateway.clock import FastClock, SystemClock
+from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules
 from gateway.events.courier import Courier
@@ -82,7 +82,7 @@ def test_the_verifier_of_these_tests_knows_the_published_vector_and_refuses_othe
 
 async def test_each_attempt_has_the_same_id_and_bytes_and_its_own_time(deliver, shelf, sender):
     event, clock = an_event(), SystemClock()
-    an_hour_on = FastClock(clock, 1, clock.now() + timedelta(hours=1))
+    an_hour_on = MockClock(clock, clock.now() + timedelta(hours=1))
     later = Deliver(shelf, Courier(sender, KEYRING, an_hour_on))
     async with receiver(answer(503)) as (port, got):
         endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/")

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from gateway.contract.mock import MockRequest, MockState
+from gateway.backends.mock_state import StoredState
+from gateway.contract.mock import MockRequest
 from gateway.handlers.amadeus_mock import BEHAVIOURS
 from gateway.handlers.amadeus_mock_flights import AIRLINES, CURRENCIES
 from gateway.handlers.amadeus_mock_hotels import hotel_with, hotels_in
@@ -35,7 +36,7 @@ def ask(operation, seed="0", **query):
         seed=seed,
         fingerprint="",
     )
-    return BEHAVIOURS[operation](request, MockState())
+    return BEHAVIOURS[operation](request, StoredState())
 
 
 def flights(**query):

@@ -1,7 +1,7 @@
 """How the Avinode mock behaves, asked through the backend as the gateway asks it."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,16 @@ def segment(start="KTEB", end="KVNY", pax=6, day="2026-12-01"):
         "dateTime": {"date": day},
         "paxCount": str(pax),
     }
+
+
+def at(day, time):
+    """A segment whose departure is a moment in UTC."""
+    leaves = {"date": day, "time": time, "departure": True, "local": False}
+    return {**segment(), "dateTime": leaves}
+
+
+def trip(*segments):
+    return {"sourcing": True, "segments": list(segments), "criteria": {}}
 
 
 def search(*, criteria=None, **leg):
@@ -180,7 +190,7 @@ async def test_empty_legs_lie_in_the_range_and_the_budget():
         assert leg["price"]["amount"] <= 20_000
 
 
-@pytest.mark.parametrize("days", [("2026-12-31", "2026-12-01"), ("0000-01-01", "0000-01-02")])
+@pytest.mark.parametrize("days", [("2026-12-31", "2026-12-01"), ("0000-01-01", "9999-01-02")])
 async def test_a_range_without_days_has_no_empty_legs(days):
     _, body = await Asker().post("emptylegs/search", legs(*days))
     assert body["data"] == []
@@ -231,8 +241,8 @@ async def test_the_deadline_is_the_one_asked_for_or_a_day():
     assert body["data"]["quoteDeadline"] == "2026-11-21T14:30:00.000Z"
     _, body = await asker.post("rfqs", rfq("OP-001", quoteDeadline="2026-12-24T18:00:00+01:00"))
     assert body["data"]["quoteDeadline"] == "2026-12-24T17:00:00.000Z"
-    _, body = await asker.post("rfqs", rfq("OP-001", quoteDeadline="0001-01-01T00:00:00Z"))
-    assert body["data"]["quoteDeadline"] == "0001-01-01T00:00:00.000Z"
+    _, body = await asker.post("rfqs", rfq("OP-001", quoteDeadline="9999-12-31T23:59:59Z"))
+    assert body["data"]["quoteDeadline"] == "9999-12-31T23:59:59.000Z"
 
 
 async def test_nobody_answers_after_the_deadline():
@@ -324,18 +334,102 @@ async def test_an_expired_token_is_refused(method, path, body):
 codes = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ", min_size=4, max_size=4)
 
 
-@given(start=codes, end=codes, pax=st.integers(1, 19), day=st.dates().map(str))
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("searches", search(start="KTEB", end="KTEB"), "SAME_AIRPORT"),
+        ("searches", search(day="2026-11-18"), "DEPARTURE_IN_PAST"),
+        ("trips", trip(segment(start="KVNY")), "SAME_AIRPORT"),
+        ("trips", trip(at("2026-11-20", "14:29")), "DEPARTURE_IN_PAST"),
+        ("trips", trip(segment(), segment(day="2020-01-01")), "DEPARTURE_IN_PAST"),
+        ("rfqs", {**rfq("OP-001"), "segments": [segment(day="0000-01-01")]}, "DEPARTURE_IN_PAST"),
+        ("rfqs", {**rfq("OP-001"), "segments": [segment(end="ZZZZ")]}, "END_AIRPORT_INVALID"),
+        ("rfqs", {**rfq("OP-001"), "segments": [segment(end="QQQQ")]}, "END_AIRPORT_INVALID"),
+        ("rfqs", rfq("OP-001", quoteDeadline="2020-01-01T00:00:00Z"), "DEADLINE_IN_PAST"),
+        ("rfqs", {**rfq("OP-006"), "segments": [segment(pax=12)]}, "INSUFFICIENT_CAPACITY"),
+        ("emptylegs/search", legs("2026-01-01", "2026-11-19"), "DATES_IN_PAST"),
+        ("emptylegs/watches", legs("2026-01-01", "2026-11-19"), "DATES_IN_PAST"),
+        ("emptylegs/watches", {**legs(), "endAirport": {"icao": "KTEB"}}, "SAME_AIRPORT"),
+    ],
+)
+async def test_what_nobody_can_fly_is_refused_with_a_code(path, body, code):
+    status, answer = await Asker().post(path, body)
+    assert (status, answer["meta"]["errors"][0]["code"]) == (422, code)
+    assert "data" not in answer
+
+
+async def test_today_is_not_the_past():
+    asker = Asker()
+    assert (await asker.post("searches", search(day="2026-11-20")))[0] == 200
+    assert (await asker.post("trips", trip(at("2026-11-20", "14:31"))))[0] == 201
+
+
+async def test_an_operator_without_an_aircraft_of_the_size_declines():
+    asker = Asker()
+    _, body = await asker.post(
+        "rfqs", {**rfq("OP-006", "OP-002", "OP-001"), "segments": [segment(pax=12)]}
+    )
+    asker.clock.advance(timedelta(hours=11))
+    small, *large = (await asker.rfq(body["data"]["id"]))["sellerLift"]
+    assert small["sourcingDisplayStatus"] == "Declined"
+    offered = {lift["latestQuote"]["lift"]["id"] for lift in large if "latestQuote" in lift}
+    assert offered
+    assert offered <= {"AC-002", "AC-016", "AC-019"}
+
+
+async def test_nothing_is_written_to_a_request_that_is_closed():
+    asker = Asker()
+    _, body = await asker.post("rfqs", rfq("OP-001", quoteDeadline="2026-11-20T14:31:00Z"))
+    rfq_id = body["data"]["id"]
+    assert (await asker.post(f"tripmsgs/{rfq_id}/chat", {"message": "Hello"}))[0] == 201
+    asker.clock.advance(timedelta(minutes=2))
+    status, answer = await asker.post(f"tripmsgs/{rfq_id}/chat", {"message": "Hello"})
+    assert (status, answer["meta"]["errors"][0]["code"]) == (409, "RFQ_CLOSED")
+
+
+async def test_a_quote_can_be_talked_about_until_it_expires():
+    asker = Asker()
+    _, body = await asker.post("rfqs", rfq(*OPERATORS))
+    asker.clock.advance(timedelta(hours=30))
+    lifts = (await asker.rfq(body["data"]["id"]))["sellerLift"]
+    quoted = next(lift["id"] for lift in lifts if "latestQuote" in lift)
+    silent = next(lift["id"] for lift in lifts if "latestQuote" not in lift)
+    statuses = [
+        (await asker.post(f"tripmsgs/{lift}/chat", {"message": "Hello"}))[0]
+        for lift in (quoted, silent)
+    ]
+    assert statuses == [201, 409], "the request is closed, and the quote holds"
+    asker.clock.advance(timedelta(days=5))
+    status, answer = await asker.post(f"tripmsgs/{quoted}/chat", {"message": "Hello"})
+    assert (status, answer["meta"]["errors"][0]["code"]) == (409, "QUOTE_EXPIRED")
+
+
+@pytest.mark.parametrize("query", ["Zürich", "zurich", "ZÜRICH", "São Paulo", "Côte d'Azur"])
+async def test_accents_make_no_difference_to_a_search(query):
+    _, body = await Asker().ask("GET", "airports/search", filter=query)
+    assert body["data"]
+
+
+@given(
+    start=codes,
+    end=codes,
+    pax=st.integers(1, 19),
+    day=st.dates().map(str) | st.dates(min_value=date(2026, 11, 21)).map(str),
+)
 async def test_every_valid_request_is_answered_within_the_contract(start, end, pax, day):
     """Unknown airports, far dates, full aircraft: the mock checks itself, and never fails."""
     asker = Asker()
     leg = segment(start, end, pax, day)
     ends = {name: leg[name] for name in ("startAirport", "endAirport")}
-    trip = {"sourcing": True, "segments": [leg], "criteria": {}}
     request = {"segments": [leg], "sellerCompanies": [{"id": each} for each in OPERATORS]}
-    assert (await asker.post("searches", search(start=start, end=end, pax=pax, day=day)))[0] == 200
-    assert (await asker.post("trips", trip))[0] in {200, 201}
-    assert (await asker.post("rfqs", request))[0] in {200, 201}
+    searched = search(start=start, end=end, pax=pax, day=day)
+    assert (await asker.post("searches", searched))[0] in {200, 422}
+    assert (await asker.post("trips", trip(leg)))[0] in {200, 201, 422}
+    made, _ = await asker.post("rfqs", request)
+    assert made in {201, 422}
     asker.clock.advance(timedelta(hours=2))
-    assert await asker.rfq("arfq-10000001")
+    if made == 201:
+        assert await asker.rfq("arfq-10000001")
     period = {"dateRange": {"from": day, "to": "9999-12-31"}, "paxCount": str(pax)}
-    assert (await asker.post("emptylegs/search", {**ends, **period, "currency": "USD"}))[0] == 200
+    found, _ = await asker.post("emptylegs/search", {**ends, **period, "currency": "USD"})
+    assert found in {200, 422}

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.codegen.sources.refs import dereference
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
@@ -32,7 +32,8 @@ class Market:
 
     def __init__(self, seed="0", **more):
         self.clock = ManualClock()
-        self.application = UpstreamApplication(UPSTREAM, self.clock, seed=seed, **more)
+        options = MockOptions(seed=seed, **more)
+        self.application = UpstreamApplication(UPSTREAM, self.clock, options=options)
         self._backend = MockBackend(UPSTREAM, self.clock, application=self.application)
 
     async def ask(self, method, path, body=None, **query):

@@ -44,7 +44,7 @@ def test_notes_say_what_is_known():
         "The request for proposal arfq-1 was received.\nBuyer: Jetvision\nFrom: KTEB"
     )
     assert quote_accepted_note("aquote-1", None, "Bluewing", 48200, None) == (
-        "The quote aquote-1 was accepted.\nOperator: Bluewing\nPrice: 48,200.00 USD"
+        "The quote aquote-1 was accepted.\nOperator: Bluewing\nPrice: 48,200.00"
     )
     assert booking_confirmed_note("abooking-1", None, None, None, None) == (
         "The booking abooking-1 is confirmed."

@@ -82,12 +82,6 @@ async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
         assert caught.value.retry_after_seconds == 7
 
 
-async def test_an_invalid_airport_is_a_rejection_that_names_the_code():
-    """Avinode says so under status 200; the trip is no success."""
-    with pytest.raises(UpstreamRejected, match="START_AIRPORT_INVALID"):
-        await Tools().call("create_trip", {**TRIP, "departure_airport": "ZZZZ"})
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "reason"),
     [
@@ -100,12 +94,86 @@ async def test_an_invalid_airport_is_a_rejection_that_names_the_code():
             {"flight_details": TRIP, "operator_ids": ["OP-001", "OP-999"]},
             "operator_not_found",
         ),
+        # Avinode says so under status 200 where it stores the rest; it is no success.
+        ("create_trip", {**TRIP, "departure_airport": "ZZZZ"}, "airport_not_found"),
+        ("create_watch", {**LEGS, "arrival_airport": "ZZZZ"}, "airport_not_found"),
+        ("search_flights", {**FLIGHT, "arrival_airport": "ZZZZ"}, "airport_not_found"),
+        ("search_empty_legs", {**LEGS, "departure_airport": "ZZZZ"}, "airport_not_found"),
+        (
+            "create_rfp",
+            {"flight_details": {**TRIP, "arrival_airport": "ZZZZ"}, "operator_ids": ["OP-001"]},
+            "airport_not_found",
+        ),
     ],
 )
 async def test_what_does_not_exist_is_a_declared_error(tool, arguments, reason):
     with pytest.raises(ToolFailed) as caught:
         await Tools().call(tool, arguments)
     assert (caught.value.reason, caught.value.status) == (reason, 404)
+
+
+PAST = {**TRIP, "departure_date": "2025-01-04T12:00:00Z"}
+ROUND = {**TRIP, "arrival_airport": "KTEB"}
+ASKED = {"operator_ids": ["OP-006"]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "reason"),
+    [
+        ("search_flights", {**FLIGHT, "departure_date": "2025-01-04"}, "departure_in_past"),
+        ("search_flights", {**FLIGHT, "arrival_airport": "KTEB"}, "same_airport"),
+        ("create_trip", PAST, "departure_in_past"),
+        ("create_trip", ROUND, "same_airport"),
+        ("create_rfp", {"flight_details": PAST, **ASKED}, "departure_in_past"),
+        ("create_rfp", {"flight_details": ROUND, **ASKED}, "same_airport"),
+        (
+            "create_rfp",
+            {"flight_details": TRIP, **ASKED, "deadline": "2020-01-01T00:00:00Z"},
+            "deadline_in_past",
+        ),
+        (
+            "create_rfp",
+            {"flight_details": {**TRIP, "passengers": 19}, **ASKED},
+            "insufficient_capacity",
+        ),
+        (
+            "search_empty_legs",
+            {**LEGS, "date_range": {"from": "2025-01-01", "to": "2025-02-01"}},
+            "dates_in_past",
+        ),
+        ("create_watch", {**LEGS, "arrival_airport": "KTEB"}, "same_airport"),
+    ],
+)
+async def test_what_nobody_can_fly_is_a_declared_error(tool, arguments, reason):
+    with pytest.raises(ToolFailed) as caught:
+        await Tools().call(tool, arguments)
+    assert (caught.value.reason, caught.value.status) == (reason, 422)
+
+
+async def test_a_closed_request_is_a_declared_error():
+    tools = Tools()
+    deadline = {"deadline": "2026-11-20T15:00:00Z"}
+    await tools.call("create_rfp", {**ARGUMENTS["create_rfp"], **deadline})
+    tools.clock.advance(timedelta(hours=1))
+    with pytest.raises(ToolFailed) as caught:
+        await tools.call("send_message")
+    assert (caught.value.reason, caught.value.status) == ("rfp_closed", 409)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "sent"),
+    [
+        (["Wi-Fi on board"], ["Wi-Fi on board"]),
+        (
+            {"wifi": True, "pets": False, "catering": "vegetarian", "bags": 6},
+            ["wifi: yes", "pets: no", "catering: vegetarian", "bags: 6"],
+        ),
+    ],
+)
+async def test_wishes_are_taken_as_a_list_and_by_name(wishes, sent):
+    tools = Tools()
+    await tools.call("create_rfp", {**ARGUMENTS["create_rfp"], "requirements": wishes})
+    assert tools.requests[0].body["requirements"] == sent
 
 
 async def test_a_search_lists_aircraft_cheapest_first():
@@ -126,7 +194,8 @@ async def test_a_category_is_translated_there_and_back(category):
 async def test_an_account_that_may_not_search_gets_a_link():
     """The search is refused with 403, and the fallback creates a trip to search from."""
     tools = Tools(access_token="mock_broker")
-    result = await tools.call("search_flights", {**FLIGHT, "aircraft_category": "heavy"})
+    flight = {**FLIGHT, "aircraft_category": "heavy", "create_trip": True}
+    result = await tools.call("search_flights", flight)
     assert [request.operation for request in tools.requests] == [
         "searchCharterOptions",
         "createTrip",
@@ -135,6 +204,16 @@ async def test_an_account_that_may_not_search_gets_a_link():
     assert (result["aircraft"], result["total"]) == ([], 0)
     assert "atrip-10000001" in result["deep_link"]
     assert "Avinode" in result["notice"]
+
+
+async def test_a_search_creates_no_trip_unasked():
+    """What only reads never writes, whatever the account may not."""
+    tools = Tools(access_token="mock_broker")
+    result = await tools.call("search_flights")
+    assert [request.operation for request in tools.requests] == ["searchCharterOptions"]
+    assert (result["aircraft"], result["total"]) == ([], 0)
+    assert "deep_link" not in result
+    assert "create_trip" in result["notice"]
 
 
 async def test_a_trip_departs_at_the_same_moment_in_universal_time():

@@ -219,13 +219,16 @@ def test_html_is_told_as_text(source, text):
     ["<", "<!--", "<script>", "<p", "</p>", "&", "< a", "<style></", '"', "\\", "(", "=?a?q?"],
 )
 def test_no_mail_takes_more_than_its_size_in_time(piece):
-    """Milliseconds for 400 kB; what looks again at what it has seen takes minutes."""
+    """Milliseconds for 400 kB; what looks again at what it has seen takes minutes.
+
+    The bound stands between the two, and is of this process's own time.
+    """
     long = piece * (400_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     html_text(long)
     reading.to_addresses(headers(To=long))
     reading.subject(headers(Subject=long))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 30
 
 
 @given(json_values)

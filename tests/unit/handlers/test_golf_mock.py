@@ -210,9 +210,18 @@ async def test_a_request_under_way_can_be_asked_for(sheet):
 @pytest.mark.parametrize("day", ["0000-01-01", "0001-01-01", "9999-12-31"])
 async def test_every_date_can_be_asked_for(sheet, day):
     found = await sheet.tee_times(day, players=4)
-    assert bool(found) is (day > "0001")
+    assert bool(found) is (day > "2026")
     for each in found[:1]:
         assert (await sheet.book(each["teeTimeId"])).status_code == 201
+
+
+async def test_a_tee_time_that_is_over_is_neither_found_nor_booked(sheet):
+    """It is 9:30 at the course."""
+    today = [each["startsAt"][11:16] for each in await sheet.tee_times("2026-11-20")]
+    assert min(today) > "09:30"
+    assert refused(await sheet.book("tt-course-001-20250104-0830")) == (409, "tee_time_unavailable")
+    assert refused(await sheet.book("tt-course-001-20261120-0930")) == (409, "tee_time_unavailable")
+    assert (await sheet.book("tt-course-001-20261120-1030")).status_code == 201
 
 
 @given(

@@ -269,7 +269,7 @@ async def test_a_booking_that_is_still_being_made_may_be_asked_for_again():
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        ("status=400", UpstreamRejected),
+        ("status=418", UpstreamRejected),
         ("status=403", UpstreamRefusedCredentials),
         ("status=429;retry-after=0", UpstreamRateLimited),
         ("status=500", UpstreamUnavailable),

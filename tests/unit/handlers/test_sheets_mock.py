@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.backends.mock_state import StoredState
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockReply, MockRequest, Refusal
 from gateway.contract.schema import Gate
 from gateway.handlers.sheets_clients import COLUMNS, client_rows
 from gateway.handlers.sheets_mock import BEHAVIOURS, finish, refuse
@@ -28,7 +29,7 @@ class Book:
     """One spreadsheet of a fresh mock; every reply is held against the contract."""
 
     def __init__(self, book="book"):
-        self._state = MockState()
+        self._state = StoredState()
         self._book = book
 
     def ask(self, operation, place, query=None, rows=None):

@@ -387,3 +387,9 @@ def test_a_403_that_is_a_limit_is_told_from_one_that_is_not(facts, error):
     body = jsontext.encode({"error": {"code": 403, "message": "No.", **facts}})
     reply = Reply(status=403, headers={"content-type": "application/json"}, body=body)
     assert isinstance(ReplyReader(CATALOGUE.upstreams["sheets"]).failure(reply), error)
+
+
+@pytest.mark.parametrize("query", ["maria jose", "MARÍA", "angstrom", "Ångström", "emile dubois"])
+async def test_accents_make_no_difference_to_a_search_of_clients(query):
+    found = await Desk().call("search_clients", query=query)
+    assert found["clients"]

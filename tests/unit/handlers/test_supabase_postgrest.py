@@ -41,7 +41,8 @@ class Answering:
 
 
 def tables(backend: Answering, tool: str = "supabase.update") -> PostgrestTables:
-    return PostgrestTables(backends.context(backends.StepClock(), backend, None, tool))
+    context = backends.context(backends.StepClock(), backend, None, tool, lying=backends.shapes())
+    return PostgrestTables(context)
 
 
 def error(code: str | None, message: str = "secret of the caller") -> dict[str, Any]:

@@ -81,9 +81,13 @@ async def test_a_failing_frankfurter_costs_no_result(fault):
     assert "fixed rates of 2026-10-06" in result["message"]
 
 
-async def test_a_fixed_rate_is_not_kept_for_an_hour():
+async def test_a_fixed_rate_is_kept_for_a_minute_and_not_for_an_hour():
     tools = Tools("readLatestRates 3 status=503")
     assert (await tools.call("frankfurter.convert_currency"))["rate_source"] == "fallback"
+    asked = tools.asked.count("readLatestRates")
+    assert (await tools.call("frankfurter.convert_currency"))["rate_source"] == "fallback"
+    assert tools.asked.count("readLatestRates") == asked
+    tools.clock.advance(60)
     assert (await tools.call("frankfurter.convert_currency"))["rate_source"] == "live"
 
 

@@ -11,7 +11,7 @@ import generated
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.backends.faults import parse_step
 from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.calls.call import Call
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
@@ -53,7 +53,10 @@ class ConnectorTools:
         scenario = list(map(parse_step, steps))
         self.applications = {
             name: UpstreamApplication(
-                CATALOGUE.upstreams[name], self.clock, seed=seed, scenario=scenario
+                CATALOGUE.upstreams[name],
+                self.clock,
+                options=MockOptions(seed=seed),
+                scenario=scenario,
             )
             for name in (connector, *also)
         }

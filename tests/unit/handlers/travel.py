@@ -16,6 +16,7 @@ from gateway.catalogue import open_catalogue
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Reply, UpstreamOperation
+from gateway.errors import UpstreamTimeout
 
 CATALOGUE = open_catalogue(generated.__name__)
 HANGS = object()
@@ -47,6 +48,8 @@ class Scripted:
         self.asked.append(asked)
         answers = self._script[asked.operation]
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if answer is HANGS and asked.patience_seconds is not None:
+            raise UpstreamTimeout
         if answer is HANGS:
             await asyncio.Event().wait()
         if isinstance(answer, Exception):

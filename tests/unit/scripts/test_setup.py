@@ -1,6 +1,7 @@
 """`make setup`: does nothing twice, and says what is missing."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "setup.py"
+PINS = ("one==1", "pip==26.3", "two.three==2")
+LOCK = "".join(f"{pin} \\\n    --hash=sha256:{number}\n" for number, pin in enumerate(PINS))
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def setup(tmp_path, monkeypatch):
     for name, path in paths.items():
         monkeypatch.setattr(module, name, path)
     monkeypatch.setattr(sys, "argv", ["setup"])
-    (tmp_path / "requirements.lock").write_text("one==1 \\\n    --hash=sha256:0\n", "utf-8")
+    (tmp_path / "requirements.lock").write_text(LOCK, "utf-8")
     (tmp_path / "pyproject.toml").write_text("[project]\n", "utf-8")
     return module
 
@@ -36,10 +39,17 @@ def setup(tmp_path, monkeypatch):
 def pip(setup, monkeypatch):
     """An environment that is there, and a pip that only notes what it was asked."""
     asked = []
-    setup.PYTHON.parent.mkdir(parents=True)
-    setup.PYTHON.symlink_to(sys.executable)
-    monkeypatch.setattr(setup, "_pip", lambda *arguments, **_: asked.append(arguments[1]))
+    holding(setup, "one", "pip", "two-three", "contract-gateway")
+    monkeypatch.setattr(setup, "_pip", lambda *arguments, **_: asked.append(arguments))
     return asked
+
+
+def holding(setup, *names):
+    """Make an environment whose pip lists these packages."""
+    listed = json.dumps([{"name": name, "version": "1"} for name in names])
+    setup.PYTHON.parent.mkdir(parents=True, exist_ok=True)
+    setup.PYTHON.write_text(f"#!/bin/sh\n[ $1 = -c ] && exit\necho '{listed}'\n", "utf-8")
+    setup.PYTHON.chmod(0o755)
 
 
 def test_an_interpreter_that_is_too_old_is_told_what_to_do(setup, monkeypatch, capsys):
@@ -69,17 +79,42 @@ def test_the_script_can_be_read_by_old_interpreters(setup):
 
 def test_a_second_run_does_nothing(setup, pip):
     assert setup.main() == 0
-    assert len(pip) == 2
+    assert len(pip) == 3
     assert setup.main() == 0
-    assert len(pip) == 2
+    assert len(pip) == 3
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
 def test_a_changed_source_is_installed(setup, pip, tmp_path, name):
     setup.main()
-    (tmp_path / name).write_text("changed==2\n", "utf-8")
+    (tmp_path / name).write_text(LOCK + "changed==2\n", "utf-8")
     setup.main()
-    assert len(pip) == 4
+    assert len(pip) == 6
+
+
+def test_the_locked_pip_is_installed_first_and_by_its_hash(setup, pip, monkeypatch):
+    texts = []
+
+    def _noted(*arguments, **_):
+        if "-r" in arguments:
+            texts.append(Path(arguments[arguments.index("-r") + 1]).read_text("utf-8"))
+            assert "--require-hashes" in arguments
+
+    monkeypatch.setattr(setup, "_pip", _noted)
+    assert setup.main() == 0
+    assert texts == ["pip==26.3 \\\n    --hash=sha256:1\n", LOCK]
+
+
+def test_a_lock_without_pip_is_one_clear_error(setup, pip, capsys):
+    setup.LOCK.write_text("one==1 --hash=sha256:0\n", "utf-8")
+    assert setup.main() == 2
+    assert "does not lock pip" in capsys.readouterr().err
+
+
+def test_what_the_lock_does_not_name_is_removed(setup, pip):
+    holding(setup, "one", "setuptools", "Two_Three", "pip", "contract-gateway", "left-over")
+    assert setup.main() == 0
+    assert ("uninstall", "--yes", "setuptools", "left-over") in pip
 
 
 def test_an_interrupted_run_is_taken_up_again(setup, pip, monkeypatch):

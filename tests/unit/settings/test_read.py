@@ -237,3 +237,13 @@ def test_every_setting_says_what_it_means_and_must_be(key) -> None:
     assert setting.description.endswith(".")
     assert setting.rule
     assert setting.name.variable == f"GATEWAY_{key.upper()}"
+
+
+@pytest.mark.parametrize("key", [k for k, s in SETTINGS.items() if isinstance(s.default, tuple)])
+def test_every_list_can_be_given_by_a_variable_also_with_a_default(key):
+    setting = SETTINGS[key]
+    text = {"allowed_origins": "https://a.example,https://b.example"}.get(key, "10.0.0.0,10.0.0.1")
+    if key == "handler_packages":
+        text = "one.two, three"
+    settings = read_settings({setting.name.variable: text}, None, {})
+    assert getattr(settings, key) == tuple(each.strip() for each in text.split(","))

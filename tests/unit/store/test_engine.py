@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import sqlite3
 import sys
 import threading
 from datetime import UTC, datetime
@@ -23,7 +22,8 @@ from gateway.store.failures import explain
 from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config
 from gateway.store.sql_store import SqlStore
-from gateway.store.sqlite import READING, sqlite_caveat, sqlite_engine
+from gateway.store.sqlite import READING, sqlite_engine
+from gateway.store.sqlite_library import sqlite3
 from gateway.store.tables import METADATA
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -234,9 +234,41 @@ async def test_a_database_of_a_newer_version_is_refused(path) -> None:
     await prepared(path)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE oldest_readers SET revision = '9998'")
     connection.close()
 
-    assert "newer version" in await refusal(path)
+    said = await refusal(path)
+
+    assert "was written by a newer version" in said
+    assert "install a version that knows 9998" in said
+
+
+async def test_a_database_of_a_newer_version_that_only_added_is_opened_as_it_is(path) -> None:
+    await prepared(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("ALTER TABLE agent_keys ADD COLUMN more TEXT")
+    connection.close()
+
+    store = await open_store(f"sqlite:///{path}")
+
+    assert await store.keys.list() == [KEY]
+    await store.close()
+    with sqlite3.connect(path) as connection:
+        found = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    connection.close()
+    assert found == [("9999",)]
+
+
+async def test_a_database_that_is_only_checked_is_left_as_it_is(path) -> None:
+    store = await open_store(f"sqlite:///{path}", is_upgraded=False)
+    await store.close()
+    assert path.read_bytes() == b""
+
+    again = await open_store(f"sqlite:///{path}", is_upgraded=False)
+    await again.upgrade()
+    assert await again.keys.list() == []
+    await again.close()
 
 
 @pytest.mark.parametrize("url", ["sqlite:///", "mysql://me:word@db/x", "gateway.db"])
@@ -291,8 +323,3 @@ def test_a_database_at_its_head_is_opened_without_alembic(tmp_path) -> None:
 async def prepared_again(path: Path) -> None:
     store = await open_store(f"sqlite:///{path}")
     await store.close()
-
-
-def test_an_sqlite_with_a_known_defect_is_named() -> None:
-    assert "SQLite 3.40.1" in str(sqlite_caveat((3, 40, 1)))
-    assert sqlite_caveat((3, 51, 3)) is None

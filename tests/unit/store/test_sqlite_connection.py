@@ -1,13 +1,13 @@
 """What SQLite's writer does in its own thread, and what where it is called."""
 
 import asyncio
-import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 
 from gateway.store.sqlite import WRITING, sqlite_engine
+from gateway.store.sqlite_library import sqlite3
 
 
 @pytest.fixture

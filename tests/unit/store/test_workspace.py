@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import sqlite3
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from sqlalchemy import event
 from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
+from gateway.store.sqlite_library import sqlite3
 from gateway.store.workspace import Workspace
 from tests.clocks import ManualClock
 

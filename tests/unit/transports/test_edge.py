@@ -153,7 +153,7 @@ async def test_a_body_is_transferred_in_chunks_and_in_no_other_coding(coding: by
 
 
 async def test_chunks_are_chunks_in_any_case() -> None:
-    sent = await serve(echo, scope_with((b"transfer-encoding", b"Chunked")))
+    sent = await serve(echo, scope_with((b"transfer-encoding", b"Chunked"), method="POST"))
     assert sent[0]["status"] == 200
 
 

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from gateway.transports import listen
 from gateway.transports.asgi import read_body, respond
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
-from gateway.transports.listen import bind, serve_http
+from gateway.transports.listen import StopPlan, bind, serve_http
 
 REQUEST = b"POST /v1/example/greet HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}"
+
+
+PLAN = StopPlan()
 
 
 class Serving(Struct):
@@ -51,14 +53,14 @@ class Application:
 
 
 @asynccontextmanager
-async def serving(on_stopping: Callable[[], None] = lambda: None) -> AsyncIterator[Serving]:
+async def serving(plan: StopPlan = PLAN) -> AsyncIterator[Serving]:
     """A server that is ready."""
     ready = asyncio.Event()
     application = Application()
     edge = Edge(application, EdgeRules(hosts=HostRules(["localhost"])))
     listener = bind("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    task = asyncio.create_task(serve_http(edge, listener, ready.set, on_stopping))
+    task = asyncio.create_task(serve_http(edge, listener, ready.set, plan))
     await asyncio.wait_for(ready.wait(), 5)
     yield Serving(task, port, application)
     await asyncio.wait_for(task, 5)
@@ -70,7 +72,9 @@ async def answer_to_a_call(serving: Serving, stop: Callable[[], Any]) -> tuple[i
     writer.write(REQUEST)
     await serving.application.entered.wait()
     stop()
-    head, _, body = (await asyncio.wait_for(reader.read(), 5)).partition(b"\r\n\r\n")
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+    (length,) = [line for line in head.lower().split(b"\r\n") if b"content-length" in line]
+    body = await asyncio.wait_for(reader.readexactly(int(length.partition(b":")[2])), 5)
     writer.close()
     return int(head.split(b" ")[1]), json.loads(body)
 
@@ -119,10 +123,9 @@ async def test_a_second_signal_does_not_end_what_follows_the_serving() -> None:
 
 
 async def test_a_call_that_outlasts_the_grace_is_told_why_it_ends(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(listen, "_GRACE_SECONDS", 0.2)
-    async with serving() as server:
+    async with serving(StopPlan(grace_seconds=1)) as server:
         status, problem = await answer_to_a_call(server, lambda: stop_by(signal.SIGTERM))
     assert (status, problem["code"]) == (503, "STOPPING")
     assert server.application.is_closed
@@ -147,7 +150,7 @@ async def test_a_second_interrupt_cuts_the_grace_short_and_closes_the_applicatio
 async def test_streams_are_told_to_end_before_the_server_waits_for_them() -> None:
     """Nobody else would: a stream would last as long as the grace."""
     stopping = asyncio.Event()
-    async with serving(stopping.set) as server:
+    async with serving(StopPlan(end_streams=stopping.set)) as server:
 
         async def end_when_told() -> None:
             await stopping.wait()
@@ -157,3 +160,23 @@ async def test_streams_are_told_to_end_before_the_server_waits_for_them() -> Non
         answer = await answer_to_a_call(server, lambda: stop_by(signal.SIGTERM))
         await ending
     assert answer == (200, {})
+
+
+async def test_after_a_first_sigterm_the_server_goes_on_while_others_learn_of_it() -> None:
+    announced = asyncio.Event()
+
+    def announce() -> float:
+        announced.set()
+        return 600.0
+
+    async with serving(StopPlan(announce=announce)) as server:
+        server.application.release.set()
+        stop_by(signal.SIGTERM)
+        await asyncio.wait_for(announced.wait(), 5)
+        assert await answer_to_a_call(server, lambda: None) == (200, {})
+        stop_by(signal.SIGTERM)
+
+
+async def test_an_interrupt_ends_the_server_without_notice() -> None:
+    async with serving(StopPlan(announce=lambda: 600.0)):
+        stop_by(signal.SIGINT)

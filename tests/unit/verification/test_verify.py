@@ -1,5 +1,6 @@
 """A verification finds what one door does otherwise than the others or than the contract."""
 
+import os
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from gateway.catalogue import open_catalogue
 from gateway.contract.operation import Effect
 from gateway.verification import verify as subject
 from gateway.verification.compare import masked, varying
-from gateway.verification.doors import DOORS, DoorFailed, Refused
+from gateway.verification.doors import DOORS, DoorFailed, Refused, World
 from gateway.verification.plan import Step, steps
 
 CATALOGUE = open_catalogue("generated")
@@ -43,7 +44,8 @@ async def verdicts(monkeypatch, tmp_path, **others: Answering):
     """The verdicts on the example tools, with doors that greet but for `others`."""
     doors = {name: door(others.get(name.split()[0], greeting)) for name in DOORS}
     monkeypatch.setattr(subject, "DOORS", doors)
-    found = await subject.verify(CATALOGUE, tmp_path, connector="example", tell=lambda _: None)
+    world = World(tmp_path, tuple(CATALOGUE.upstreams), {})
+    found = await subject.verify(CATALOGUE, world, connector="example", tell=lambda _: None)
     return {verdict.operation: verdict for verdict in found}
 
 
@@ -169,3 +171,20 @@ async def test_a_time_that_two_runs_share_by_chance_still_varies(monkeypatch, tm
     )[GREET]
 
     assert verdict.is_verified
+
+
+def test_the_processes_serve_what_the_command_was_given_and_find_its_modules(monkeypatch, tmp_path):
+    monkeypatch.setenv("GATEWAY_DATA", "/somewhere/else")
+    monkeypatch.setattr("sys.path", ["", "/project", "/lib"])
+    environment = World(tmp_path, ("avinode",), {"GATEWAY_PACKAGE": "libcat"}).environment()
+    assert environment["GATEWAY_PACKAGE"] == "libcat"
+    assert environment["PYTHONPATH"].split(os.pathsep) == ["/project", "/lib"]
+    assert environment["GATEWAY_BACKEND_AVINODE"] == "mock"
+    assert "GATEWAY_DATA" not in environment
+
+
+def test_what_the_processes_printed_last_is_kept(tmp_path):
+    text = "".join(f"line {number}\n" for number in range(30))
+    (tmp_path / "serve-0.stderr").write_text(text, "utf-8")
+    said = World(tmp_path, (), {}).last_words()
+    assert (said[0], said[-1], len(said)) == ("line 20", "line 29", 10)

@@ -29,24 +29,32 @@ class Shelves:
 
 
 def forgetting(rules=None, **counts):
-    shelves = {name: Shelf(counts.get(name, 0)) for name in ("bodies", "keys", "jobs", "events")}
-    inbox = Shelves(forget=shelves["bodies"], forget_keys=shelves["keys"])
-    queue, events = Shelves(prune=shelves["jobs"]), Shelves(forget=shelves["events"])
-    return Forgetting(inbox, queue, events, rules or Retention()), shelves
+    names = ("bodies", "keys", "jobs", "events", "audit")
+    shelves = {name: Shelf(counts.get(name, 0)) for name in names}
+    store = Shelves(
+        inbox=Shelves(forget=shelves["bodies"], forget_keys=shelves["keys"]),
+        queue=Shelves(prune=shelves["jobs"]),
+        events=Shelves(forget=shelves["events"]),
+        audit=Shelves(prune=shelves["audit"]),
+    )
+    return Forgetting(store, rules or Retention()), shelves
 
 
 async def test_all_that_is_old_goes_in_batches(monkeypatch):
     monkeypatch.setattr(retention, "_BREATH_SECONDS", 0)
-    work, shelves = forgetting(bodies=1200, events=1)
-    assert await work.forget() == {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1}
+    work, shelves = forgetting(bodies=1200, events=1, audit=1001)
+    forgotten = {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1, "audit": 1001}
+    assert await work.forget() == forgotten
     assert [limit for _, limit in shelves["bodies"].asked] == [500, 500, 500, 500]
+    assert [limit for _, limit in shelves["audit"].asked] == [500, 500, 500, 500]
 
 
 async def test_the_days_of_the_rules_are_asked_for():
-    work, shelves = forgetting(Retention(body_days=1, key_days=40, event_days=2, job_days=3))
+    rules = Retention(body_days=1, key_days=40, event_days=2, job_days=3, audit_days=5)
+    work, shelves = forgetting(rules)
     await work.forget()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
-    assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2}
+    assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
 
 
 def test_keys_outlive_bodies_by_default():

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
+# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
 
 """The payload of booking_updated from avinode."""
 
@@ -80,7 +80,7 @@ class Price(BaseModel):
     """With everything."""
 
     currency: CurrencyCode | None = None
-    """ISO 4217 code of the currency; US dollars where it is missing."""
+    """ISO 4217 code of the currency; where it is missing, the one that is known already."""
 
     base: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Before taxes and fees."""

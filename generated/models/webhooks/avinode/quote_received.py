@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
+# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
 
 """The payload of quote_received from avinode."""
 
@@ -48,6 +48,12 @@ class Aircraft(BaseModel):
 
     id: Identifier | None = None
     """Avinode's id of it."""
+
+    category: Literal["light", "midsize", "heavy", "ultra-long-range"] | None = None
+    """Its category."""
+
+    amenities: Annotated[list[str] | None, Field(max_length=50)] = None
+    """What is on board, such as wifi."""
 
 
 class Price(BaseModel):
@@ -105,6 +111,9 @@ class QuoteReceived(BaseModel):
     operator: Operator
     aircraft: Aircraft
     price: Price
+    flight_minutes: Annotated[int | None, Field(ge=1, le=100000)] = None
+    """Minutes from departure to arrival."""
+
     valid_until: str | None = None
     """When the quote lapses."""
 

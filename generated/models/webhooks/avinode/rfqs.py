@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 03592d4787dde9c48a39ae9f60fb5b3e; generator 1
+# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
 
 """The payload of rfqs from avinode."""
 

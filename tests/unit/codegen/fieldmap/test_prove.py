@@ -322,3 +322,11 @@ def test_every_witness_is_what_it_claims_to_be(
     except ValueError:
         return
     assert not admits(target, becomes)
+
+
+def test_a_gap_names_the_keyword_that_refuses_its_witness() -> None:
+    value = Read(pointer="", source=Source("body"))
+    judged = judge_read(value, {"enum": ["KTEB", "nowhere"]}, {"type": "string", "maxLength": 4})
+    assert judged.verdict is Verdict.GAP
+    assert judged.witness == '"nowhere"'
+    assert "refuses it by `maxLength`" in judged.reason

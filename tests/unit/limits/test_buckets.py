@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.webhook import SourceRate
-from gateway.webhooks.rate import Bucket, PeerBuckets
+from gateway.limits.buckets import Bucket, PeerBuckets
 from tests.clocks import ManualClock
 
 RATE = SourceRate(per_second=10, burst=3)

@@ -1,19 +1,33 @@
-"""How many messages a peer and a source may send: token buckets, in bounded memory."""
+"""How often something may happen: token buckets, one in all or one for each host, bounded."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from ipaddress import IPv4Address
-from typing import Final
+from typing import Final, Protocol
+
+from msgspec import Struct
 
 from gateway.clock import Clock
-from gateway.contract.webhook import SourceRate
-from gateway.webhooks.peers import Address
+from gateway.limits.addresses import Address, group_of
 
 _MAX_PEERS: Final = 10_000
 """Beyond this the peers that were silent for longest are forgotten: their buckets are full again
 soon anyway, and an attacker with more addresses than that is not held by any of them."""
-_IPV6_HOST_BITS: Final = 64
-"""Who holds an IPv6 address holds its /64."""
+
+
+class RateLike(Protocol):
+    """How often, and how often at once."""
+
+    @property
+    def per_second(self) -> float: ...
+    @property
+    def burst(self) -> int: ...
+
+
+class Rate(Struct, frozen=True):
+    """So many per second, after so many at once."""
+
+    per_second: float
+    burst: int
 
 
 class Bucket:
@@ -21,7 +35,7 @@ class Bucket:
 
     __slots__ = ("_at", "_level", "_rate")
 
-    def __init__(self, rate: SourceRate, now: float) -> None:
+    def __init__(self, rate: RateLike, now: float) -> None:
         self._rate = rate
         self._level = float(rate.burst)
         self._at = now
@@ -39,11 +53,15 @@ class Bucket:
             self._level -= 1.0
         return wait
 
+    def give(self) -> None:
+        """Put a token back."""
+        self._level = min(self._level + 1.0, float(self._rate.burst))
+
 
 class PeerBuckets:
-    """One bucket for each peer: an IPv4 address or an IPv6 /64, or all whom nobody can tell."""
+    """One bucket for each host: an IPv4 address or an IPv6 /64, or all whom nobody can tell."""
 
-    def __init__(self, rate: SourceRate, clock: Clock, max_peers: int = _MAX_PEERS) -> None:
+    def __init__(self, rate: RateLike, clock: Clock, max_peers: int = _MAX_PEERS) -> None:
         self._rate = rate
         self._clock = clock
         self._max_peers = max_peers
@@ -52,7 +70,7 @@ class PeerBuckets:
     def take(self, peer: Address | None) -> float:
         """Take a token of `peer`'s if there is one; else how long it takes until there is."""
         now = self._clock.monotonic()
-        key = _key(peer)
+        key = group_of(peer)
         bucket = self._buckets.get(key)
         if bucket is None:
             bucket = self._buckets[key] = Bucket(self._rate, now)
@@ -62,11 +80,11 @@ class PeerBuckets:
             self._buckets.move_to_end(key)
         return bucket.take(now)
 
+    def give(self, peer: Address | None) -> None:
+        """Put a token of `peer`'s back, if its bucket is still known."""
+        bucket = self._buckets.get(group_of(peer))
+        if bucket is not None:
+            bucket.give()
+
     def __len__(self) -> int:
         return len(self._buckets)
-
-
-def _key(peer: Address | None) -> Hashable:
-    if peer is None or isinstance(peer, IPv4Address):
-        return peer
-    return int(peer) >> _IPV6_HOST_BITS

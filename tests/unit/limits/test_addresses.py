@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.webhooks.peers import Networks, networks_of, peer_of
+from gateway.limits.addresses import FORWARDED, Networks, group_of, networks_of, peer_of
 
 PROXIES = networks_of(["10.0.0.0/8", "fd00::/8"])
 NOBODY = Networks(())
@@ -65,3 +65,33 @@ def test_an_address_is_in_its_network_however_it_is_written(address, prefix) -> 
 def test_nobody_is_in_no_network() -> None:
     assert None not in networks_of(["0.0.0.0/0", "::/0"])
     assert ip_address("192.0.2.1") not in NOBODY
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "peer"),
+    [
+        ([b"for=192.0.2.1"], "192.0.2.1"),
+        ([b"For=192.0.2.1;proto=https;by=10.0.0.1"], "192.0.2.1"),
+        ([b'for="192.0.2.1:4711"'], "192.0.2.1"),
+        ([b'for="[2001:db8::7]:4711"'], "2001:db8::7"),
+        ([b"for=192.0.2.66, for=192.0.2.1, for=10.9.9.9"], "192.0.2.1"),
+        ([b'for="192.0.2.66', b"for=192.0.2.1"], "192.0.2.1"),
+        ([b"for=unknown"], None),
+        ([b"for=_hidden"], None),
+        ([b"proto=https"], None),
+        ([b"192.0.2.1"], None),
+    ],
+)
+def test_the_standard_header_is_read_from_its_right_end_too(forwarded, peer) -> None:
+    found = peer_of("10.0.0.1", forwarded, PROXIES, FORWARDED)
+    assert found == (peer and ip_address(peer))
+
+
+def test_a_hop_may_carry_a_port() -> None:
+    assert peer_of("10.0.0.1", [b"192.0.2.1:4711"], PROXIES) == ip_address("192.0.2.1")
+
+
+def test_one_host_is_an_ipv4_address_or_an_ipv6_network_of_64_bits() -> None:
+    assert group_of(ip_address("2001:db8::1")) == group_of(ip_address("2001:db8::ffff:1"))
+    assert group_of(ip_address("2001:db8::1")) != group_of(ip_address("2001:db8:0:1::1"))
+    assert group_of(ip_address("192.0.2.1")) != group_of(ip_address("192.0.2.2"))

@@ -1,0 +1,204 @@
+"""What a mock upstream remembers, in a file beside the gateway's database or in memory.
+
+Each mock has a file of its own, made when there is first something to remember. A request's
+changes are one transaction, done before its answer is sent, so that no id is ever given twice,
+whenever the process ends. Several processes may use one file: one writes at a time, and all see
+what was written. The journal is a rollback journal: SQLite's write-ahead log has had defects under
+several writers. Nothing is synchronised to the disk, because the data is invented: a crash of the
+machine, unlike one of the process, may damage the file, and that is said with a fix.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from gateway.contract.mock import MAX_MESSAGES, MAX_ROWS, MAX_TABLE_BYTES, MockMessage
+from gateway.errors import ConfigurationError
+
+_VERSION: Final = 1
+_FIRST_NUMBER: Final = 10_000_001
+_BUSY_SECONDS: Final = 5.0
+_TABLES: Final = """
+CREATE TABLE rows (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL,
+                   row BLOB NOT NULL, UNIQUE (kind, id));
+CREATE TABLE sizes (kind TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE numbers (prefix TEXT PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE messages (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, id TEXT NOT NULL,
+                       message BLOB NOT NULL);
+CREATE INDEX messages_at ON messages (at, seq);
+CREATE INDEX messages_id ON messages (id);
+CREATE TABLE clock (only INTEGER PRIMARY KEY CHECK (only = 1), now INTEGER NOT NULL);
+"""
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder().decode
+_message: Final = msgspec.msgpack.Decoder(MockMessage).decode
+
+
+class StoredState:
+    """The `MockState` in the file at `path`, or in memory without one.
+
+    Whatever uses it raises `ConfigurationError` when the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._open: sqlite3.Connection | None = None
+        self._begun = False
+        self._is_within = False
+        self._given: set[int] = set()
+        """Messages that `due` has given and that were not sent yet."""
+
+    @contextmanager
+    def transaction(self, now: datetime) -> Iterator[None]:
+        """Keep all changes of the block or, when it raises, none; `now` is the mock's time."""
+        self._is_within = True
+        try:
+            yield
+            if self._begun:
+                self._run("INSERT OR REPLACE INTO clock VALUES (1, ?)", _micros(now))
+                self._run("COMMIT")
+        except BaseException:
+            if self._begun and self._open is not None:
+                self._open.execute("ROLLBACK")
+            raise
+        finally:
+            self._is_within = self._begun = False
+
+    def new_id(self, prefix: str) -> str:
+        """See `MockState.new_id`."""
+        sql = (
+            "INSERT INTO numbers VALUES (?, ?) "
+            "ON CONFLICT (prefix) DO UPDATE SET number = number + 1 RETURNING number"
+        )
+        return f"{prefix}-{self._run(sql, prefix, _FIRST_NUMBER)[0][0]}"
+
+    def add(self, table: str, row_id: str, row: dict[str, Any]) -> None:
+        """See `MockState.add`."""
+        text = _encode(row)
+        before = self._run("SELECT length(row) FROM rows WHERE kind = ? AND id = ?", table, row_id)
+        self._run(
+            "INSERT INTO rows (kind, id, row) VALUES (?, ?, ?) "
+            "ON CONFLICT (kind, id) DO UPDATE SET row = excluded.row",
+            *(table, row_id, text),
+        )
+        self._grow(table, 0 if before else 1, len(text) - (before[0][0] if before else 0))
+
+    def find(self, table: str, row_id: str) -> dict[str, Any] | None:
+        """See `MockState.find`."""
+        if not self._exists():
+            return None
+        found = self._run("SELECT row FROM rows WHERE kind = ? AND id = ?", table, row_id)
+        row: dict[str, Any] | None = _decode(found[0][0]) if found else None
+        return row
+
+    def later(self, moment: datetime, message: MockMessage) -> None:
+        """See `MockState.later`."""
+        sql = "INSERT INTO messages (at, id, message) VALUES (?, ?, ?)"
+        self._run(sql, _micros(moment), message.id, _encode(message))
+        self._run(
+            "DELETE FROM messages WHERE seq IN "
+            "(SELECT seq FROM messages ORDER BY at, seq LIMIT -1 OFFSET ?)",
+            MAX_MESSAGES,
+        )
+
+    def due(self, now: datetime) -> list[MockMessage]:
+        """What is to be sent by `now`, earliest first; each is given once in this process.
+
+        What was given and not reported as `sent` is given again after a restart.
+        """
+        if not self._exists():
+            return []
+        sql = "SELECT seq, message FROM messages WHERE at <= ? ORDER BY at, seq"
+        found = dict(self._run(sql, _micros(now)))
+        new = [seq for seq in found if seq not in self._given]
+        self._given.update(new)
+        return [_message(found[seq]) for seq in new]
+
+    def sent(self, message: MockMessage) -> None:
+        """Forget a message that `due` has given."""
+        found = self._run("DELETE FROM messages WHERE id = ? RETURNING seq", message.id)
+        self._given.difference_update(seq for (seq,) in found)
+
+    def latest(self) -> datetime | None:
+        """The mock's time at the latest change; None when there was none."""
+        found = self._run("SELECT now FROM clock") if self._exists() else []
+        return datetime.fromtimestamp(found[0][0] / 1e6, UTC) if found else None
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def _grow(self, table: str, rows: int, size: int) -> None:
+        """Account for a change of `table`; the oldest rows go while it is too large."""
+        sql = (
+            "INSERT INTO sizes VALUES (?, ?, ?) ON CONFLICT (kind) DO UPDATE "
+            "SET count = count + excluded.count, bytes = bytes + excluded.bytes "
+            "RETURNING count, bytes"
+        )
+        count, total = self._run(sql, table, rows, size)[0]
+        while count > 1 and (count > MAX_ROWS or total > MAX_TABLE_BYTES):
+            oldest = (
+                "DELETE FROM rows WHERE seq = (SELECT min(seq) FROM rows WHERE kind = ?) "
+                "RETURNING length(row)"
+            )
+            gone = self._run(oldest, table)[0][0]
+            count, total = self._run(sql, table, -1, -gone)[0]
+
+    def _exists(self) -> bool:
+        """Whether there is anything to read: reading makes no file."""
+        return self._path is None or self._open is not None or self._path.exists()
+
+    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        try:
+            connection = self._connection()
+            if self._is_within and not self._begun:
+                connection.execute("BEGIN IMMEDIATE")
+                self._begun = True
+            return connection.execute(sql, values).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(str(error)) from error
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._open = _connected(self._path)
+            if self._open.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                self.close()
+                raise self._unusable("it is of another version")
+        return self._open
+
+    def _unusable(self, reason: str) -> ConfigurationError:
+        where = self._path or "memory"
+        return ConfigurationError(
+            f"{where}: the data of a mock cannot be used ({reason}); "
+            "move the file away, and the mock begins anew"
+        )
+
+
+def _connected(path: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA journal_mode = TRUNCATE")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        for statement in filter(str.strip, _TABLES.split(";")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+    connection.execute("COMMIT")
+    return connection
+
+
+def _micros(moment: datetime) -> int:
+    """Whole microseconds since 1970, for every year of the calendar."""
+    passed = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (passed.days * 86400 + passed.seconds) * 1_000_000 + passed.microseconds

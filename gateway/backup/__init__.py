@@ -1,0 +1,1 @@
+"""The whole state of a gateway in one sealed file, and back."""

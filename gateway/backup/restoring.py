@@ -1,0 +1,189 @@
+"""Putting a backup where nothing is yet."""
+
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manifest
+from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, State
+from gateway.backup.reading import opened, verified
+from gateway.errors import StoreError
+from gateway.store.copies import COMPANIONS
+from gateway.store.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
+
+Report = Callable[[str], None]
+
+
+async def restore_backup(path: Path, state: State, passphrase: str, report: Report) -> Manifest:
+    """Put what the backup holds where `state` says; the manifest of what is there now.
+
+    All of the backup is checked before anything is written, and nothing that is there is replaced.
+    The databases are the last to appear. Raises `StoreError`.
+    """
+    manifest = verified(path, passphrase, report)
+    _refuse_unsuitable(manifest, state, path)
+    _refuse_taken(state)
+    staging = state.data / f"{DRAFT}{secrets.token_hex(6)}"
+    try:
+        state.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        staging.mkdir(mode=0o700)
+        try:
+            with opened(path, passphrase) as archive:
+                await _Restore(state, manifest, staging, report).run(archive)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or state.data} cannot be written ({error.strerror}); make room or "
+            "the folder writable, empty it, and restore again"
+        ) from None
+    return manifest
+
+
+def _refuse_unsuitable(manifest: Manifest, state: State, path: Path) -> None:
+    """Raise `StoreError` for a backup that this version, or these settings, cannot take."""
+    places = {place.name: place for place in state.databases}
+    for name, facts in manifest.databases.items():
+        if name not in places:
+            raise StoreError(f"{path}: this version knows no {name!r} database; use a newer one")
+        if facts.engine != places[name].engine:
+            raise StoreError(
+                f"{path} holds a {name} database of {facts.engine}, and the settings name one of "
+                f"{places[name].engine}; name one of {facts.engine}"
+            )
+        try:
+            refuse_unknown(facts.revisions, state.package)
+        except StoreError as error:
+            raise StoreError(f"{path}: {error.detail}") from None
+        known = {table.name for table in places[name].tables.tables}
+        odd = sorted(({*facts.columns, *facts.sequences}) - known)
+        if odd:
+            raise StoreError(
+                f"{path} holds the table {odd[0]!r}, which no contract of this project declares; "
+                "restore with the generated package of the backup"
+            )
+    for name in manifest.entries:
+        kind, _, rest = name.partition("/")
+        database = rest.partition("/")[0]
+        if kind not in {DATABASES, FILES} or (
+            kind == DATABASES and database not in manifest.databases
+        ):
+            raise StoreError(
+                f"{path} holds {name[:200]!r}, which belongs to nothing; use another backup"
+            )
+
+
+def _refuse_taken(state: State) -> None:
+    paths = [place.path for place in state.databases if place.path is not None]
+    for path in (*(Path(f"{path}{end}") for path in paths for end in ("", *COMPANIONS)),):
+        if path.exists():
+            raise StoreError(f"{path} is there already; restore into an empty folder")
+    if state.data.exists() and (not state.data.is_dir() or any(state.data.iterdir())):
+        raise StoreError(f"{state.data} is not empty; name a new folder with --data")
+
+
+class _Restore:
+    """One run: first into `staging` and uncommitted, then all of it."""
+
+    def __init__(self, state: State, manifest: Manifest, staging: Path, report: Report) -> None:
+        self._state = state
+        self._manifest = manifest
+        self._staging = staging
+        self._report = report
+        self._places = {place.name: place for place in state.databases}
+
+    async def run(self, archive: ArchiveReader) -> None:
+        async with AsyncExitStack() as stack:
+            servers = await self._open_servers(stack)
+            contents = _Contents(archive.entries())
+            while (content := contents.next()) is not None:
+                self._report(content.name)
+                await self._take(content, contents, servers)
+            for name, server in servers.items():
+                await server.set_sequences(_server_copy(self._manifest.databases[name]))
+        # Each server's transaction is committed by now. The files come before the databases that
+        # are files: without its database, no gateway takes the folder for its own.
+        self._move_files()
+        self._move_databases()
+
+    async def _open_servers(self, stack: AsyncExitStack) -> dict[str, ServerRestore]:
+        servers = {}
+        for name, facts in self._manifest.databases.items():
+            place = self._places[name]
+            if place.path is None:
+                server = await stack.enter_async_context(
+                    restoring(place.url, place.place, place.tables)
+                )
+                await server.refuse_taken()
+                await server.make_tables(_server_copy(facts))
+                servers[name] = server
+        return servers
+
+    async def _take(
+        self, content: Content, contents: "_Contents", servers: dict[str, ServerRestore]
+    ) -> None:
+        kind, name, *rest = content.name.split("/")
+        if kind == FILES or name not in servers:
+            self._stage(content)
+            return
+        columns = self._manifest.databases[name].columns
+        if len(rest) != 2 or rest[0] not in columns:
+            raise StoreError(
+                f"the backup holds {content.name!r}, which belongs to no table; use another backup"
+            )
+        prefix = f"{DATABASES}/{name}/{rest[0]}/"
+        await servers[name].add(rest[0], columns[rest[0]], contents.joined(content, prefix))
+
+    def _stage(self, content: Content) -> None:
+        """Names are checked where they are read, and nobody else writes in the new folder."""
+        path = self._staging.joinpath(*content.name.split("/"))
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            for block in content.blocks():
+                file.write(block)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _move_files(self) -> None:
+        staged = self._staging / FILES
+        for entry in sorted(staged.iterdir()) if staged.is_dir() else ():
+            if entry.name not in self._state.configured:
+                entry.rename(self._state.data / entry.name)
+
+    def _move_databases(self) -> None:
+        for name, place in self._places.items():
+            staged = self._staging / DATABASES / name / SQLITE_ENTRY
+            if place.path is not None and staged.is_file():
+                place.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                # Also to another file system, where a rename cannot reach.
+                shutil.move(staged, place.path)
+
+
+class _Contents:
+    """The entries of an archive, with one looked at in advance."""
+
+    def __init__(self, entries: Iterator[Content]) -> None:
+        self._entries = entries
+        self._waiting: Content | None = None
+
+    def next(self) -> Content | None:
+        """The next entry; None after the last."""
+        waiting, self._waiting = self._waiting, None
+        return waiting or next(self._entries, None)
+
+    async def joined(self, first: Content, prefix: str) -> AsyncIterator[bytes]:
+        """The blocks of `first` and of the entries that follow it and begin like it."""
+        content: Content | None = first
+        while content is not None and content.name.startswith(prefix):
+            for block in content.blocks():
+                yield block
+            content = self.next()
+        self._waiting = content
+
+
+def _server_copy(facts: DatabaseFacts) -> ServerCopy:
+    return ServerCopy(revisions=facts.revisions, columns=facts.columns, sequences=facts.sequences)

@@ -1,0 +1,51 @@
+"""What a program that embeds the gateway may do beside each call."""
+
+import copy
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+_T = TypeVar("_T")
+_log: Final = logging.getLogger(__name__)
+
+ExecutionHook: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[None]]
+"""Given the operation id and a copy of the arguments, sensitive ones included."""
+ErrorHook: TypeAlias = Callable[[str, Exception], Awaitable[None]]
+"""Given the operation id and the error that the call is about to raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallHooks:
+    """Hooks of every call that is admitted, over every transport. They observe: what they raise is
+    logged and changes nothing. The call waits for them, within no time limit of its own.
+    """
+
+    on_execution: tuple[ExecutionHook, ...] = ()
+    """Run in order, after the arguments are found valid and before anything is done."""
+    on_error: tuple[ErrorHook, ...] = ()
+    """Run in order, when the call fails after that."""
+
+    async def around(
+        self, operation_id: str, arguments: Mapping[str, Any], run: Callable[[], Awaitable[_T]]
+    ) -> _T:
+        """What `run` returns, or raises."""
+        for before in self.on_execution:
+            await _observe(before(operation_id, copy.deepcopy(dict(arguments))), operation_id)
+        try:
+            return await run()
+        except Exception as error:
+            for after in self.on_error:
+                await _observe(after(operation_id, error), operation_id)
+            raise
+
+
+NO_HOOKS: Final = CallHooks()
+
+
+async def _observe(observation: Awaitable[None], operation_id: str) -> None:
+    try:
+        await observation
+    except Exception as error:  # noqa: BLE001 - a hook must not change what becomes of the call
+        # Without its message, which may hold arguments.
+        _log.error("a hook of %s failed: %s", operation_id, type(error).__name__)

@@ -1,0 +1,56 @@
+"""The check of the Python code that contracts name, before any of the generated code runs."""
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gateway.catalogue.reading import reading
+from gateway.contract.connector import NamedCode, faults, is_within, outside
+from gateway.contract.upstream import Upstream
+from gateway.errors import ContractError
+
+_FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
+
+
+def check_named_code(folder: Path, packages: Sequence[str]) -> None:
+    """Refuse code outside `packages` unseen, then functions that are not marked for their use.
+
+    Mocks are imported when one is asked for; only then is it known whether they are marked. Raises
+    `ContractError`, which names the contract and the place in it.
+    """
+    path = folder / "handlers.json"
+    with reading(path):
+        named = msgspec.json.decode(path.read_bytes(), type=list[NamedCode])
+    for each in [*named, *_mocks(folder)]:
+        if not is_within(each.module, packages):
+            raise _refused(each, outside(each.module, packages))
+    for each in named:
+        if each.use != "mock":
+            _check_marked(each)
+
+
+def _check_marked(named: NamedCode) -> None:
+    try:
+        module = importlib.import_module(named.module)
+    except ImportError as error:
+        raise _refused(named, f"{named.module} cannot be imported: {error}") from error
+    for fault in faults(module, named.function, named.use):
+        raise _refused(named, fault)
+
+
+def _mocks(folder: Path) -> list[NamedCode]:
+    """What the upstreams themselves name: this is what is imported."""
+    found = []
+    for path in sorted((folder / "upstreams").glob("*.json")):
+        with reading(path):
+            mock = msgspec.json.decode(path.read_bytes(), type=Upstream).mock
+        if mock:
+            found.append(NamedCode(use="mock", module=mock, path=str(path), pointer="/mock"))
+    return found
+
+
+def _refused(named: NamedCode, why: str) -> ContractError:
+    return ContractError(f"{named.path} {named.pointer}: {why}; {_FIX}")

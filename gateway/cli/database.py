@@ -1,0 +1,59 @@
+"""What `gateway doctor` finds in the database."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from gateway.settings import Settings
+from gateway.store.engine import check_file, open_store
+from gateway.store.refused import StoreRefused
+from gateway.store.sql_store import SqlStore
+
+_TICK_SECONDS: Final = 5.0
+_MEGABYTE: Final = 1_000_000
+
+Report = Callable[[str], None]
+"""Is given a line about how far it is."""
+
+
+async def examine_database(settings: Settings, report: Report) -> tuple[str, int]:
+    """Where the database is, without any password, and how many keys are in it.
+
+    Reads all of a SQLite file, and reports every five seconds that it still does. Raises
+    `StoreError` for a database that cannot be opened, and for a file that is corrupt.
+    """
+    store = await open_store(settings.database, settings.package, is_upgraded=False)
+    try:
+        async with _reporting(store, report):
+            await check_file(store)
+        return store.place, await _keys_in(store)
+    finally:
+        await store.close()
+
+
+async def _keys_in(store: SqlStore) -> int:
+    try:
+        return len(await store.keys.list())
+    except StoreRefused:
+        # It has no tables yet: the next start makes them.
+        return 0
+
+
+@asynccontextmanager
+async def _reporting(store: SqlStore, report: Report) -> AsyncIterator[None]:
+    file = store.database.engines.file
+    size = f" of {file.path.stat().st_size // _MEGABYTE} MB" if file is not None else ""
+
+    async def tick() -> None:
+        seconds = 0.0
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            seconds += _TICK_SECONDS
+            report(f"reading {store.place}{size}: {seconds:.0f} s so far")
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()

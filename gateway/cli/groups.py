@@ -1,0 +1,20 @@
+"""Groups of commands, whose help says of each command its whole first sentence."""
+
+import click
+
+
+class WholeGroup(click.Group):
+    """Lists its commands with lines that are wrapped, where click would cut them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command with the first sentence of its help."""
+        names = self.list_commands(ctx)
+        found = [(name, self.get_command(ctx, name)) for name in names]
+        rows = [(name, _sentence(each)) for name, each in found if each and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _sentence(command: click.Command) -> str:
+    # Longer than any help: the sentence ends it, and nothing cuts it.
+    return command.get_short_help_str(limit=10_000)

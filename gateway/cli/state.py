@@ -1,0 +1,58 @@
+"""The state that a gateway's settings name, for the commands that copy it."""
+
+from collections.abc import Iterable
+
+from gateway.backup.places import DatabasePlace, State
+from gateway.catalogue import open_catalogue
+from gateway.contract.rows import Shape, shape_of
+from gateway.errors import ConfigurationError, StoreError
+from gateway.events.secrets import FILE as SECRETS_KEY_FILE
+from gateway.settings import Settings
+from gateway.store.engines import POSTGRES_PREFIXES
+from gateway.store.server_copies import ServerTables, store_tables, workspace_tables
+from gateway.store.sqlite import sqlite_path
+
+
+def state_of(settings: Settings) -> State:
+    """What has to be copied. Raises `StoreError` for a database in memory."""
+    return State(
+        data=settings.data,
+        databases=(
+            _place("gateway", settings.database, store_tables(settings.package)),
+            _place("workspace", settings.workspace, workspace_tables(_shapes(settings.package))),
+        ),
+        package=settings.package,
+        configured=_configured(settings),
+    )
+
+
+def passphrase_of(settings: Settings) -> str:
+    """What seals backups. Raises `ConfigurationError` where there is none: none is unsealed."""
+    if settings.backup_passphrase is None:
+        raise ConfigurationError(
+            "there is no passphrase, and a backup holds secrets; name a file that holds a long one "
+            "with GATEWAY_BACKUP_PASSPHRASE_FILE"
+        )
+    return settings.backup_passphrase.reveal()
+
+
+def _place(name: str, url: str, tables: ServerTables) -> DatabasePlace:
+    if url.startswith(POSTGRES_PREFIXES):
+        return DatabasePlace(name=name, url=url, tables=tables)
+    if not url.startswith("sqlite"):
+        raise StoreError(f"the {name} database is in memory; there is nothing to copy")
+    return DatabasePlace(name=name, path=sqlite_path(url), tables=tables)
+
+
+def _shapes(package: str) -> Iterable[Shape]:
+    for upstream in open_catalogue(package).upstreams.values():
+        if upstream.has_workspace:
+            yield from (shape_of(name, schema) for name, schema in upstream.tables.items())
+
+
+def _configured(settings: Settings) -> dict[str, str]:
+    """The key that opens endpoints' secrets, as its file would hold it."""
+    if settings.secrets_key is None:
+        return {}
+    keys = (key.strip() for key in settings.secrets_key.reveal().split(","))
+    return {SECRETS_KEY_FILE: "\n".join(key for key in keys if key) + "\n"}

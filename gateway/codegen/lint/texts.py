@@ -1,0 +1,106 @@
+"""What every text, name and number of every contract keeps, wherever it stands."""
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, Final
+
+from gateway.codegen.finding import Finding
+from gateway.codegen.lint.draft import Draft
+from gateway.codegen.sources.document import Document
+from gateway.contract.hidden import visible_text
+from gateway.contract.outbound import header_refusal, url_refusal
+from gateway.contract.pointers import child
+
+_LARGEST: Final = 2**63 - 1
+"""What JSON readers with 64 bits, and both databases, can hold."""
+_LARGEST_COUNT: Final = 2**31 - 1
+_COUNTS: Final = frozenset(
+    {
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "minContains",
+        "maxContains",
+    }
+)
+_LONGEST_PATTERN: Final = 2_000
+_HEADERS: Final = "/x-upstream/headers"
+
+
+def check_texts(draft: Draft) -> Iterator[Finding]:
+    """contract/hidden-text contract/number-too-large schema/pattern-too-long"""
+    for document in draft.tree.documents.values():
+        for rule, pointer, message in _values(document.value, "", ""):
+            yield draft.finding(rule, document, pointer, message)
+
+
+def check_addresses(draft: Draft) -> Iterator[Finding]:
+    """upstream/address upstream/header"""
+    for document in draft.upstreams.values():
+        facts = document.value["x-upstream"]
+        if facts["baseUrl"] is not None and (why := url_refusal(facts["baseUrl"])):
+            yield draft.finding("upstream/address", document, "/x-upstream/baseUrl", why)
+        for index, rule in enumerate(facts.get("tokens", ())):
+            if why := url_refusal(str(rule["url"])):
+                pointer = child(child("/x-upstream/tokens", index), "url")
+                yield draft.finding("upstream/address", document, pointer, why)
+        for index, rule in enumerate(facts.get("headers", ())):
+            if why := header_refusal(rule["name"]):
+                pointer = child(child(_HEADERS, index), "name")
+                yield draft.finding("upstream/header", document, pointer, why)
+        yield from _of_parameters(draft, document)
+
+
+def _of_parameters(draft: Draft, document: Document) -> Iterator[Finding]:
+    for path, item in document.value.get("paths", {}).items():
+        for method, operation in item.items() if isinstance(item, dict) else ():
+            given = operation.get("parameters", ()) if isinstance(operation, dict) else ()
+            for index, each in enumerate(given):
+                if not isinstance(each, dict) or each.get("in") != "header":
+                    continue
+                if why := header_refusal(str(each.get("name"))):
+                    place = child(child(child("/paths", path), method), "parameters")
+                    pointer = child(child(place, index), "name")
+                    yield draft.finding("upstream/header", document, pointer, why)
+
+
+def _values(value: Any, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
+    match value:
+        case dict():
+            for name, member in value.items():
+                at = child(pointer, name)
+                yield from _of_name(str(name), at)
+                yield from _values(member, at, str(name))
+        case list():
+            for index, member in enumerate(value):
+                yield from _values(member, child(pointer, index), "")
+        case str():
+            yield from _of_text(value, pointer, keyword)
+        case int() | float():
+            yield from _of_number(value, pointer, keyword)
+
+
+def _of_name(name: str, pointer: str) -> Iterator[tuple[str, str, str]]:
+    if visible_text(name)[1] or "\n" in name:
+        yield "contract/hidden-text", pointer, "a name with characters that nobody sees"
+
+
+def _of_number(value: float, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
+    limit = _LARGEST_COUNT if keyword in _COUNTS else _LARGEST
+    # A double may be larger than any integer that fits: its own type bounds it.
+    is_bounded = isinstance(value, int) or keyword in _COUNTS
+    if (is_bounded and abs(value) > limit) or not isfinite(value):
+        yield "contract/number-too-large", pointer, f"is beyond {limit}"
+
+
+def _of_text(text: str, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
+    if count := visible_text(text)[1]:
+        yield "contract/hidden-text", pointer, f"{count} characters that nobody sees"
+    if keyword in {"title", "summary"} and "\n" in text.strip():
+        yield "contract/hidden-text", pointer, "a title of several lines"
+    if keyword == "pattern" and len(text) > _LONGEST_PATTERN:
+        message = f"{len(text)} characters are more than {_LONGEST_PATTERN}"
+        yield "schema/pattern-too-long", pointer, message

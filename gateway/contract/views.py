@@ -1,0 +1,30 @@
+"""Tables of upstreams as agents see them, and who owns their columns.
+
+A table is the agents' own, or it shows the rows that webhooks write: then the gateway's store holds
+them once, `x-table` names the kind, and agents write only the columns that the kind leaves to them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from gateway.contract.entity import Entity
+from gateway.contract.rows import Shape, shape_of
+
+
+def shapes_of(
+    tables: Mapping[str, Mapping[str, Any]], entities: Mapping[str, Entity]
+) -> dict[str, Shape]:
+    """The shapes of an upstream's tables, by name. `entities` are those of the catalogue."""
+    return {name: _shape(name, schema, entities) for name, schema in tables.items()}
+
+
+def _shape(table: str, schema: Mapping[str, Any], entities: Mapping[str, Entity]) -> Shape:
+    shape, facts = shape_of(table, schema), schema.get("x-table", {})
+    if "entity" not in facts:
+        return shape
+    entity = entities[facts["entity"]]
+    sources = {name: facts.get("columns", {}).get(name, name) for name in shape.columns}
+    owners = {name: entity.rules.owner(source) for name, source in sources.items()}
+    return replace(shape, entity=entity.kind, sources=sources, owners=owners)

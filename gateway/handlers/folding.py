@@ -1,0 +1,17 @@
+"""Text without accents, for searches that find Zürich by Zurich and the other way round."""
+
+import unicodedata
+from typing import Final
+
+_WITHOUT_ACCENT: Final = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "ß": "ss", "æ": "ae", "œ": "oe", "ð": "d"}
+    | {"Ø": "O", "Ł": "L", "Đ": "D", "Æ": "AE", "Œ": "OE", "Ð": "D", "þ": "th", "Þ": "TH"}
+    | {"\u2019": "'"}
+)
+"""Letters that Unicode does not take apart into a letter of ASCII and an accent."""
+
+
+def without_accents(text: str) -> str:
+    """`text` with plain letters; what has none in ASCII stays."""
+    plain = unicodedata.normalize("NFKD", text.translate(_WITHOUT_ACCENT))
+    return "".join(char for char in plain if not unicodedata.combining(char))

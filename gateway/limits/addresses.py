@@ -1,0 +1,104 @@
+"""Who is at the other end of a connection, and which addresses are one host's."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final, TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+FORWARDED: Final = b"forwarded"
+X_FORWARDED_FOR: Final = b"x-forwarded-for"
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
+_MAX_HOPS: Final = 64
+_IPV6_HOST_BITS: Final = 64
+"""Who holds an IPv6 address holds its /64."""
+
+
+class Networks:
+    """A set of networks. IPv4 addresses are themselves, however an IPv6 socket writes them."""
+
+    def __init__(self, networks: Iterable[Network]) -> None:
+        self._networks = tuple(_unmapped_network(network) for network in networks)
+
+    def __contains__(self, address: Address | None) -> bool:
+        return address is not None and any(address in network for network in self._networks)
+
+
+NOWHERE: Final = Networks(())
+
+
+def networks_of(texts: Iterable[str]) -> Networks:
+    """The networks that `texts` name in CIDR notation. Raises `ValueError`."""
+    return Networks(ip_network(text) for text in texts)
+
+
+def peer_of(
+    host: str | None,
+    forwarded: Sequence[bytes],
+    proxies: Networks,
+    header: bytes = X_FORWARDED_FOR,
+) -> Address | None:
+    """The nearest party that is not one of our own proxies; None where nobody can tell.
+
+    `host` is the socket's other end, `forwarded` the values of `header`: `X-Forwarded-For`, or
+    `Forwarded` (RFC 7239). They are read only from a proxy, and from their right end: what stands
+    further left was written by whom we do not trust.
+    """
+    peer = address_of(host or "")
+    if peer not in proxies or not forwarded:
+        return peer
+    hops = b",".join(forwarded).decode("latin-1").rsplit(",", _MAX_HOPS)
+    for hop in reversed(hops):
+        peer = _node(_for_parameter(hop) if header == FORWARDED else hop)
+        if peer not in proxies:
+            return peer
+    return peer
+
+
+def group_of(address: Address | None) -> Hashable:
+    """What stands for everything that one host can send from: an IPv4 address or an IPv6 /64.
+
+    All whom nobody can tell apart are one host.
+    """
+    if address is None or isinstance(address, IPv4Address):
+        return address
+    return int(address) >> _IPV6_HOST_BITS
+
+
+@lru_cache(maxsize=4096)
+def address_of(text: str) -> Address | None:
+    """The address that `text` writes; None where it writes none."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _node(text: str) -> Address | None:
+    """The address of a hop, which may carry a port and, in IPv6, brackets (RFC 7239 §6)."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        return address_of(text[1:].partition("]")[0])
+    if text.count(":") == 1:
+        text = text.partition(":")[0]
+    return address_of(text)
+
+
+def _for_parameter(element: str) -> str:
+    """The value of `for=` in one element of `Forwarded`; empty where there is none."""
+    for pair in element.split(";"):
+        name, _, value = pair.strip().partition("=")
+        if name.lower() == "for":
+            return value
+    return ""
+
+
+def _unmapped_network(network: Network) -> Network:
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        inner = int(network.network_address) & 0xFFFF_FFFF
+        return IPv4Network((inner, network.prefixlen - _MAPPED.prefixlen))
+    return network

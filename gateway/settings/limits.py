@@ -1,0 +1,117 @@
+"""The settings of what strangers may use: hosts that have not proven who they are."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
+
+from gateway.settings.fields import Fields
+
+_Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
+
+
+class LimitFields(Fields, frozen=True, kw_only=True):
+    """The settings that bound what a host may use before it has shown a valid key."""
+
+    proxy_header: Annotated[
+        Literal["x-forwarded-for", "forwarded"],
+        Meta(
+            description="Header in which the trusted proxies say who called them, read from its "
+            "right end; the other header is ignored, and both are from anybody else."
+        ),
+    ] = "x-forwarded-for"
+    max_connections: Annotated[
+        int,
+        Meta(
+            ge=10,
+            le=100_000,
+            description="Connections at once. When there are as many, the one that was idle for "
+            "longest is closed. Each takes an open file: most systems let a process have 1,024.",
+        ),
+    ] = 900
+    max_connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Connections of one address (in IPv6, of one /64) at once. Trusted proxies "
+            "may have all.",
+        ),
+    ] = 300
+    max_connects_per_second: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Connections that one address may open, after four times as many at once; "
+            "more are closed without an answer.",
+        ),
+    ] = 500
+    max_bodies_bytes: Annotated[
+        int,
+        Meta(
+            ge=2**20,
+            le=2**36,
+            description="Bytes of all request bodies in memory at once, of callers with a key.",
+        ),
+    ] = 128 * 2**20
+    max_stranger_bodies_bytes: Annotated[
+        int,
+        Meta(
+            ge=2**20,
+            le=2**36,
+            description="The same for requests without a valid key, webhooks among them; one "
+            "address may have a quarter of it.",
+        ),
+    ] = 32 * 2**20
+    stranger_requests_per_second: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Requests of one address that show no valid key, after ten times as many "
+            "at once; more are answered late, with 429. Requests with a valid key do not count.",
+        ),
+    ] = 50
+    all_strangers_requests_per_second: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="The same of all addresses together, but for `/healthz` and `/readyz`.",
+        ),
+    ] = 500
+    log_lines_per_second: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Warnings and errors from one place in the code that are logged, after ten "
+            "times as many at once; the next one that is says how many were left out.",
+        ),
+    ] = 5
+    stop_notice_seconds: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="How long the gateway goes on serving after SIGTERM while `/readyz` "
+            "already answers 503, so that a load balancer sends no more. Only when `/readyz` was "
+            "asked within the last minute.",
+        ),
+    ] = 5.0
+    stop_grace_seconds: Annotated[
+        _Seconds | None,
+        Meta(
+            title="a number of seconds from 0 to 3600, no less than the longest time limit of a "
+            "tool",
+            description="How long calls under way may take after that. Without it: five seconds "
+            "more than the longest time limit of a tool.",
+        ),
+    ] = None
+    public_documents: Annotated[
+        bool,
+        Meta(
+            description="Whether `/openapi.json` and `/asyncapi.json` show every tool to anybody. "
+            "Without it, they show each caller what its key may call, and strangers no tool."
+        ),
+    ] = False

@@ -1,0 +1,18 @@
+"""How many hidden characters were removed from an answer."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    """Add the column; no row is rewritten."""
+    column = sa.Column("hidden_characters", sa.Integer, nullable=False, server_default="0")
+    op.add_column("audit_records", column)
+
+
+def downgrade() -> None:
+    """Drop the column."""
+    op.drop_column("audit_records", "hidden_characters")

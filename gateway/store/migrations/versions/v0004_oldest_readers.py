@@ -1,0 +1,25 @@
+"""Which older versions of the gateway can go on with the tables."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+oldest_reader: Final = "0002"
+"""The oldest revision whose gateway can work on these tables; see `gateway.store.versions`."""
+
+
+def upgrade() -> None:
+    """Create the table."""
+    op.create_table(
+        "oldest_readers",
+        sa.Column("tables", sa.Text, primary_key=True),
+        sa.Column("revision", sa.Text, nullable=False),
+    )
+
+
+def downgrade() -> None:
+    """Drop it."""
+    op.drop_table("oldest_readers")

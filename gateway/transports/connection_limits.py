@@ -1,0 +1,65 @@
+"""What clients may cost before they have sent one whole request head, and what they share."""
+
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+from uvicorn.server import ServerState
+
+from gateway.clock import SystemClock
+from gateway.limits.addresses import NOWHERE, Networks
+from gateway.limits.buckets import PeerBuckets, Rate
+from gateway.limits.budgets import BodyBudgets, ByteBudget
+from gateway.limits.connections import ConnectionTable
+
+
+class ConnectionLimits(Struct, frozen=True, kw_only=True):
+    """What a client may cost before it has sent one whole request head."""
+
+    max_head_bytes: int = 36 * 1024
+    """Request line and headers as they arrive, or anything else between two pieces of a body. The
+    edge's own limit is exact, and lower: here line ends count too."""
+    head_deadline_seconds: float = 10.0
+    """For a whole head, from the opening of the connection or the answer before."""
+    max_connections: int = 900
+    """At once. Below the 1,024 files that most systems let a process open."""
+    max_connections_of_one_host: int = 300
+    opened_by_one_host: Rate = Rate(500, 2000)
+    """Connections that one host may open. More are closed without an answer."""
+    max_body_bytes: int = 128 * 2**20
+    """Of all bodies of callers who have shown a key, at once."""
+    max_stranger_bytes: int = 32 * 2**20
+    """Of all bodies, and first pieces of bodies, whose senders are not proven."""
+    max_stranger_bytes_of_one_host: int = 8 * 2**20
+    proxies: Networks = NOWHERE
+    """Our own, in front of the gateway: no one of them is one host."""
+    max_pipelined: int = 32
+    """Requests of one connection that wait for the answers before theirs."""
+    stall_seconds: float = 30.0
+    """For a client to take some of what waits for it: `stall_bytes`, or all there is."""
+    stall_bytes: int = 16 * 1024
+    linger_seconds: float = 3.0
+    """For a client to stop sending, once it was refused: what it still sends is dropped."""
+    linger_bytes: int = 64 * 2**20
+
+
+class Shared:
+    """What the connections of one server share."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self.table = ConnectionTable(limits.max_connections, limits.max_connections_of_one_host)
+        self.opened = PeerBuckets(limits.opened_by_one_host, SystemClock())
+        self.bodies = BodyBudgets(
+            ByteBudget(limits.max_stranger_bytes, limits.max_stranger_bytes_of_one_host),
+            ByteBudget(limits.max_body_bytes, limits.max_body_bytes),
+        )
+
+
+_of_servers: WeakKeyDictionary[ServerState, Shared] = WeakKeyDictionary()
+
+
+def shared_by(server: ServerState, limits: ConnectionLimits) -> Shared:
+    """What the connections of `server` share, made with the first of them."""
+    shared = _of_servers.get(server)
+    if shared is None:
+        shared = _of_servers[server] = Shared(limits)
+    return shared

@@ -1,0 +1,84 @@
+"""`/openapi.json` and `/asyncapi.json`: each caller sees the document of what its key may call."""
+
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+from msgspec import Struct
+
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Identification
+from gateway.catalogue import Catalogue
+from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
+from gateway.transports.asgi import header_values
+from gateway.transports.credentials import shown_credentials
+
+Render = Callable[[bytes, MayCall | None], bytes]
+
+
+class Documents(Struct, frozen=True, kw_only=True):
+    """What the documents are made of, and for whom."""
+
+    catalogue: Catalogue
+    identification: Identification
+    policy: Policy
+    is_public: bool = False
+    """Whether everybody sees the whole documents."""
+
+
+class Document:
+    """A text that is served as it is, and not again to who has it (RFC 9110 §13.1.2)."""
+
+    def __init__(self, text: bytes, media_type: str, cache_control: str) -> None:
+        self._text = text
+        self._media_type = media_type
+        self._etag = f'"{sha256(text).hexdigest()[:32]}"'
+        self._headers = {"etag": self._etag, "cache-control": cache_control}
+
+    def answer(self, request: Request[Any, Any, Any], **headers: str) -> Response[bytes]:
+        """The text, or 304 for a client that holds it."""
+        known = request.headers.get("if-none-match", "")
+        is_known = self._etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}
+        return Response(
+            b"" if is_known else self._text,
+            status_code=304 if is_known else 200,
+            headers={**self._headers, **headers},
+            media_type=self._media_type,
+        )
+
+
+def document_routes(documents: Documents) -> list[HTTPRouteHandler]:
+    """The routes of both documents."""
+    catalogue = documents.catalogue
+    return [
+        _route("/openapi.json", catalogue.openapi, openapi_for, documents),
+        _route("/asyncapi.json", catalogue.asyncapi, asyncapi_for, documents),
+    ]
+
+
+def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTPRouteHandler:
+    rendered: dict[str | None, Document] = {}
+    """By agent, of which there are as many as the policies name."""
+
+    def document_of(agent: str | None) -> Document:
+        found = rendered.get(agent)
+        if found is None:
+            may_call = None if agent is None else partial(documents.policy.allows, agent)
+            shown = text if documents.is_public else render(text, may_call)
+            found = rendered[agent] = Document(shown, "application/json", "private, no-cache")
+        return found
+
+    @get(path, name=path.strip("/").partition(".")[0])
+    async def serve_document(request: Request[Any, Any, Any]) -> Response[bytes]:
+        """Serve a document as its caller may see it. A key that is shown must be valid."""
+        scope: Any = request.scope
+        agent = None
+        if header_values(scope, b"authorization"):
+            principal = await documents.identification.identify(shown_credentials(scope))
+            agent = principal.agent
+        return document_of(agent).answer(request, vary="authorization")
+
+    return serve_document

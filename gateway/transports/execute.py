@@ -1,0 +1,202 @@
+"""`POST /tools/execute`: how the document of the base server calls a tool, over the one pipeline.
+
+The body is `{"name": …, "arguments": {…}, "id": …}`, or the same as a JSON-RPC request. The answer
+is a JSON-RPC response: with the code as text for the first, with a number for the second.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from gateway.auth.principal import Principal
+from gateway.calls.call import UNBOUNDED, Call, CallBounds, Result
+from gateway.catalogue import Catalogue
+from gateway.contract import jsontext
+from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
+from gateway.transports.asgi import (
+    ClientGone,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    request_id_of,
+    respond,
+)
+from gateway.transports.bounds import bounds_of_headers
+from gateway.transports.credentials import shown_credentials
+from gateway.transports.negotiation import require_accept, require_json_body
+from gateway.transports.problems import Problem, log_failure, problem_headers, problem_of
+from gateway.transports.request_body import take_body_of_caller
+from gateway.transports.rest import CallerLeft, RestParts
+
+PATH: Final = "/tools/execute"
+NUMBERS: Final[Mapping[str, int]] = {
+    "TOOL_NOT_FOUND": -32001,
+    "TIMEOUT_ERROR": -32003,
+    "AUTHENTICATION_ERROR": -32004,
+    "INTERNAL_ERROR": -32603,
+}
+"""The JSON-RPC codes of the sources, by the code of the problem."""
+_MALFORMED: Final = -32600
+_INVALID: Final = -32602
+_FAILED: Final = -32002
+_LIMITS: Final = replace(jsontext.REQUEST, depth=jsontext.REQUEST.depth + 2)
+"""The request and its `params` come on top: arguments may nest as deep as over REST."""
+
+
+class _Named(Struct, forbid_unknown_fields=True):
+    name: str
+    arguments: Raw = Raw(b"{}")
+
+
+class _Plain(_Named, forbid_unknown_fields=True):
+    id: int | str | None = None
+
+
+class _Rpc(Struct, forbid_unknown_fields=True):
+    jsonrpc: Literal["2.0"]
+    method: Literal["tools/execute", "tools/call"]
+    params: _Named
+    id: int | str | None = None
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """What was read of a request so far."""
+
+    id: int | str | None = None
+    is_rpc: bool = False
+    name: str = ""
+    arguments: bytes = b""
+    bounds: CallBounds = UNBOUNDED
+    principal: Principal | None = None
+    refusal: BaseException | None = None
+    """Why it is not to be run, whatever it asks for."""
+
+
+class ExecuteEndpoint:
+    """Serves `/tools/execute`."""
+
+    def __init__(self, parts: RestParts, catalogue: Catalogue) -> None:
+        self._parts = parts
+        self._catalogue = catalogue
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. Never raises, but for cancellation."""
+        asked = _Asked()
+        try:
+            _require_post(scope)
+            asked = await self._hear(scope, receive)
+            result = await self._call(asked, scope)
+        except CallerLeft:
+            return
+        except Exception as error:  # noqa: BLE001 - the single edge of this endpoint
+            await _send_error(send, error, asked, request_id_of(scope))
+            return
+        backend = (b"gateway-backend", result.backend.encode("ascii"))
+        await respond(send, 200, _response(asked, b"result", result.text), headers=[backend])
+
+    async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
+        """What the request asks for, or why it cannot be read."""
+        principal: Principal | None = None
+        try:
+            # Before the body: whoever shows no valid key is read no further.
+            principal = await self._parts.identification.identify(shown_credentials(scope))
+            self._admit(principal, scope)
+            asked = replace(_read(await _body(scope, receive)), principal=principal)
+        except ClientGone:
+            return _Asked(principal=principal, refusal=CallerLeft())
+        except GatewayError as error:
+            return _Asked(principal=principal, refusal=error)
+        try:
+            return replace(asked, bounds=bounds_of_headers(scope))
+        except MalformedRequest as error:
+            return replace(asked, refusal=error)
+
+    async def _call(self, asked: _Asked, scope: Scope) -> Result:
+        call = Call(
+            operation_id=self._operation_of(asked.name),
+            credentials=shown_credentials(scope),
+            arguments=asked.arguments,
+            transport="rest",
+            request_id=request_id_of(scope),
+            bounds=asked.bounds,
+        )
+        return await self._parts.invoke(call, asked.refusal, asked.principal)
+
+    def _admit(self, principal: Principal, scope: Scope) -> None:
+        """Let the body be as large as the largest that this key may send to any tool."""
+        parts = self._parts
+        granted = (
+            size
+            for name, size in parts.body_limits.items()
+            if parts.policy.allows(principal.agent, name)
+        )
+        take_body_of_caller(scope, max((parts.max_body_bytes, *granted)))
+
+    def _operation_of(self, name: str) -> str:
+        """The operation that answers to an MCP name, an operation id or an unambiguous bare name.
+
+        What answers to none is no operation, and refused like every other one.
+        """
+        try:
+            return self._catalogue.find_tool(name).id
+        except UnknownOperation:
+            pass
+        bare = [entry.id for entry in self._catalogue.entries if entry.tool.bare_name == name]
+        # No id holds a colon, so that an unknown name is never an operation.
+        return bare[0] if len(bare) == 1 else name if "." in name else f"tools:{name[:128]}"
+
+
+def _require_post(scope: Scope) -> None:
+    if scope["method"] != "POST":
+        raise MethodNotAllowed(allow=("POST",))
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes:
+    require_json_body(scope)
+    require_accept(scope, "application/json")
+    return await read_body(receive)
+
+
+def _read(body: bytes) -> _Asked:
+    """The call that the body asks for. Raises `MalformedRequest`."""
+    try:
+        decoded: Any = jsontext.decode(body, _LIMITS)
+    except jsontext.NotJson as error:
+        raise MalformedRequest(f"The body is not valid JSON: {error}.") from None
+    is_rpc = isinstance(decoded, dict) and "jsonrpc" in decoded
+    try:
+        if is_rpc:
+            message = msgspec.json.decode(body, type=_Rpc)
+            named, message_id = message.params, message.id
+        else:
+            named = plain = msgspec.json.decode(body, type=_Plain)
+            message_id = plain.id
+    except msgspec.DecodeError:
+        raise MalformedRequest(
+            "The body must be an object with name and arguments, or a JSON-RPC request with them."
+        ) from None
+    return _Asked(id=message_id, is_rpc=is_rpc, name=named.name, arguments=bytes(named.arguments))
+
+
+async def _send_error(send: Send, error: Exception, asked: _Asked, request_id: str) -> None:
+    log_failure(error, request_id)
+    problem = problem_of(error, request_id)
+    code = jsontext.encode(_number(problem) if asked.is_rpc else problem.code)
+    message, data = jsontext.encode(problem.detail), jsontext.encode(problem)
+    body = b'{"code":%b,"message":%b,"data":%b}' % (code, message, data)
+    headers = problem_headers(error)
+    await respond(send, problem.status, _response(asked, b"error", body), headers=headers)
+
+
+def _number(problem: Problem) -> int:
+    if problem.code == "VALIDATION_ERROR":
+        return _MALFORMED if problem.status == 400 else _INVALID
+    return NUMBERS.get(problem.code, _FAILED)
+
+
+def _response(asked: _Asked, member: bytes, value: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"%b":%b}' % (jsontext.encode(asked.id), member, value)

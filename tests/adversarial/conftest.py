@@ -1,0 +1,12 @@
+"""The small gateway of tests/interaction, for attacks on its edge and its transports."""
+
+from tests.interaction.conftest import (
+    admin_key,
+    connection,
+    feed,
+    greeter_key,
+    site,
+    socket_site,
+)
+
+__all__ = ["admin_key", "connection", "feed", "greeter_key", "site", "socket_site"]

@@ -1,0 +1,236 @@
+"""Hosts without a key that take connections, memory and time: others go on as before."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from gateway.auth.authenticate import TTL_SECONDS, Authenticator
+from gateway.auth.keys import Keys
+from gateway.auth.principal import Credentials
+from gateway.clock import SystemClock
+from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.store.base import AgentKey
+from gateway.transports.connection import Connection
+from gateway.transports.connection_limits import ConnectionLimits, shared_by
+from tests.adversarial.wire import HOST, connected
+from tests.clocks import ManualClock
+from tests.interaction.conftest import build_running
+from tests.remembered import MemoryKeys
+
+KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
+ALIVE = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+CALL = (
+    b"POST /v1/example/greet HTTP/1.1\r\n" + HOST + KEY + b"content-type: application/json\r\n"
+    b'content-length: 15\r\n\r\n{"name": "Ada"}'
+)
+WEBHOOK = b"POST /v1/example/greet HTTP/1.1\r\n" + HOST + b"content-length: 4000\r\n\r\n"
+UNREAD = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 100000\r\n\r\n"
+SOCKETS = 900
+ATTACKER = "127.0.0.66"
+
+
+class CountingKeys(MemoryKeys):
+    """Counts what it is asked."""
+
+    questions = 0
+
+    async def find(self, digest: str) -> AgentKey | None:
+        self.questions += 1
+        return await super().find(digest)
+
+
+class PatientConnection(Connection):
+    """Keeps what is half sent for as long as a test may take."""
+
+    limits = ConnectionLimits(head_deadline_seconds=600)
+
+
+@pytest.fixture
+def connection() -> type[Connection]:
+    return PatientConnection
+
+
+@pytest.mark.parametrize("start", [b"G", b"GET / HTTP/1.1\r\nhost: x", WEBHOOK + b"{"])
+@pytest.mark.attack(
+    "900 sockets of one address each send the beginning of a request and no more",
+    required="callers from other addresses connect and are answered; the address keeps no more "
+    "than its part of the connections",
+)
+async def test_sockets_that_send_nothing_lock_nobody_out(socket_site: str, start: bytes) -> None:
+    async with AsyncExitStack() as held:
+        for _ in range(SOCKETS):
+            wire = await held.enter_async_context(connected(socket_site, ATTACKER))
+            wire.writer.write(start)
+        for number in range(2, 22):
+            async with connected(socket_site, f"127.0.0.{number}") as honest:
+                await honest.send(CALL)
+                assert (await honest.answer()).status == 200
+
+
+@pytest.mark.attack(
+    "an address that holds all connections it may have opens another one",
+    required="the oldest of its own that is idle is closed, and nobody else's",
+)
+async def test_the_sockets_of_others_outlive_a_flood(socket_site: str) -> None:
+    async with AsyncExitStack() as held, connected(socket_site, "127.0.0.2") as honest:
+        await honest.send(ALIVE)
+        assert (await honest.answer()).status == 200
+        for _ in range(SOCKETS):
+            wire = await held.enter_async_context(connected(socket_site, ATTACKER))
+            wire.writer.write(b"G")
+        await honest.send(ALIVE)
+        assert (await honest.answer()).status == 200
+
+
+class SmallBudget(Connection):
+    """Has room for the first pieces of fifty bodies of one host."""
+
+    limits = ConnectionLimits(max_stranger_bytes=400_000, max_stranger_bytes_of_one_host=200_000)
+
+
+@asynccontextmanager
+async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str, ServerState]]:
+    """The base URL at which `app` is served, and what its connections share."""
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, http=kind))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", server.server_state
+    server.should_exit = server.force_exit = True
+    await serving
+
+
+@pytest.mark.attack(
+    "200 connections of one address each send a piece of a body that nobody has asked for, and the "
+    "request waits",
+    required="all that is held of them stays within the budget of the address: the others are "
+    "refused with 429, and a caller with a key goes on",
+)
+async def test_bodies_of_strangers_stay_within_their_budget() -> None:
+    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    running = build_running(strangers=Strangers(SystemClock(), limits))
+    async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as held:
+        wires = []
+        for _ in range(200):
+            wire = await held.enter_async_context(connected(url, ATTACKER))
+            await wire.send(UNREAD + b" " * 4000)
+            wires.append(wire)
+        # The first is answered at once, and fifty are held.
+        assert [(await wire.answer()).status for wire in wires[51:]] == [429] * 149
+        assert shared_by(state, SmallBudget.limits).bodies.strangers.taken == 200_000
+        async with connected(url, "127.0.0.2") as honest:
+            await honest.send(CALL)
+            assert (await honest.answer()).status == 200
+
+
+@pytest.mark.attack(
+    "a thousand requests without a key, and a thousand with keys that do not exist",
+    required="the audit holds a bounded number of rows, and the number of those without one; the "
+    "log holds a bounded number of lines",
+)
+async def test_denied_requests_write_a_bounded_number_of_rows_and_lines(
+    site: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with site.http(None) as http:
+        for number in range(1000):
+            await http.post("/v1/example/greet", json={})
+            wrong = {"authorization": f"Bearer wrong-key-{number:06}"}
+            await http.post("/mcp", json={}, headers=wrong)
+    records = await site.records()
+    assert len(records) < 200
+    assert len([line for line in caplog.records if line.name.startswith("gateway")]) < 50
+    assert site.pipeline.audit.denied == 2000
+
+
+@pytest.mark.attack(
+    "keys are guessed, each one a new one, as fast as one address can",
+    required="after a burst the database is not asked any more and the answer is 429, while a key "
+    "that is valid goes on from the same address, and a new one from another",
+)
+async def test_guessing_keys_costs_the_database_a_bounded_number_of_questions() -> None:
+    clock, store = ManualClock(), CountingKeys()
+    limits = StrangerLimits(of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0)
+    authenticator = Authenticator(store, clock, Strangers(clock, limits))
+    keys = Keys(store, clock, {"greeter"}, authenticator.forget)
+    here, elsewhere = ip_address("192.0.2.1"), ip_address("192.0.2.2")
+    known = (await keys.create("greeter", "known")).key
+    await authenticator.identify(Credentials(bearer=known, peer=here))
+    outcomes, asked = [], store.questions
+    for number in range(500):
+        try:
+            await authenticator.identify(Credentials(bearer=f"guess-{number:012}", peer=here))
+        except GatewayError as error:
+            outcomes.append(type(error))
+    assert outcomes == [Unauthenticated] * 20 + [LimitExceeded] * 480
+    assert store.questions - asked == 20
+    clock.seconds += TTL_SECONDS
+    assert await authenticator.identify(Credentials(bearer=known, peer=here))
+    fresh = (await keys._add("a-fresh-key-0123456789", "greeter", "fresh")).key
+    assert await authenticator.identify(Credentials(bearer=fresh, peer=elsewhere))
+
+
+@pytest.mark.attack(
+    "pages, paths that do not exist and malformed requests are asked for without end",
+    required="after a burst each answer comes late or is 429 with Retry-After; a caller with a key "
+    "from the same address goes on",
+)
+@pytest.mark.parametrize("path", ["/docs", "/nothing", "/mcpx", "/v1/x%2fy", "/operator/nothing"])
+async def test_what_needs_no_key_is_limited_too(path: str) -> None:
+    clock = ManualClock()
+    limits = StrangerLimits(of_one_host=Rate(1, 5), in_all=Rate(1, 100), delay_seconds=0.01)
+    running = build_running(strangers=Strangers(clock, limits))
+    async with running.http(None) as http:
+        statuses = [(await http.get(path)).status_code for _ in range(5)]
+        assert 429 not in statuses
+        refused = await http.get("/docs")
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"] == "1"
+    assert refused.json()["code"] == "RATE_LIMIT_ERROR"
+    async with running.http() as http:
+        assert (await http.post("/v1/example/greet", json={"name": "Ada"})).status_code == 200
+
+
+@pytest.mark.attack(
+    "a stranger and a caller without the grant ask by OPTIONS and by wrong methods which tools "
+    "there are and which of them only read",
+    required="tools that are not granted answer as tools that do not exist, by every method",
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST"])
+@pytest.mark.parametrize("key", [None, "gw_greeter-0123456789"])
+async def test_methods_tell_nothing_of_tools_without_a_grant(
+    site: Any, method: str, key: str | None
+) -> None:
+    async with site.http(key) as http:
+        there = await http.request(method, "/v1/example/crash")
+        nowhere = await http.request(method, "/v1/example/nothing")
+    hidden = {"x-request-id"}
+    assert there.status_code == nowhere.status_code
+    assert {k: v for k, v in there.headers.items() if k not in hidden} == {
+        k: v for k, v in nowhere.headers.items() if k not in hidden
+    }
+
+
+@pytest.mark.attack(
+    "a stranger reads the documents, the pages and the answers to errors for the names of tools, "
+    "providers and events",
+    required="none of them names one; with a key, the documents name what the key may call",
+)
+async def test_no_page_names_a_tool_to_a_stranger(site: Any) -> None:
+    pages = ("/", "/docs", "/openapi.json", "/asyncapi.json", "/nothing", "/v1/nothing", "/mcp")
+    async with site.http(None) as http:
+        texts = {page: (await http.get(page)).text for page in pages}
+    hidden = ("example", "greet", "misbehave", "desk", "gateway.x.v1")
+    assert [(page, name) for page, text in texts.items() for name in hidden if name in text] == []
+    async with site.http() as http:
+        whole = (await http.get("/openapi.json")).text
+        events = (await http.get("/asyncapi.json")).text
+    assert "misbehave" in whole
+    assert "gateway.x.v1" in events

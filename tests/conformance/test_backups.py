@@ -1,0 +1,158 @@
+"""Copies of a database of each engine, and what a restore does with a place that is taken."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from gateway.backup import sealing
+from gateway.backup.archive import Manifest
+from gateway.backup.places import DatabasePlace, State
+from gateway.backup.restoring import restore_backup
+from gateway.backup.taking import take_backup
+from gateway.errors import StoreError
+from gateway.store.engine import open_store
+from gateway.store.engines import engines_at
+from gateway.store.migrations.upgrade import upgrade
+from gateway.store.records import NewEvent
+from gateway.store.server_copies import store_tables
+from tests.postgres import create_database, drop_database, run, server_url
+
+PASSPHRASE = "a long passphrase of the tests"
+PACKAGE = "generated"
+KEY = "insert into agent_keys values ('key_1', 'a', '', repeat('0', 64), 1, null)"
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key derivation that costs nothing."""
+    monkeypatch.setattr(sealing, "_COST", 2)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Of a database, and of one that is not there or empty."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/old/gateway.db", f"sqlite:///{tmp_path}/new/gateway.db"
+        return
+    made = [asyncio.run(create_database(server_url())) for _ in range(2)]
+    yield made[0], made[1]
+    for url in made:
+        asyncio.run(drop_database(server_url(), url))
+
+
+def state_at(url: str, data: Path) -> State:
+    is_file = url.startswith("sqlite")
+    place = DatabasePlace(
+        name="gateway",
+        path=Path(url.removeprefix("sqlite:///")) if is_file else None,
+        url="" if is_file else url,
+        tables=store_tables(PACKAGE),
+    )
+    return State(data=data, databases=(place,), package=PACKAGE, configured={})
+
+
+async def taken(url: str, folder: Path) -> Manifest:
+    (folder / "old").mkdir(exist_ok=True)
+    file = folder / "backup.gwb"
+    return await take_backup(state_at(url, folder / "old"), file, PASSPHRASE, "1", lambda _: None)
+
+
+async def restored(url: str, folder: Path) -> None:
+    state = state_at(url, folder / "new")
+    await restore_backup(folder / "backup.gwb", state, PASSPHRASE, lambda _: None)
+
+
+def event(name: str) -> NewEvent:
+    return NewEvent(
+        id=name, type="gateway.tests.done.v1", subject=name, source="/tests", data={"n": [1, None]}
+    )
+
+
+async def published(url: str, *names: str) -> list[tuple[int, str]]:
+    """Publish events under these names; then all there are, with their positions."""
+    store = await open_store(url, PACKAGE)
+    try:
+        await store.events.append([event(name) for name in names])
+        await store.events.sequence(100)
+        return [(each.position, each.id) for each in await store.events.after(0, 100)]
+    finally:
+        await store.close()
+
+
+async def test_numbers_go_on_where_they_were(urls: tuple[str, str], tmp_path: Path) -> None:
+    old, new = urls
+    before = await published(old, "one", "two", "\\. tab\there, line\nthere and \u00e9\U0001f600")
+    await taken(old, tmp_path)
+    await restored(new, tmp_path)
+    after = await published(new, "four")
+    assert after[:-1] == before
+    assert after[-1] == (before[-1][0] + 1, "four")
+
+
+async def test_a_restore_replaces_nothing(urls: tuple[str, str], tmp_path: Path) -> None:
+    old, new = urls
+    await published(old, "one")
+    await taken(old, tmp_path)
+    await restored(new, tmp_path)
+    kept = await published(new, "of its own")
+    with pytest.raises(StoreError, match="empty"):
+        await restored(new, tmp_path)
+    assert await published(new) == kept
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_a_server_that_holds_one_such_table_is_left_as_it_was(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    old, new = urls
+    await published(old, "one")
+    await taken(old, tmp_path)
+    await run(new, "create table entity_quotes (id text)")
+    with pytest.raises(StoreError, match="is not empty: it has the table entity_quotes"):
+        await restored(new, tmp_path)
+    assert await tables_of(new) == ["entity_quotes"]
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_tables_of_other_programs_are_left_out(urls: tuple[str, str], tmp_path: Path) -> None:
+    old, new = urls
+    await published(old, "one")
+    await run(old, "create table theirs (secret text); insert into theirs values ('x')")
+    manifest = await taken(old, tmp_path)
+    assert "theirs" not in manifest.databases["gateway"].columns
+    await restored(new, tmp_path)
+    assert "theirs" not in await tables_of(new)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_a_backup_of_older_tables_is_restored_and_then_migrated(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    old, new = urls
+    engines = engines_at(old)
+    async with engines.writer.begin() as connection:
+        await connection.run_sync(upgrade, "the database", "0001")
+    await engines.dispose()
+    await run(old, KEY)
+    manifest = await taken(old, tmp_path)
+    assert manifest.databases["gateway"].revisions == {"alembic_version": "0001"}
+    await restored(new, tmp_path)
+    store = await open_store(new, PACKAGE)
+    assert [key.id for key in await store.keys.list()] == ["key_1"]
+    await store.close()
+
+
+async def tables_of(url: str) -> list[str]:
+    connection = await asyncpg.connect(url)
+    try:
+        found = await connection.fetch("select tablename from pg_tables where schemaname='public'")
+    finally:
+        await connection.close()
+    return sorted(row["tablename"] for row in found)

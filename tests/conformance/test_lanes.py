@@ -1,0 +1,121 @@
+"""Lanes after a crash, and endpoints with very many deliveries, on every engine."""
+
+from uuid import uuid4
+
+from gateway.store.ending import BATCH
+from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
+from tests.clocks import NOW
+from tests.work import claim, job, message, put
+
+
+def endpoint(name: str) -> Endpoint:
+    return Endpoint(
+        id=name,
+        url="https://example.com/",
+        description="",
+        event_types=(),
+        secret=b"s",
+        previous_secret=None,
+        previous_until=None,
+        state="active",
+        disabled_because=None,
+        failing_since=None,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+async def waiting(store, name: str, count: int) -> None:
+    """That many deliveries wait for an endpoint."""
+    await store.endpoints.add(endpoint(name))
+    kind = "gateway.quote.received.v1"
+    await store.events.append(
+        [
+            NewEvent(id=str(uuid4()), type=kind, subject="s", source="x", data={})
+            for _ in range(count)
+        ]
+    )
+    while await store.events.sequence(1000):
+        pass
+    assert (await store.queue.depths())["delivery", "pending"] == count
+
+
+class Longest:
+    """The most rows that one transaction says it has changed."""
+
+    def __init__(self, store) -> None:
+        self.rows = 0
+        self._write = store.database.write
+        store.database.write = self._noted
+
+    async def _noted(self, work):
+        answer = await self._write(work)
+        self.rows = max(self.rows, answer if isinstance(answer, int) else 0)
+        return answer
+
+
+async def test_what_a_dead_worker_holds_keeps_a_lane_for_half_a_lease_at_most(
+    timed_store, clock
+) -> None:
+    store = timed_store
+    await put(store, *map(message, range(4)))
+
+    async def _claim(worker: str) -> int:
+        return len(await store.queue.claim(worker, ["webhook"], 5, 30, lane_limit=2))
+
+    assert await _claim("dead") == 2
+    clock.advance(14)
+    assert await _claim("alive") == 0
+    clock.advance(2)
+    assert await _claim("alive") == 2
+
+
+async def test_disabling_an_endpoint_ends_all_that_waits_in_short_transactions(store) -> None:
+    count = 3 * BATCH + 7
+    await waiting(store, "a", count)
+    longest = Longest(store)
+
+    assert await store.endpoints.change("a", {"state": "disabled"}) is True
+
+    assert await store.queue.depths() == {("delivery", "cancelled"): count}
+    assert 0 < longest.rows <= BATCH
+
+
+async def test_an_endpoint_that_is_gone_makes_dead_letters_in_short_transactions(store) -> None:
+    count = 2 * BATCH + 7
+    await waiting(store, "a", count)
+    [claimed] = await claim(store, kind="delivery")
+    longest = Longest(store)
+    gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")
+
+    await store.queue.fail(claimed, Failure(error="gone"), None, Changes(delivery=gone))
+
+    assert await store.queue.depths() == {("delivery", "dead_letter"): count}
+    assert longest.rows <= BATCH
+    assert (await job(store, claimed.job.id)).error == "gone"
+
+
+async def test_what_is_published_after_an_endpoint_is_enabled_again_is_delivered(store) -> None:
+    await waiting(store, "a", 3)
+    await store.endpoints.change("a", {"state": "disabled"})
+    await store.endpoints.change("a", {"state": "active"})
+    kind = "gateway.quote.received.v1"
+    await store.events.append([NewEvent(id="later", type=kind, subject="s", source="x", data={})])
+    await store.events.sequence(10)
+
+    assert await store.queue.depths() == {("delivery", "cancelled"): 3, ("delivery", "pending"): 1}
+
+
+async def test_events_for_many_endpoints_are_published_in_short_transactions(store) -> None:
+    for number in range(50):
+        await store.endpoints.add(endpoint(f"e{number}"))
+    kind = "gateway.quote.received.v1"
+    await store.events.append(
+        [NewEvent(id=str(n), type=kind, subject="s", source="x", data={}) for n in range(100)]
+    )
+
+    placed = [await store.events.sequence(500) for _ in range(4)]
+
+    assert placed == [40, 40, 20, 0]
+    assert (await store.queue.depths())["delivery", "pending"] == 5000
+    assert await store.events.forget(-1, 500) == 0, "none may go before it is delivered"

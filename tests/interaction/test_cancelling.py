@@ -1,0 +1,195 @@
+"""A client cancels its own call, at every face of MCP, and the audit says so."""
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from gateway.transports.bridge import RemoteGateway, build_bridge
+from tests.eventually import eventually
+
+MODERN = "2026-07-28"
+HANDSHAKES = ["2025-11-25", "2025-06-18", "2025-03-26", None]
+BOTH = {
+    "accept": "application/json, text/event-stream",
+    "content-type": "application/json",
+}
+ERAS = pytest.mark.parametrize("mode", [MODERN, "legacy"])
+
+
+def initialize(version: str | None) -> dict[str, Any]:
+    """The first message of a conversation."""
+    params = {
+        "protocolVersion": version or "2025-03-26",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    return {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+
+
+def wait(message_id: int | str, **more: Any) -> dict[str, Any]:
+    """A call of the tool that waits until it is released or cancelled."""
+    params = {"name": "example_wait", "arguments": {"name": "Ada"}, **more}
+    return {"jsonrpc": "2.0", "id": message_id, "method": "tools/call", "params": params}
+
+
+def cancelled(message_id: Any) -> dict[str, Any]:
+    """The notification that nobody waits for this message any more."""
+    params = {"requestId": message_id, "reason": "changed my mind"}
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+
+
+def headers(version: str | None, session: str | None = None) -> dict[str, str]:
+    """What a client of this revision sends with each message."""
+    fields = dict(BOTH)
+    if version is not None:
+        fields["mcp-protocol-version"] = version
+    if session is not None:
+        fields["mcp-session-id"] = session
+    return fields
+
+
+async def session_of(http: Any, version: str | None) -> str:
+    """The session that the gateway names for a new conversation."""
+    answer = await http.post("/mcp", headers=BOTH, json=initialize(version))
+    assert answer.status_code == 200
+    session: str = answer.headers["mcp-session-id"]
+    return session
+
+
+def message_of(answer: Any) -> dict[str, Any]:
+    """The one message of an answer, which is JSON or an event stream."""
+    if answer.headers["content-type"].startswith("application/json"):
+        return dict(answer.json())
+    (data,) = [line[6:] for line in answer.text.splitlines() if line.startswith("data: ")]
+    return dict(json.loads(data))
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+@pytest.mark.parametrize("message_id", [1, "one"])
+@pytest.mark.parametrize(
+    "more", [{}, {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}], ids=["fast", "sdk"]
+)
+async def test_a_notification_cancels_the_call_over_http(
+    site: Any, version: str | None, message_id: int | str, more: dict[str, Any]
+) -> None:
+    async with site.http() as http:
+        named = headers(version, await session_of(http, version))
+        call = asyncio.create_task(http.post("/mcp", headers=named, json=wait(message_id, **more)))
+        await site.handlers.entered.wait()
+        accepted = await http.post("/mcp", headers=named, json=cancelled(message_id))
+        answer = await asyncio.wait_for(call, 5)
+    assert (accepted.status_code, accepted.content) == (202, b"")
+    assert answer.status_code == 200
+    message = message_of(answer)
+    assert message["id"] == message_id
+    assert message["error"] == {"code": -32800, "message": "Request cancelled"}
+    assert site.handlers.cancelled is True
+    (record,) = await site.records()
+    assert (record.operation, record.outcome, record.status) == ("example.wait", "CANCELLED", 499)
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+async def test_a_notification_for_a_call_that_has_ended_changes_nothing(
+    site: Any, version: str | None
+) -> None:
+    site.handlers.release.set()
+    async with site.http() as http:
+        named = headers(version, await session_of(http, version))
+        answer = await http.post("/mcp", headers=named, json=wait(1))
+        late = await http.post("/mcp", headers=named, json=cancelled(1))
+        again = await http.post("/mcp", headers=named, json=wait(1))
+    assert late.status_code == 202
+    assert message_of(answer)["result"]["structuredContent"] == {"greeting": "at last"}
+    assert message_of(again)["result"]["structuredContent"] == {"greeting": "at last"}
+    assert [record.outcome for record in await site.records()] == ["ok", "ok"]
+
+
+@ERAS
+async def test_the_sdks_client_cancels_over_http(site: Any, socket_site: str, mode: str) -> None:
+    """By a notification in the handshake revisions, by closing the stream from 2026-07-28 on."""
+    async with site.mcp(mode=mode, url=socket_site) as client:
+        await cancel_a_wait(client, site)
+        assert len((await client.list_tools()).tools) == 6
+    assert [record.outcome for record in await site.records()] == ["CANCELLED"]
+
+
+@ERAS
+async def test_the_sdks_client_cancels_through_the_bridge(
+    site: Any, socket_site: str, admin_key: str, mode: str
+) -> None:
+    async with (
+        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
+        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
+    ):
+        await cancel_a_wait(client, site)
+        assert len((await client.list_tools()).tools) == 6
+    assert [record.outcome for record in await site.records()] == ["CANCELLED"]
+
+
+async def cancel_a_wait(client: Client, site: Any) -> None:
+    """Call the tool that waits, leave it once it runs, and see that it was cancelled."""
+    async with anyio.create_task_group() as calls:
+        calls.start_soon(client.call_tool, "example_wait", {"name": "Ada"})
+        await site.handlers.entered.wait()
+        calls.cancel_scope.cancel()
+    await eventually(lambda: outcome_of(site))
+    assert site.handlers.cancelled is True
+
+
+async def outcome_of(site: Any) -> str | None:
+    """How the last call ended, None while it runs."""
+    records = await site.records()
+    return records[-1].outcome if records else None
+
+
+async def test_a_posted_notification_does_nothing_where_closing_the_stream_cancels(
+    site: Any,
+) -> None:
+    """From 2026-07-28 on the protocol has no such notification over HTTP."""
+    envelope = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    named = headers(MODERN, "session") | {"mcp-method": "tools/call", "mcp-name": "example_wait"}
+    async with site.http() as http:
+        call = asyncio.create_task(http.post("/mcp", headers=named, json=wait(1, _meta=envelope)))
+        await site.handlers.entered.wait()
+        for version in (MODERN, "2025-11-25"):
+            accepted = await http.post(
+                "/mcp", headers=headers(version, "session"), json=cancelled(1)
+            )
+            assert accepted.status_code == 202
+        site.handlers.release.set()
+        answer = await asyncio.wait_for(call, 5)
+    assert "mcp-session-id" not in answer.headers
+    assert answer.json()["result"]["structuredContent"] == {"greeting": "at last"}
+    assert site.handlers.cancelled is False
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+async def test_a_client_that_leaves_without_a_word_has_not_cancelled(
+    site: Any, socket_site: str, version: str | None
+) -> None:
+    async with site.http() as http:
+        named = headers(version, await session_of(http, version))
+    body = json.dumps(wait(1)).encode()
+    fields = named | {
+        "host": "gateway.test",
+        "authorization": http.headers["authorization"],
+        "content-length": str(len(body)),
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    _, writer = await asyncio.open_connection("127.0.0.1", int(socket_site.rpartition(":")[2]))
+    writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+    await site.handlers.entered.wait()
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    site.handlers.release.set()
+    assert await eventually(lambda: outcome_of(site)) == "ok"
+    assert site.handlers.cancelled is False

@@ -1,0 +1,97 @@
+"""A line in the log for each recorded call."""
+
+import io
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gateway.audit import AuditLog
+from gateway.audit.lines import LOGGER, log_calls
+from gateway.observability.logs import configure_logs
+from gateway.store.base import AuditRecord
+from gateway.transports.operator_requests import OperatorRequest
+from gateway.transports.problems import classify
+from tests.clocks import ManualClock
+from tests.remembered import MemoryAudit
+
+NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def restored():
+    """Logging belongs to the whole process: put it back as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    logging.captureWarnings(capture=False)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def record(**changes: Any) -> AuditRecord:
+    known = {
+        "id": "019a8f3e-6c1d-7e44-9d0b-2f6f5a0c1b7e",
+        "at": NOW,
+        "request_id": "request-1",
+        "transport": "rest",
+        "operation": "avinode.search_airports",
+        "subject": "key_1",
+        "agent": "flight_search",
+        "outcome": "ok",
+        "stage": None,
+        "status": 200,
+        "backend": "mock",
+        "duration_ms": 1.25,
+        "arguments": {"query": "canary"},
+    }
+    return AuditRecord(**{**known, **changes})
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_a_line_says_who_what_and_how_long_and_never_the_arguments(restored, form) -> None:
+    stream = io.StringIO()
+    configure_logs(form=form, stream=stream)
+
+    log_calls([record(), record(outcome="TIMEOUT_ERROR", status=504)])
+
+    first, second = stream.getvalue().splitlines()
+    for word in ("call", "request-1", "avinode.search_airports", "flight_search", "1.25"):
+        assert word in first
+    assert "TIMEOUT_ERROR" in second
+    assert "canary" not in stream.getvalue()
+
+
+def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> None:
+    stream = io.StringIO()
+    configure_logs(form="json", secrets=["avinode.search"], stream=stream)
+
+    log_calls([record()])
+
+    line = json.loads(stream.getvalue())
+    assert (line["event"], line["level"], line["logger"]) == ("call", "info", LOGGER)
+    assert line["timestamp"].endswith("Z")
+    assert line["audit_id"] == record().id
+    assert line["operation"] == "***_airports"
+
+
+def test_nothing_is_written_above_the_level_or_of_what_is_pending(restored) -> None:
+    stream = io.StringIO()
+    configure_logs(form="json", level="warning", stream=stream)
+    log_calls([record()])
+    configure_logs(form="json", stream=stream)
+    log_calls([record(outcome="PENDING")])
+
+    assert stream.getvalue() == ""
+
+
+async def test_a_line_follows_the_record_into_the_store() -> None:
+    store, seen = MemoryAudit(), []
+    audit = AuditLog(store, ManualClock(NOW), classify, on_stored=seen.extend)
+    async with audit.open(OperatorRequest(request_id="r", operation_id="operator.jobs.list")):
+        pass
+    await audit.close()
+
+    assert seen == await store.latest(9)

@@ -1,0 +1,208 @@
+"""Taking a backup and restoring it, on SQLite and inside one process."""
+
+import asyncio
+import base64
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.backup import sealing, taking
+from gateway.backup.archive import Manifest
+from gateway.backup.reading import verified
+from gateway.backup.restoring import restore_backup
+from gateway.backup.taking import take_backup
+from gateway.errors import StoreError
+from gateway.store.copies import copy_database
+from gateway.store.sqlite_library import sqlite3
+from tests.unit.backup.state import KEY, PASSPHRASE, made_state, put_gateway
+
+MANY = 12_000
+TABLES = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE a (n INTEGER, filler BLOB);
+CREATE TABLE b (n INTEGER);
+"""
+
+
+@pytest.fixture
+def state(tmp_path):
+    made = made_state(tmp_path / "old")
+    asyncio.run(put_gateway(made))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch):
+    """A key derivation that costs nothing."""
+    monkeypatch.setattr(sealing, "_COST", 2)
+
+
+def take(state, file: Path, report=lambda _: None) -> Manifest:
+    return asyncio.run(take_backup(state, file, PASSPHRASE, "1.0", report))
+
+
+def restore(file: Path, state) -> Manifest:
+    return asyncio.run(restore_backup(file, state, PASSPHRASE, lambda _: None))
+
+
+def test_what_is_there_comes_back_and_nothing_else(state, tmp_path):
+    (state.data / "mock").mkdir()
+    (state.data / "mock" / "avinode.json").write_text("{}", "utf-8")
+    (state.data / "gateway.lock").write_text("1", "utf-8")
+    (state.data / ".backup-left").write_text("x", "utf-8")
+    first = take(state, state.data / "first.gwb")
+    second = take(state, state.data / "second.gwb")
+    assert first.entries == second.entries, "a backup does not hold the one before it"
+    new = made_state(tmp_path / "new")
+    assert restore(state.data / "second.gwb", new) == second
+    found = {each.relative_to(new.data).as_posix() for each in new.data.rglob("*")}
+    assert found == {"bootstrap-key", "gateway.db", "mock", "mock/avinode.json"}
+    assert (new.data / "bootstrap-key").read_text("utf-8") == f"{KEY}\n"
+    modes = {each.stat().st_mode & 0o077 for each in [new.data, *new.data.rglob("*")]}
+    assert modes == {0}
+
+
+def test_with_the_true_cost_of_a_passphrase(state, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    assert sealing._COST == 2**17
+    take(state, tmp_path / "b.gwb")
+    assert verified(tmp_path / "b.gwb", PASSPHRASE, lambda _: None).version == "1.0"
+
+
+def test_each_backup_has_a_key_of_its_own(state, tmp_path):
+    for name in ("a", "b"):
+        take(state, tmp_path / name)
+    heads = {(tmp_path / name).read_bytes()[: len(sealing.MAGIC) + 16] for name in ("a", "b")}
+    assert len(heads) == 2
+
+
+@pytest.mark.parametrize("size", [0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 200_000])
+def test_a_stream_of_any_length_comes_back(tmp_path, size):
+    path = tmp_path / "sealed"
+    content = bytes(number % 251 for number in range(size))
+    with path.open("wb") as file:
+        sealed = sealing.Sealed(file, PASSPHRASE)
+        for start in range(0, size, 1000):
+            sealed.write(content[start : start + 1000])
+        sealed.finish()
+    with path.open("rb") as file:
+        opened = sealing.Unsealed(file, PASSPHRASE, "it")
+        assert opened.readall() == content
+
+
+def test_a_backup_that_fails_leaves_nothing(state, tmp_path, monkeypatch):
+    def _fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(taking.ArchiveWriter, "finish", _fail)
+    with pytest.raises(StoreError, match="No space left on device"):
+        take(state, tmp_path / "b.gwb")
+    assert [each.name for each in tmp_path.iterdir()] == ["old"]
+    assert sorted(each.name for each in state.data.iterdir()) == ["bootstrap-key", "gateway.db"]
+
+
+def test_until_it_is_whole_there_is_no_file_of_that_name(state, tmp_path):
+    seen = []
+    take(state, tmp_path / "b.gwb", lambda _: seen.append((tmp_path / "b.gwb").exists()))
+    assert seen
+    assert not any(seen)
+
+
+def test_a_file_that_is_there_is_not_replaced(state, tmp_path):
+    (tmp_path / "b.gwb").write_text("mine", "utf-8")
+    with pytest.raises(StoreError, match="is there already"):
+        take(state, tmp_path / "b.gwb")
+    assert (tmp_path / "b.gwb").read_text("utf-8") == "mine"
+
+
+def test_a_folder_without_a_gateway_is_no_backup(tmp_path):
+    with pytest.raises(StoreError, match="name the data folder of a gateway"):
+        take(made_state(tmp_path / "empty"), tmp_path / "b.gwb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_that_is_configured_is_in_it_and_stays_out_of_the_folder_that_has_it(tmp_path):
+    key = base64.b64encode(b"k" * 32).decode()
+    old = made_state(tmp_path / "old", **{"secrets-key": f"{key}\n"})
+    asyncio.run(put_gateway(old))
+    take(old, tmp_path / "b.gwb")
+    new, configured = made_state(tmp_path / "new"), made_state(tmp_path / "other", **old.configured)
+    restore(tmp_path / "b.gwb", new)
+    assert (new.data / "secrets-key").read_text("utf-8") == f"{key}\n"
+    restore(tmp_path / "b.gwb", configured)
+    assert not (configured.data / "secrets-key").exists()
+
+
+@pytest.mark.parametrize("name", ["gateway.db", "gateway.db-wal", "other"])
+def test_a_folder_that_is_not_empty_is_left_alone(state, tmp_path, name):
+    take(state, tmp_path / "b.gwb")
+    new = made_state(tmp_path / "new")
+    new.data.mkdir()
+    (new.data / name).write_text("mine", "utf-8")
+    with pytest.raises(StoreError, match="empty"):
+        restore(tmp_path / "b.gwb", new)
+    assert [each.read_text("utf-8") for each in new.data.iterdir()] == ["mine"]
+
+
+def test_another_database_of_sqlite_in_the_folder_is_copied_by_its_own_means(state, tmp_path):
+    with closing(sqlite3.connect(state.data / "mock.state")) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("CREATE TABLE t (n)")
+        other.execute("INSERT INTO t VALUES (1)")
+        other.commit()
+        manifest = take(state, tmp_path / "b.gwb")
+    assert "files/mock.state-wal" not in manifest.entries
+    new = made_state(tmp_path / "new")
+    restore(tmp_path / "b.gwb", new)
+    with closing(sqlite3.connect(new.data / "mock.state")) as other:
+        assert other.execute("SELECT n FROM t").fetchall() == [(1,)]
+
+
+@contextmanager
+def being_written_to(path: Path) -> Iterator[list[int]]:
+    """A large database that gets one number after the other, in two tables at once."""
+    with closing(sqlite3.connect(path)) as setup:
+        setup.executescript(TABLES)
+        setup.executemany("INSERT INTO a VALUES (?, zeroblob(4000))", zip(range(MANY), strict=True))
+        setup.executemany("INSERT INTO b VALUES (?)", zip(range(MANY), strict=True))
+        setup.commit()
+    is_over = threading.Event()
+    written: list[int] = []
+
+    def write() -> None:
+        with closing(sqlite3.connect(path, timeout=30)) as writer:
+            while not is_over.is_set():
+                number = MANY + len(written)
+                with writer:
+                    writer.execute("INSERT INTO a VALUES (?, x'00')", (number,))
+                    writer.execute("INSERT INTO b VALUES (?)", (number,))
+                written.append(number)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield written
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_a_copy_is_one_moment_however_much_is_written_meanwhile(tmp_path):
+    with being_written_to(tmp_path / "source.db") as written:
+        while len(written) < 10:
+            time.sleep(0.001)
+        before, counts = len(written), []
+        copy_database(
+            tmp_path / "source.db",
+            tmp_path / "copy.db",
+            lambda *_: counts.append(len(written)),
+        )
+    assert counts[-1] > counts[0], "it was written to between two steps"
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        first = [row[0] for row in copy.execute("SELECT n FROM a ORDER BY n")]
+        assert first == [row[0] for row in copy.execute("SELECT n FROM b ORDER BY n")]
+    assert len(first) >= MANY + before

@@ -1,0 +1,48 @@
+"""A table shows an entity as it is, and no message writes what agents own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gateway.codegen.lint import lint
+from gateway.codegen.sources.tree import read_tree
+
+SCHEMAS = Path(__file__).parents[4] / "schemas"
+QUOTES = "upstreams/supabase/tables/quotes.json"
+WEBHOOK = "webhooks/avinode/webhook.yaml"
+EDITS = {
+    "of no entity": (QUOTES, '"entity": "quotes"', '"entity": "quote"', "upstream/table-shape"),
+    "of no column": (QUOTES, '"avinode_rfp_id"', '"avinode_rfq_id"', "upstream/table-shape"),
+    "of another type": (QUOTES, '"price_usd"', '"notes"', "upstream/table-shape"),
+    "of a column that may be empty": (
+        QUOTES,
+        '"quote_id": "avinode_quote_id"',
+        '"quote_id": "aircraft_id"',
+        "upstream/table-shape",
+    ),
+    "of agents, set by a message": (
+        WEBHOOK,
+        "notes: {value: $request.body#/notes, omitIfAbsent: true}",
+        "iso_request_id: {value: $request.body#/notes, omitIfAbsent: true}",
+        "binding/unknown-member",
+    ),
+    "that is computed, set by a message": (
+        WEBHOOK,
+        "notes: {value: $request.body#/notes, omitIfAbsent: true}",
+        "price_usd: {value: $request.body#/price/total, omitIfAbsent: true}",
+        "binding/unknown-member",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_a_column(tmp_path, case) -> None:
+    file, old, new, rule = EDITS[case]
+    schemas = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, schemas)
+    text = (schemas / file).read_text("utf-8")
+    assert old in text
+    (schemas / file).write_text(text.replace(old, new, 1), "utf-8")
+    found = {(finding.rule, finding.path) for finding in lint(read_tree(schemas))}
+    assert (rule, file) in found
