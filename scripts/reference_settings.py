@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import (
     BasicCredentials,
@@ -70,7 +71,7 @@ it, or every message comes from the proxy.
 
 def render_settings() -> str:
     """Every setting of the gateway, of each upstream, and of each source of webhooks."""
-    catalogue = open_catalogue("generated")
+    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
     upstreams = sorted(catalogue.upstreams.values(), key=lambda each: each.name)
     sources = sorted(catalogue.sources, key=lambda each: each.provider)
     return "".join(

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows import shape_of
 from gateway.store.entity_merge import Row, merged, new_row
@@ -24,7 +25,7 @@ LATER: Final = START + timedelta(days=2)
 OPERATOR: Final = {"id": "OP-1", "name": "Bluewing", "rating": 4.5, "safety_rating": "ARGUS Gold"}
 AIRCRAFT: Final = {"type": "Citation X", "id": "AC-1"}
 
-_CATALOGUE: Final = open_catalogue("generated")
+_CATALOGUE: Final = open_catalogue("generated", HANDLER_PACKAGES)
 _CONTRACT: Final = _CATALOGUE.webhooks["avinode"]
 _WORK: Final = SourceWork(_CONTRACT.source, _CONTRACT.gates, {"link_domain": "avinode.com"})
 EFFECTS: Final = Effects(

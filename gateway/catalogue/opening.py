@@ -11,14 +11,13 @@ from gateway.catalogue.events import open_entities, open_events, open_webhooks
 from gateway.catalogue.handlers import check_named_code
 from gateway.catalogue.index import Catalogue, Entry, Happenings, ToolListing
 from gateway.catalogue.reading import folder_of, reading, table
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Upstream
 
 
-def open_catalogue(package: str, handler_packages: Sequence[str] = HANDLER_PACKAGES) -> Catalogue:
+def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
     """Read the generated package `package`, all but its routes.
 
     Contracts may name Python code of `handler_packages` alone. Raises `ContractError`, which names

@@ -1,10 +1,11 @@
 """The state that a gateway's settings name, for the commands that copy it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from gateway.backup.places import DatabasePlace, State
 from gateway.catalogue import open_catalogue
-from gateway.contract.rows import Shape, shape_of
+from gateway.contract.rows import Shape
+from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE as SECRETS_KEY_FILE
 from gateway.settings import Settings
@@ -19,7 +20,7 @@ def state_of(settings: Settings) -> State:
         data=settings.data,
         databases=(
             _place("gateway", settings.database, store_tables(settings.package)),
-            _place("workspace", settings.workspace, workspace_tables(_shapes(settings.package))),
+            _place("workspace", settings.workspace, workspace_tables(_shapes(settings))),
         ),
         package=settings.package,
         configured=_configured(settings),
@@ -44,10 +45,14 @@ def _place(name: str, url: str, tables: ServerTables) -> DatabasePlace:
     return DatabasePlace(name=name, path=sqlite_path(url), tables=tables)
 
 
-def _shapes(package: str) -> Iterable[Shape]:
-    for upstream in open_catalogue(package).upstreams.values():
+def _shapes(settings: Settings) -> Iterator[Shape]:
+    """Of the tables that the workspace database holds: those that show entities have their rows in
+    the gateway's own."""
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    for upstream in catalogue.upstreams.values():
         if upstream.has_workspace:
-            yield from (shape_of(name, schema) for name, schema in upstream.tables.items())
+            shapes = shapes_of(upstream.tables, catalogue.entities).values()
+            yield from (shape for shape in shapes if shape.entity is None)
 
 
 def _configured(settings: Settings) -> dict[str, str]:

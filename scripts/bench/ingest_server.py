@@ -24,6 +24,7 @@ from litestar import Litestar, Request, Response, post
 from gateway.assembly.ingest import open_arrivals
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import SourceRate
 from gateway.store.engine import open_store
 from gateway.transports.connection import Connection
@@ -50,7 +51,7 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
     store = await open_store(url, "generated", clock)
     stack.push_async_callback(store.close)
     arrivals = open_arrivals(store.inbox, lambda: None, stack)
-    contract = open_catalogue("generated").webhooks[SOURCE]
+    contract = open_catalogue("generated", HANDLER_PACKAGES).webhooks[SOURCE]
     source = OpenSource(
         msgspec.structs.replace(contract.source, rate=_UNLIMITED),
         contract.gates,

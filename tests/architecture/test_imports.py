@@ -3,7 +3,10 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import pytest
 
 
 def local_imports(sources):
@@ -33,6 +36,22 @@ def test_imports_keep_the_contracts_of_import_linter(root):
         [lint_imports, "--no-cache"], cwd=root, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("contract", "admitted"),
+    [
+        ("generator", {"codegen", "contract", "errors"}),
+        ("generated", {"contract", "errors", "handlers", "ids"}),
+    ],
+)
+def test_a_new_room_is_closed_to_the_generator_and_its_output(root, contract, admitted):
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    declared = {each["id"]: each for each in project["tool"]["importlinter"]["contracts"]}
+    layers = declared["rooms"]["layers"]
+    rooms = {room.strip() for layer in layers for room in layer.split("|")} - {"__main__"}
+    closed = set(declared[contract]["forbidden_modules"]) - {"generated"}
+    assert closed == {f"gateway.{room}" for room in rooms - admitted}
 
 
 def test_importing_the_package_imports_nothing_else():

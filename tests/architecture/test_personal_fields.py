@@ -7,6 +7,7 @@ import pytest
 
 from gateway.audit.redaction import REDACTED, redact
 from gateway.catalogue import Entry, open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 
 PERSONAL: Final = frozenset(
     {
@@ -15,7 +16,7 @@ PERSONAL: Final = frozenset(
     }
 )
 """Names of arguments that hold a person, or words to one; addresses are known by their format."""
-ENTRIES: Final = open_catalogue("generated").entries
+ENTRIES: Final = open_catalogue("generated", HANDLER_PACKAGES).entries
 
 
 def personal(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

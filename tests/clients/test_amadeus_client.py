@@ -15,10 +15,11 @@ from gateway.backends.faults import parse_step
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.asgi_server import serving
 from tests.clocks import ManualClock
 
-UPSTREAM = open_catalogue(generated.__name__).upstreams["amadeus"]
+UPSTREAM = open_catalogue(generated.__name__, HANDLER_PACKAGES).upstreams["amadeus"]
 FLIGHT = {
     "originLocationCode": "MAD",
     "destinationLocationCode": "BKK",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 from tests.clients.browser import BROWSER, Page, open_browser
 from tests.gateway_process import RunningGateway, running_gateway
@@ -19,7 +20,7 @@ PATHS = "[...document.querySelectorAll('[data-path]')].map((each) => each.datase
 FILTER = "document.querySelector('.operation-filter-input')"
 ROUTES = {
     entry.operation.route
-    for entry in open_catalogue("generated").entries
+    for entry in open_catalogue("generated", HANDLER_PACKAGES).entries
     if entry.operation.effect is not Effect.DESTROY
 }
 """What an administrator may call."""

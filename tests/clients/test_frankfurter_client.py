@@ -10,9 +10,10 @@ import generated
 from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.asgi_server import serving
 
-UPSTREAM = open_catalogue(generated.__name__).upstreams["frankfurter"]
+UPSTREAM = open_catalogue(generated.__name__, HANDLER_PACKAGES).upstreams["frankfurter"]
 QUOTED = 29
 """Currencies that the European Central Bank quotes against the euro."""
 

@@ -20,9 +20,10 @@ from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.asgi_server import serving
 
-UPSTREAM = open_catalogue("generated").upstreams["gmail"]
+UPSTREAM = open_catalogue("generated", HANDLER_PACKAGES).upstreams["gmail"]
 THREAD = "18c0f3a2b4d5e601"
 REFRESH_TOKEN = "any-refresh-token"
 

@@ -7,12 +7,13 @@ from typing import Any, Final
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import UpstreamOperation
 
 DISCOVERY: Final[dict[str, Any]] = json.loads(
     (files("googleapiclient") / "discovery_cache" / "documents" / "gmail.v1.json").read_text()
 )
-UPSTREAM: Final = open_catalogue("generated").upstreams["gmail"]
+UPSTREAM: Final = open_catalogue("generated", HANDLER_PACKAGES).upstreams["gmail"]
 METHODS: Final = {
     "sendMessage": ("messages", "send"),
     "readMessage": ("messages", "get"),

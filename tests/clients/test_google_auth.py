@@ -18,11 +18,12 @@ from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.asgi_server import serving
 from tests.contract.faulty import service_account_key
 
 SCOPES = ["https://www.googleapis.com/auth/spreadsheets"]
-SHEETS = open_catalogue("generated").upstreams["sheets"]
+SHEETS = open_catalogue("generated", HANDLER_PACKAGES).upstreams["sheets"]
 TOKEN_PATH = next(each.path for each in SHEETS.operations if each.id == SHEETS.tokens[0].operation)
 
 

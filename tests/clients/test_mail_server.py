@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.pointers import follow
 from gateway.handlers.gmail import mail_raw, template_raw
 from tests.clients.node_clients import FOLDER, missing, node
@@ -180,7 +181,7 @@ def test_hostile_values_arrive_as_values(
 
 def test_templates_arrive_in_both_versions(deliver: Deliver) -> None:
     """Every example of the contract."""
-    document = json.loads(open_catalogue("generated").openapi)
+    document = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)
     content = "/paths/~1v1~1gmail~1send_template_email/post/requestBody/content"
     examples = follow(document, content)["application/json"]["examples"].values()
     for each in examples:

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 import pytest
 
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.contract.faces import Faces, open_faces
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test that asks for an `operation_id` runs once for each operation there is."""
     if "operation_id" in metafunc.fixturenames:
-        catalogue = open_catalogue("generated")
+        catalogue = open_catalogue("generated", HANDLER_PACKAGES)
         metafunc.parametrize("operation_id", [entry.id for entry in catalogue.entries])
 
 

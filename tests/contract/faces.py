@@ -152,7 +152,7 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
     """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
     environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
     settings = read_settings(environment, None, {"data": data})
-    entries = open_catalogue(settings.package).entries
+    entries = open_catalogue(settings.package, settings.handler_packages).entries
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:
         watched = list(watch(gateway))

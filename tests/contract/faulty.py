@@ -23,6 +23,7 @@ from gateway.calls.call import Call, Result
 from gateway.calls.upstreams import SharedState
 from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.clock import SystemClock
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import Upstream
 from gateway.settings import read_settings
@@ -187,7 +188,7 @@ def _with_catalogue(pipeline: Any, catalogue: Catalogue) -> Any:
 @asynccontextmanager
 async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
     """A gateway on live backends, all of them at one `FaultyUpstreams`."""
-    catalogue = open_catalogue("generated")
+    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
     upstreams = FaultyUpstreams(catalogue.upstreams)
     async with serving(upstreams) as url:
         environment = {"GATEWAY_BOOTSTRAP_KEY": KEY}

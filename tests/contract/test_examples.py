@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.gateway_process import EXAMPLES_BEGIN
 
 _DAY: Final = re.compile(r"^\d{4}-\d{2}-\d{2}")
@@ -20,7 +21,7 @@ _AHEAD: Final = frozenset(
 def test_what_the_examples_ask_for_lies_ahead_of_the_time_that_they_are_run_at() -> None:
     """Mocks of `gateway verify` and of the tests begin at that time, in every year."""
     begin = datetime.fromisoformat(EXAMPLES_BEGIN).date().isoformat()
-    asked = list(_days(open_catalogue("generated")))
+    asked = list(_days(open_catalogue("generated", HANDLER_PACKAGES)))
     assert len(asked) > 10
     assert [each for each in asked if each[1] <= begin] == []
 

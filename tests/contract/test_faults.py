@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import (
     GatewayError,
     InvalidReply,
@@ -69,7 +70,9 @@ SLOW_CASES: Final = {
     "200 MB": Case(flood, UpstreamRejected),
 }
 ENTRIES: Final = {
-    entry.id: entry for entry in open_catalogue("generated").entries if upstream_of(entry)
+    entry.id: entry
+    for entry in open_catalogue("generated", HANDLER_PACKAGES).entries
+    if upstream_of(entry)
 }
 FALLBACKS: Final = {"frankfurter.convert_currency": ("rate_source", "fallback")}
 """Tools that answer without their upstream, and the member of the result that says so."""

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from gateway.catalogue import open_catalogue
 from gateway.codegen.names import camel, identifier
 from gateway.contract import jsontext
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.contract.generation import valid_arguments
 
 
 def test_valid_arguments_load_and_dump_to_an_equal_value(operation_id: str) -> None:
-    entry = open_catalogue("generated").find(operation_id)
+    entry = open_catalogue("generated", HANDLER_PACKAGES).find(operation_id)
     connector, tool = operation_id.split(".")
     module = importlib.import_module(f"generated.models.{connector}.{identifier(tool)}")
     model = getattr(module, f"{camel(tool)}Input")

@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import ToolFailed, UpstreamError
 from tests.contract.faulty import (
     FaultyUpstreams,
@@ -30,7 +31,7 @@ ODD_OBJECTS: Final = (None, {}, "x")
 MISSING: Final = object()
 ENTRIES: Final = {
     entry.id: entry
-    for entry in open_catalogue("generated").entries
+    for entry in open_catalogue("generated", HANDLER_PACKAGES).entries
     # The rows of Supabase have no mock over HTTP; the function that scores quotes has an example.
     if upstream_of(entry) not in {None, "supabase"} or entry.id == "supabase.rpc"
 }

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from gateway.catalogue import open_catalogue
 from gateway.codegen.sources.tree import read_tree
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.rows import holds_nul, shape_of
 from gateway.contract.schema import Gate
 from tests.contract.generation import budget, valid_values
 
 ROOT = Path(__file__).parents[2]
-CATALOGUE = open_catalogue("generated")
+CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 SHAPES = {kind: shape_of(kind, entity.schema) for kind, entity in CATALOGUE.entities.items()}
 ENVELOPES = {name: Gate(each.event.schema) for name, each in CATALOGUE.events.items()}
 PAYLOADS = json.loads((ROOT / "generated" / "webhooks.json").read_bytes())

@@ -11,11 +11,13 @@ import pytest
 from litestar.handlers import ASGIRouteHandler
 
 from gateway.catalogue import open_catalogue
+from gateway.cli.state import state_of
 from gateway.codegen import meta
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.upstream import ReplyFacts
+from gateway.settings import read_settings
 
 PACKAGE = "made_by_the_functional_test"
 HANDLERS = ("gateway.handlers", "made_handlers")
@@ -118,3 +120,9 @@ def test_the_openapi_document_is_self_contained_and_hides_the_bindings(package: 
     assert "x-binding" not in text
     assert "listEntries" not in text
     assert ".json" not in text.replace("application/json", "")
+
+
+def test_a_gateway_with_connector_packages_of_its_own_can_be_copied(package: str) -> None:
+    settings = read_settings({}, None, {"package": package, "handler_packages": HANDLERS})
+
+    assert state_of(settings).package == package

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.contract.faulty import service_account_key
 from tests.gateway_process import (
     GATEWAY,
@@ -29,7 +30,7 @@ SETTINGS = re.findall(r"^```toml\n(.*?)^```", LIVE, re.MULTILINE | re.DOTALL)
 CAPTIONED = re.compile(
     r"^```\{code-block\} \w+\n:caption: ([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-CATALOGUE = open_catalogue("generated")
+CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 TOOLS = [entry for entry in CATALOGUE.entries if entry.id != "avinode.airport_names"]
 """Without the tool of the tour, which whoever runs these tests may have made."""
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
 from gateway.errors import MalformedRequest
@@ -20,7 +21,10 @@ from gateway.signatures.proof import key_of, proven_fields
 from gateway.webhooks.message import read_message
 from tests.gateway_process import REPOSITORY, RunningGateway, running_gateway
 
-SOURCES = {name: each.source for name, each in open_catalogue("generated").webhooks.items()}
+SOURCES = {
+    name: each.source
+    for name, each in open_catalogue("generated", HANDLER_PACKAGES).webhooks.items()
+}
 CASES = [
     pytest.param(source, profile, event, id=f"{source.provider}.{profile.name}.{event.type}")
     for source in SOURCES.values()
@@ -107,7 +111,7 @@ def test_the_examples_are_taken_and_worked_off(
 @pytest.mark.parametrize("provider", SOURCES)
 def test_the_contract_says_what_becomes_of_a_message_without_an_id(provider: str) -> None:
     """400 where its header is missing; 202, and kept, where the body lacks it."""
-    document = json.loads(open_catalogue("generated").openapi)
+    document = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)
     answers = document["paths"][f"/webhooks/{provider}"]["post"]["responses"]
     for profile in SOURCES[provider].profiles:
         if profile.message_id is None:

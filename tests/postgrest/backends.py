@@ -13,6 +13,7 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line, Sending
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.entity import EntityPages
 from gateway.contract.operation import Effect
@@ -46,7 +47,7 @@ class StepClock:
 
 @cache
 def catalogue() -> Catalogue:
-    return open_catalogue("generated")
+    return open_catalogue("generated", HANDLER_PACKAGES)
 
 
 def upstream() -> Upstream:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.catalogue import open_catalogue, open_routes
+from gateway.catalogue import Catalogue, open_catalogue, open_routes
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import ContractError, UnknownOperation
 
 GENERATED = Path(__file__).parents[2] / "generated"
@@ -33,7 +34,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     importlib.invalidate_caches()
 
 
-def refusal(open_package: Callable[[str], object] = open_catalogue) -> str:
+def opened(package: str = PACKAGE) -> Catalogue:
+    return open_catalogue(package, HANDLER_PACKAGES)
+
+
+def refusal(open_package: Callable[[str], object] = opened) -> str:
     with pytest.raises(ContractError) as refused:
         open_package(PACKAGE)
     assert refused.value.detail.endswith("; run `gateway generate`")
@@ -42,7 +47,7 @@ def refusal(open_package: Callable[[str], object] = open_catalogue) -> str:
 
 
 def test_the_copy_itself_is_sound(folder: Path) -> None:
-    catalogue = open_catalogue(PACKAGE)
+    catalogue = opened()
 
     assert catalogue.entries
     assert {route.name for route in open_routes(PACKAGE)} == {
@@ -51,7 +56,7 @@ def test_the_copy_itself_is_sound(folder: Path) -> None:
 
 
 def test_one_connector_answers_to_bare_names_alone(folder: Path) -> None:
-    catalogue = open_catalogue(PACKAGE)
+    catalogue = opened()
 
     assert catalogue.find_tool("greet", "example") is catalogue.find_tool("example_greet")
     for name, connector in [("example_greet", "example"), ("greet", None), ("greet", "avinode")]:
@@ -61,7 +66,7 @@ def test_one_connector_answers_to_bare_names_alone(folder: Path) -> None:
 
 def test_a_package_that_is_not_there_is_named() -> None:
     with pytest.raises(ContractError, match=r"'no_such_package' cannot be used"):
-        open_catalogue("no_such_package")
+        opened("no_such_package")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_a_damaged_file_is_named(folder: Path, file: str, text: str, why: str) -
 
 
 def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
-    catalogue = open_catalogue(PACKAGE)
+    catalogue = opened()
 
     assert set(catalogue.webhooks) == {"avinode", "github", "standard"}
     for provider, webhook in catalogue.webhooks.items():

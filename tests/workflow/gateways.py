@@ -9,6 +9,7 @@ from gateway.app import Gateway
 from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import Settings, read_settings
 from tests.asgi_server import serving
 from tests.clocks import ManualClock
@@ -32,7 +33,7 @@ async def on_mock(clock: ManualClock, data: Path) -> AsyncIterator[str]:
 @asynccontextmanager
 async def on_live(clock: ManualClock, data: Path) -> AsyncIterator[str]:
     """A gateway that reaches the same mock over HTTP, as it would reach the real upstream."""
-    upstream = open_catalogue("generated").upstreams["avinode"]
+    upstream = open_catalogue("generated", HANDLER_PACKAGES).upstreams["avinode"]
     application = UpstreamApplication(upstream, clock, options=MockOptions(seed=SEED))
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(serving(asgi_app(application)))

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from gateway.backup import sealing
+from gateway.cli.state import state_of
+from gateway.settings import read_settings
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
 
 
@@ -80,3 +82,11 @@ def test_a_database_in_memory_cannot_be_copied(cli, data, tmp_path, monkeypatch)
     code, _, err = cli("backup", "create", tmp_path / "b.gwb", "--data", data)
     assert code == 2
     assert "is in memory" in err
+
+
+def test_tables_that_show_entities_are_no_tables_of_the_workspace(tmp_path):
+    state = state_of(read_settings({}, None, {"data": tmp_path}))
+    workspace = next(place for place in state.databases if place.name == "workspace")
+    names = {table.name for table in workspace.tables.tables}
+    assert "client_cache" in names
+    assert not names & {"quotes", "bookings", "rfqs"}

@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 
 PROBLEM = {
     "type": "/problems/tool-not-found",
@@ -47,7 +48,7 @@ def remote():
     server = HTTPServer(("127.0.0.1", 0), _Answer)
     server.url = f"http://127.0.0.1:{server.server_port}"
     server.answer = (200, b'{"greeting":"Hello, Ada!"}')
-    server.document = open_catalogue("generated").openapi
+    server.document = open_catalogue("generated", HANDLER_PACKAGES).openapi
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 
 
 @pytest.fixture(scope="module")
 def catalogue():
     """The catalogue that the commands print."""
-    return open_catalogue("generated")
+    return open_catalogue("generated", HANDLER_PACKAGES)
 
 
 def test_tools_list_shows_every_tool_once(cli, catalogue):

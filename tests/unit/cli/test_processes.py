@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from tests.unit.cli.processes import (
     GATEWAY,
     INITIALIZE,
@@ -111,7 +112,7 @@ def test_run_knows_two_transports(cli, monkeypatch):
 def test_mock_knows_the_upstreams_of_the_contracts(cli):
     code, _, err = cli("mock", "nowhere")
     assert code == 2
-    names = ", ".join(open_catalogue("generated").upstreams)
+    names = ", ".join(open_catalogue("generated", HANDLER_PACKAGES).upstreams)
     assert err == f"error: there is no upstream 'nowhere'\nfix: the upstreams are {names}\n"
 
 

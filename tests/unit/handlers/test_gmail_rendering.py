@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import gateway.handlers
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.pointers import follow
 from gateway.handlers.gmail_rendering import render, subject_of
 
 FOLDER = Path(gateway.handlers.__file__).parent / "gmail_templates"
-DOCUMENT = json.loads(open_catalogue("generated").openapi)
+DOCUMENT = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)
 INPUT = follow(DOCUMENT, "/paths/~1v1~1gmail~1send_template_email/post/requestBody/content")[
     "application/json"
 ]

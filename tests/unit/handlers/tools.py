@@ -18,11 +18,12 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line
 from gateway.calls.validation import decode_arguments
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Reply, UpstreamRequest
 from tests.clocks import ManualClock
 from tests.entity_rows import NoEntities
 
-CATALOGUE = open_catalogue(generated.__name__)
+CATALOGUE = open_catalogue(generated.__name__, HANDLER_PACKAGES)
 
 
 class ConnectorTools:

@@ -13,12 +13,13 @@ from schemathesis import GenerationMode
 import generated
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Reply, UpstreamOperation
 from gateway.errors import UpstreamTimeout
 
-CATALOGUE = open_catalogue(generated.__name__)
+CATALOGUE = open_catalogue(generated.__name__, HANDLER_PACKAGES)
 HANGS = object()
 """In a script: no answer, ever."""
 LIVE_RATES = {"base": "EUR", "date": "2026-11-20", "rates": {"USD": 1.25, "GBP": 0.8, "JPY": 160}}

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 from gateway.verification import verify as subject
 from gateway.verification.compare import masked, varying
 from gateway.verification.doors import DOORS, DoorFailed, Refused, World
 from gateway.verification.plan import Step, steps
 
-CATALOGUE = open_catalogue("generated")
+CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 GREET = "example.greet"
 
 Answering = Callable[[Step], dict[str, Any]]
