@@ -5,7 +5,6 @@ the mock a memory. An operation without a behaviour answers its contract's examp
 """
 
 import asyncio
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -22,7 +21,7 @@ from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract import jsontext
-from gateway.contract.connector import faults
+from gateway.contract.connector import faults, import_named
 from gateway.contract.mock import (
     Behaviour,
     MockMessage,
@@ -218,9 +217,9 @@ class UpstreamApplication:
 
 def _behaviour_module(name: str) -> Any:
     try:
-        module = importlib.import_module(name)
+        module: Any = import_named(name)
     except ImportError as error:
-        raise ContractError(f"x-upstream.mock: {name} cannot be imported ({error})") from error
+        raise ContractError(f"x-upstream.mock: {error}") from error
     for fault in faults(module, "", "mock"):
         raise ContractError(f"x-upstream.mock: {fault}")
     missing = [each for each in ("refuse", "finish") if not hasattr(module, each)]

@@ -1,6 +1,5 @@
 """The check of the Python code that contracts name, before any of the generated code runs."""
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -8,11 +7,12 @@ from typing import Final
 import msgspec
 
 from gateway.catalogue.reading import reading
-from gateway.contract.connector import NamedCode, faults, is_within, outside
+from gateway.contract.connector import NamedCode, faults, import_named, is_within, outside
 from gateway.contract.upstream import Upstream
 from gateway.errors import ContractError
 
 _FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
+_MEND: Final = "correct that module, or install what it imports"
 
 
 def check_named_code(folder: Path, packages: Sequence[str]) -> None:
@@ -34,9 +34,9 @@ def check_named_code(folder: Path, packages: Sequence[str]) -> None:
 
 def _check_marked(named: NamedCode) -> None:
     try:
-        module = importlib.import_module(named.module)
+        module = import_named(named.module)
     except ImportError as error:
-        raise _refused(named, f"{named.module} cannot be imported: {error}") from error
+        raise _refused(named, str(error), _MEND) from error
     for fault in faults(module, named.function, named.use):
         raise _refused(named, fault)
 
@@ -52,5 +52,5 @@ def _mocks(folder: Path) -> list[NamedCode]:
     return found
 
 
-def _refused(named: NamedCode, why: str) -> ContractError:
-    return ContractError(f"{named.path} {named.pointer}: {why}; {_FIX}")
+def _refused(named: NamedCode, why: str, fix: str = _FIX) -> ContractError:
+    return ContractError(f"{named.path} {named.pointer}: {why}; {fix}")

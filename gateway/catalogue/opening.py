@@ -15,6 +15,7 @@ from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.schema import Gate
 from gateway.contract.upstream import Upstream
+from gateway.errors import ContractError
 
 
 def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
@@ -69,23 +70,24 @@ def _upstream_files(folder: Path) -> list[Path]:
 def _upstream(path: Path) -> Upstream:
     with reading(path):
         upstream = msgspec.json.decode(path.read_bytes(), type=Upstream)
-        _check_outbound(upstream)
         for operation in upstream.operations:
             for schema in operation.replies.values():
                 # Whoever reads the replies compiles it again, and could not name the file.
                 Gate(True if schema is None else schema)
-        return upstream
+    _check_outbound(upstream)
+    return upstream
 
 
 def _check_outbound(upstream: Upstream) -> None:
-    """Raise `ValueError` for an address or a header that no contract may choose."""
+    """Raise `ContractError` for an address or a header that no contract may choose."""
     parameters = (each for operation in upstream.operations for each in operation.parameters)
     names = [rule.name for rule in upstream.headers]
     names += [each["name"] for each in parameters if each.get("in") == "header"]
     urls = [upstream.base_url or "", *(rule.url for rule in upstream.tokens)]
     refused = [*map(header_refusal, names), *map(url_refusal, urls)]
     for why in filter(None, refused):
-        raise ValueError(why)
+        place = f"upstreams/{upstream.name}/openapi.yaml"
+        raise ContractError(f"{place}: {why}; correct it, and then run `gateway generate`")
 
 
 def _check_binding(

@@ -6,6 +6,7 @@ module that is named, and carries the mark of the use that is made of it. The sa
 `gateway lint` and `gateway generate` read this from the files, the catalogue asks the modules.
 """
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final, Literal, TypeVar
@@ -86,6 +87,15 @@ def outside(module: str, packages: Iterable[str]) -> str:
 def unmarked(named: str, use: Use) -> str:
     """Why `named` is refused, when it does not carry the mark of `use`."""
     return f"{named} does not carry the mark {MARKS[use]}"
+
+
+def import_named(module: str) -> ModuleType:
+    """The module, imported. Raises `ImportError`, whose text is one line and says which it is."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # a project's own module may raise anything when it is run
+        said = ": ".join(filter(None, (type(error).__name__, str(error).partition("\n")[0])))
+        raise ImportError(f"{module} cannot be imported: {said}") from error
 
 
 def faults(module: ModuleType, function: str, use: Use) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Opening the generated package: what is said of one that is damaged."""
 
 import importlib
+import json
 import re
 import shutil
 import sys
@@ -172,3 +173,47 @@ def test_damaged_routes_are_named(folder: Path) -> None:
     (folder / "routes" / "avinode.py").write_text("nonsense", "utf-8")
 
     assert refusal(open_routes).startswith(f"{folder / 'routes' / 'avinode.py'} ")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def run(:", "SyntaxError: "),
+        ("run = nothing", "NameError: name 'nothing' is not defined"),
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("raise RuntimeError", "RuntimeError"),
+        ("raise ValueError('one\\ntwo')", "ValueError: one"),
+    ],
+)
+def test_a_connector_that_does_not_run_is_named(folder: Path, text: str, why: str) -> None:
+    (folder.parent / "broken_connector.py").write_text(text, "utf-8")
+    named = [{"use": "tool", "module": "broken_connector", "path": "tools/a.yaml", "pointer": "/p"}]
+    (folder / "handlers.json").write_text(json.dumps(named), "utf-8")
+
+    with pytest.raises(ContractError) as refused:
+        open_catalogue(PACKAGE, (*HANDLER_PACKAGES, "broken_connector"))
+
+    said = refused.value.detail
+    assert said.startswith(f"tools/a.yaml /p: broken_connector cannot be imported: {why}")
+    assert said.endswith("; correct that module, or install what it imports")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ({"headers": [{"name": "Host", "template": "a"}]}, "Host belongs to the connection"),
+        ({"base_url": "http://169.254.169.254"}, "169.254.169.254 is link-local"),
+    ],
+)
+def test_what_no_contract_may_choose_is_mended_in_the_contract(
+    folder: Path, fault: dict[str, object], why: str
+) -> None:
+    file = folder / "upstreams/avinode.json"
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | fault), "utf-8")
+
+    with pytest.raises(ContractError) as refused:
+        opened()
+
+    assert refused.value.detail.startswith(f"upstreams/avinode/openapi.yaml: {why}")
+    assert refused.value.detail.endswith("; correct it, and then run `gateway generate`")

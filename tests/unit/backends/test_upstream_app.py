@@ -189,6 +189,14 @@ def test_a_behaviour_module_that_cannot_be_used_is_named(library, clock, name, p
         UpstreamApplication(upstream, clock)
 
 
+def test_a_behaviour_module_that_does_not_run_is_named(library, clock, tmp_path, monkeypatch):
+    (tmp_path / "broken_mock.py").write_text("BEHAVIOURS = nothing", "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    upstream = msgspec.structs.replace(library, mock="broken_mock")
+    with pytest.raises(ContractError, match="broken_mock cannot be imported: NameError: name"):
+        UpstreamApplication(upstream, clock)
+
+
 def test_a_table_keeps_the_newest_rows():
     state = StoredState()
     for number in range(MAX_ROWS + 1):
