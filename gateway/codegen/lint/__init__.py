@@ -101,6 +101,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     bindings.check_fallbacks,
     handlers.check_handlers,
     handlers.check_signatures,
+    entities.check_types,
     events.check_names,
     events.check_examples,
     webhooks.check_names,
@@ -117,6 +118,7 @@ DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
     entities.check_keys,
     entity_rules.check_owners,
     entity_rules.check_states,
+    tables.check_views,
     events.check_envelopes,
     webhooks.check_places,
 )

@@ -24,6 +24,17 @@ _KEYS: Final = frozenset({"string", "integer"})
 _SCALARS: Final = _KEYS | {"number", "boolean"}
 
 
+def check_types(draft: Draft) -> Iterator[Finding]:
+    """entity/column"""
+    for document in draft.entities.values():
+        for name in document.value["properties"]:
+            pointer = child("/properties", name)
+            schema = draft.expanded(document.path, pointer)
+            if isinstance(schema, dict) and "type" not in schema:
+                message = f"{name} has no type, and a column of the database needs one"
+                yield draft.finding("entity/column", document, pointer, message)
+
+
 def check_columns(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
     """entity/standard-column, entity/column, entity/required-column"""
     for document in _sound(draft, unsound):

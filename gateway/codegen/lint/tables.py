@@ -1,16 +1,28 @@
 """Tables of upstreams: files of their own, and rows of typed columns with a key."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from pathlib import PurePosixPath
+from typing import Any, Final, NamedTuple
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.lint.soundness import is_sound
+from gateway.codegen.sources.document import Document
 from gateway.codegen.sources.refs import Target
 from gateway.contract.pointers import child
 from gateway.contract.rows import KEY, Column, shape_of
 
 _OWN: Final = {"owner": "agent"}
 """What a table says of itself whose rows are the agents' own."""
+
+
+class _Table(NamedTuple):
+    """A table of an upstream, in the file in which it must lie."""
+
+    name: str
+    target: Target
+    schema: Any
+    """Dereferenced; None where that is refused."""
 
 
 def check_tables(draft: Draft) -> Iterator[Finding]:
@@ -21,23 +33,47 @@ def check_tables(draft: Draft) -> Iterator[Finding]:
             where = "/x-upstream/workspace"
             message = "the workspace database would have no tables"
             yield draft.finding("upstream/workspace", document, where, message)
-        for table, holder in facts.get("tables", {}).items():
-            pointer = child("/x-upstream/tables", table)
-            target = draft.target(document, pointer, holder)
-            if target is None:
-                continue
-            wanted = document.path.with_name("tables") / f"{table}.json"
-            if (target.document.path, target.pointer) != (wanted, ""):
+        for table, (pointer, target) in _targets(draft, document).items():
+            if not _is_in_place(document, table, target):
                 message = (
                     f"the rows of {table} are described in upstreams/{name}/tables/{table}.json"
                 )
                 fix = f"Write {{$ref: ./tables/{table}.json}}."
                 yield draft.finding("upstream/table-file", document, pointer, message, fix)
-                continue
-            schema = draft.expanded(document.path, pointer)
-            problems = [*_problems(schema)]
-            for message in problems or _view_problems(draft, table, schema):
-                yield _shape(draft, target, message)
+        for each in _tables(draft, document):
+            for message in _problems(each.schema):
+                yield _shape(draft, each.target, message)
+
+
+def check_views(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
+    """upstream/table-shape"""
+    for document in draft.upstreams.values():
+        for table in _tables(draft, document):
+            if is_sound(draft, table.target.document.path, unsound):
+                for message in _view_problems(draft, table, unsound):
+                    yield _shape(draft, table.target, message)
+
+
+def _targets(draft: Draft, document: Document) -> dict[str, tuple[str, Target]]:
+    """By table: where the upstream names its file, and what that leads to."""
+    found = {}
+    for table, holder in document.value["x-upstream"].get("tables", {}).items():
+        pointer = child("/x-upstream/tables", table)
+        target = draft.target(document, pointer, holder)
+        if target is not None:
+            found[table] = (pointer, target)
+    return found
+
+
+def _is_in_place(document: Document, table: str, target: Target) -> bool:
+    wanted = document.path.with_name("tables") / f"{table}.json"
+    return (target.document.path, target.pointer) == (wanted, "")
+
+
+def _tables(draft: Draft, document: Document) -> Iterator[_Table]:
+    for table, (pointer, target) in _targets(draft, document).items():
+        if _is_in_place(document, table, target):
+            yield _Table(table, target, draft.expanded(document.path, pointer))
 
 
 def _problems(schema: Any) -> Iterator[str]:
@@ -53,13 +89,13 @@ def _problems(schema: Any) -> Iterator[str]:
     elif KEY not in schema.get("required", ()):
         yield f"the column {KEY} is not required"
     for name, column in columns.items():
-        if isinstance(column, dict) and "type" not in column:
+        if not isinstance(column, dict) or "type" not in column:
             yield f"the column {name} has no type"
 
 
-def _view_problems(draft: Draft, table: str, schema: Any) -> Iterator[str]:
+def _view_problems(draft: Draft, table: _Table, unsound: frozenset[PurePosixPath]) -> Iterator[str]:
     """What keeps a table from showing the rows of an entity."""
-    facts = schema.get("x-table", _OWN) if isinstance(schema, dict) else _OWN
+    facts = table.schema.get("x-table", _OWN)
     if facts == _OWN:
         return
     document = draft.entities.get(str(facts.get("entity"))) if isinstance(facts, dict) else None
@@ -70,10 +106,11 @@ def _view_problems(draft: Draft, table: str, schema: Any) -> Iterator[str]:
     if not isinstance(sources, dict) or not all(isinstance(each, str) for each in sources.values()):
         yield "the columns of x-table name columns of the entity"
         return
-    shown = shape_of(table, schema).columns
-    held = shape_of(table, draft.expanded(document.path, "")).columns
+    shown = shape_of(table.name, table.schema).columns
     yield from (f"x-table names {name}, which is no column" for name in sources.keys() - shown)
-    yield from _column_problems(shown, held, sources)
+    if is_sound(draft, document.path, unsound):
+        held = shape_of(table.name, draft.expanded(document.path, "")).columns
+        yield from _column_problems(shown, held, sources)
 
 
 def _column_problems(

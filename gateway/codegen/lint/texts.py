@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from math import isfinite
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
+from gateway.codegen.lint.upstreams import declared_parameters, operations
 from gateway.codegen.sources.document import Document
+from gateway.codegen.sources.keywords import NAME_MAPS
+from gateway.codegen.sources.refs import origin
 from gateway.contract.hidden import visible_text
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.pointers import child
@@ -28,17 +32,20 @@ _COUNTS: Final = frozenset(
 )
 _LONGEST_PATTERN: Final = 2_000
 _HEADERS: Final = "/x-upstream/headers"
+_DATA: Final = frozenset({"const", "default", "enum", "example"})
+"""Keywords whose content is data; `examples` are a list of that, or Example Objects by name."""
+_EXAMPLE: Final = "Example Object"
 
 
 def check_texts(draft: Draft) -> Iterator[Finding]:
-    """contract/hidden-text contract/number-too-large schema/pattern-too-long"""
+    """contract/hidden-text, contract/number-too-large, schema/pattern-too-long"""
     for document in draft.tree.documents.values():
         for rule, pointer, message in _values(document.value, "", ""):
             yield draft.finding(rule, document, pointer, message)
 
 
 def check_addresses(draft: Draft) -> Iterator[Finding]:
-    """upstream/address upstream/header"""
+    """upstream/address, upstream/header"""
     for document in draft.upstreams.values():
         facts = document.value["x-upstream"]
         if facts["baseUrl"] is not None and (why := url_refusal(facts["baseUrl"])):
@@ -55,16 +62,17 @@ def check_addresses(draft: Draft) -> Iterator[Finding]:
 
 
 def _of_parameters(draft: Draft, document: Document) -> Iterator[Finding]:
-    for path, item in document.value.get("paths", {}).items():
-        for method, operation in item.items() if isinstance(item, dict) else ():
-            given = operation.get("parameters", ()) if isinstance(operation, dict) else ()
-            for index, each in enumerate(given):
-                if not isinstance(each, dict) or each.get("in") != "header":
-                    continue
-                if why := header_refusal(str(each.get("name"))):
-                    place = child(child(child("/paths", path), method), "parameters")
-                    pointer = child(child(place, index), "name")
-                    yield draft.finding("upstream/header", document, pointer, why)
+    """The headers of every request, once each, where they are written."""
+    seen: set[tuple[PurePosixPath, str]] = set()
+    for operation in operations(document):
+        for pointer, parameter in declared_parameters(draft, operation):
+            why = header_refusal(parameter["name"])
+            if parameter.get("in") != "header" or why is None:
+                continue
+            written = origin(draft.tree, document, pointer, "/name")
+            if (written.document.path, written.pointer) not in seen:
+                seen.add((written.document.path, written.pointer))
+                yield draft.finding("upstream/header", written.document, written.pointer, why)
 
 
 def _values(value: Any, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
@@ -73,14 +81,29 @@ def _values(value: Any, pointer: str, keyword: str) -> Iterator[tuple[str, str, 
             for name, member in value.items():
                 at = child(pointer, name)
                 yield from _of_name(str(name), at)
-                yield from _values(member, at, str(name))
+                yield from _values(member, at, _below(keyword, str(name)))
         case list():
+            inside = _below(keyword, "")
             for index, member in enumerate(value):
-                yield from _values(member, child(pointer, index), "")
+                yield from _values(member, child(pointer, index), inside)
         case str():
             yield from _of_text(value, pointer, keyword)
         case int() | float():
             yield from _of_number(value, pointer, keyword)
+
+
+def _below(keyword: str, name: str) -> str:
+    """The keyword by which a member of what stands under `keyword` is judged, or an empty one.
+
+    `name` is empty in a list. Inside data, and where authors choose names, nothing is a keyword.
+    """
+    if keyword in _DATA:
+        return keyword
+    if keyword == "examples":
+        return _EXAMPLE if name else "example"
+    if keyword == _EXAMPLE and name == "value":
+        return "example"
+    return "" if keyword in NAME_MAPS else name
 
 
 def _of_name(name: str, pointer: str) -> Iterator[tuple[str, str, str]]:

@@ -64,10 +64,21 @@ def check_operations(draft: Draft) -> Iterator[Finding]:
 
 
 def check_parameters(draft: Draft) -> Iterator[Finding]:
-    """upstream/path-parameter, upstream/duplicate-parameter"""
+    """upstream/path-parameter, upstream/duplicate-parameter, ref/dangling"""
     for document in draft.upstreams.values():
+        yield from _misled(draft, document)
         for operation in operations(document):
             yield from _parameters(draft, operation)
+
+
+def _misled(draft: Draft, document: Document) -> Iterator[Finding]:
+    """References in lists of parameters that lead to something else."""
+    holders = (child("/paths", path) for path in document.value["paths"])
+    for holder in (*holders, *(operation.pointer for operation in operations(document))):
+        for pointer, parameter in _listed(draft, document, holder):
+            if not _is_parameter(parameter):
+                message = "the reference leads to no parameter"
+                yield draft.finding("ref/dangling", document, f"{pointer}/$ref", message)
 
 
 def _parameters(draft: Draft, operation: UpstreamPlace) -> Iterator[Finding]:
@@ -106,13 +117,25 @@ def declared_parameters(
     around = child("/paths", operation.path)
     own = {_key(each) for each in operation.value.get("parameters", ())}
     for holder in (around, operation.pointer):
-        listed = draft.at(operation.document, f"{holder}/parameters") or ()
-        for index in range(len(listed)):
-            pointer = f"{holder}/parameters/{index}"
-            parameter = draft.expanded(operation.document.path, pointer)
+        for pointer, parameter in _listed(draft, operation.document, holder):
             is_replaced = holder == around and _key(parameter) in own
-            if isinstance(parameter, dict) and not is_replaced and "name" in parameter:
+            if _is_parameter(parameter) and not is_replaced:
                 yield pointer, parameter
+
+
+def _listed(draft: Draft, document: Document, holder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The list of parameters at `holder`, but for references that are refused."""
+    for index in range(len(draft.at(document, f"{holder}/parameters") or ())):
+        pointer = f"{holder}/parameters/{index}"
+        parameter = draft.expanded(document.path, pointer)
+        if isinstance(parameter, dict):
+            yield pointer, parameter
+
+
+def _is_parameter(value: dict[str, Any]) -> bool:
+    """Whether it is one: those that are written in an upstream's contract have this shape."""
+    is_named = all(isinstance(value.get(name), str) for name in ("name", "in"))
+    return is_named and "schema" in value
 
 
 def _key(parameter: Any) -> tuple[Any, Any] | None:

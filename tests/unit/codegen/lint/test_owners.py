@@ -10,6 +10,7 @@ from gateway.codegen.sources.tree import read_tree
 
 SCHEMAS = Path(__file__).parents[4] / "schemas"
 QUOTES = "upstreams/supabase/tables/quotes.json"
+QUOTE = "entities/quotes.json"
 WEBHOOK = "webhooks/avinode/webhook.yaml"
 EDITS = {
     "of no entity": (QUOTES, '"entity": "quotes"', '"entity": "quote"', "upstream/table-shape"),
@@ -32,6 +33,31 @@ EDITS = {
         "notes: {value: $request.body#/notes, omitIfAbsent: true}",
         "price_usd: {value: $request.body#/price/total, omitIfAbsent: true}",
         "binding/unknown-member",
+    ),
+    "of an entity, without a type": (
+        QUOTE,
+        '"type": ["string", "null"],\n      "enum"',
+        '"enum"',
+        "entity/column",
+    ),
+    "of an entity, that refers to nothing": (
+        QUOTE,
+        '"description": "Where the quote stands.",',
+        '"$ref": "../common/nothing.json",',
+        "ref/dangling",
+    ),
+    "of an entity, with a pattern that is none": (
+        QUOTE,
+        '"pattern": "^[A-Z]{3}$"',
+        '"pattern": "^[A-Z{3}$"',
+        "schema/pattern-invalid",
+    ),
+    "of a table, with a type that is none": (QUOTES, '"string"', '"text"', "schema/invalid"),
+    "of a table, that refers to nothing": (
+        QUOTES,
+        '"type": "string"',
+        '"$ref": "nothing.json"',
+        "ref/dangling",
     ),
 }
 
