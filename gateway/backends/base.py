@@ -16,8 +16,13 @@ class Backend(Protocol):
         """What an operator must mend before calls can succeed again, without secrets, or None."""
         ...
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         """One attempt, whatever its status.
+
+        Where it `is_hurried`, a caller wants it to take less time than the contract allows: when
+        that is up, it says nothing of the upstream.
 
         A request whose access token the upstream refuses is sent once more with a new one. Raises
         `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` when there is no

@@ -1,7 +1,7 @@
 """The way of a request to an upstream and back, whichever wire it takes."""
 
 import asyncio
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.backends.health import Health
 from gateway.backends.rate import RateState
@@ -12,6 +12,9 @@ from gateway.contract.conversion import rfc3339
 from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
+
+_AS_GOOD_AS_OVER: Final = 0.01
+"""Seconds. The limit of a whole call began a little before that of its request."""
 
 
 class Wire(Protocol):
@@ -54,18 +57,26 @@ class UpstreamClient:
         of_tokens = None if self._tokens is None else self._tokens.problem
         return of_tokens or self._health.problem
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         """See `Backend.send`."""
+        deadline = _Deadline(timeout_seconds)
         try:
-            reply = await self._send(request, timeout_seconds)
+            reply = await self._send(request, deadline)
         except (UpstreamTimeout, UpstreamUnavailable):
-            self._health.failed()
+            if not (is_hurried and deadline.is_over):
+                self._health.failed()
+            raise
+        except asyncio.CancelledError:
+            # The call's own limit ends with this one, and whoever waits hears only of that.
+            if deadline.is_over and not is_hurried:
+                self._health.failed()
             raise
         self._health.answered(reply)
         return reply
 
-    async def _send(self, request: UpstreamRequest, timeout_seconds: float) -> Reply:
-        deadline = _Deadline(timeout_seconds)
+    async def _send(self, request: UpstreamRequest, deadline: "_Deadline") -> Reply:
         wire = self._encoder.encode(request, self._now())
         self._rate.check(self._clock.monotonic())
         if self._tokens is None:
@@ -117,3 +128,8 @@ class _Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.at = asyncio.get_running_loop().time() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up, or as good as."""
+        return asyncio.get_running_loop().time() >= self.at - _AS_GOOD_AS_OVER

@@ -30,6 +30,7 @@ from gateway.errors import (
 )
 
 _MAY_HAVE_HAPPENED: Final = "The call may have happened all the same: look before repeating it."
+_MAY_BE_KEPT: Final = "A part of it may be stored all the same: look before repeating it."
 
 
 class Dispatcher:
@@ -61,13 +62,15 @@ class Dispatcher:
         """
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
-        sending = Sending(self._clock, allowed, arguments.effect, self._sleep)
-        sending.is_shared = call.bounds == UNBOUNDED
+        is_hurried = allowed.timeout_seconds < operation.timeout_seconds
+        sending = Sending(
+            self._clock, allowed, arguments.effect, self._sleep, is_hurried=is_hurried
+        )
         try:
             async with in_time(allowed.timeout_seconds):
                 return await self._run(operation, arguments, call, sending)
         except ToolFailed as error:
-            raise _declared(operation, error) from error
+            raise _declared(operation, error, sending) from error
         except UpstreamError as error:
             if not sending.leaves_doubt(error):
                 raise
@@ -85,7 +88,12 @@ class Dispatcher:
                     line.tables is not None for line in lines.values()
                 )
                 context = CallUpstreams(
-                    self._facts(call), lines, sending, self._shared, self._entities
+                    self._facts(call),
+                    lines,
+                    sending,
+                    self._shared,
+                    self._entities,
+                    is_shared=call.bounds == UNBOUNDED,
                 )
                 try:
                     return Outcome(await run(arguments.values, context), backend)
@@ -93,16 +101,28 @@ class Dispatcher:
                     raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
                 facts = self._facts(call, self._lines[binding.upstream].settings)
-                return Outcome(await self._exchange(binding, arguments, facts, sending), backend)
+                # Of a read that escalates to its fallback, that alone is the write.
+                is_read = operation.effect is Effect.READ and binding.fallback_writes
+                effect = Effect.READ if is_read else arguments.effect
+                return Outcome(
+                    await self._exchange(binding, arguments, facts, sending, effect), backend
+                )
 
     async def _exchange(
-        self, binding: HttpBinding, arguments: Arguments, facts: CallFacts, sending: Sending
+        self,
+        binding: HttpBinding,
+        arguments: Arguments,
+        facts: CallFacts,
+        sending: Sending,
+        effect: Effect,
     ) -> object:
+        """`effect` is that of the binding's own request."""
         line = self._lines[binding.upstream]
         started = self._clock.monotonic()
-        reply = await sending.send(line, _request(binding, arguments, facts))
+        reply = await sending.send(line, _request(binding, arguments, facts), effect=effect)
         if binding.fallback is not None and _falls_back(binding, reply.status, arguments.effect):
-            return await self._exchange(binding.fallback, arguments, facts, sending)
+            other = binding.fallback
+            return await self._exchange(other, arguments, facts, sending, arguments.effect)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
         return line.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
 
@@ -149,11 +169,17 @@ def _doubtful(error: UpstreamError) -> UpstreamError:
     return known
 
 
-def _declared(operation: Operation, error: ToolFailed) -> Exception:
-    """The error with its contract's status; an undeclared one is a defect of the handler."""
+def _declared(operation: Operation, error: ToolFailed, sending: Sending) -> Exception:
+    """The error with its contract's status; an undeclared one is a defect of the handler.
+
+    Of a field map's error after a success the upstream's reply alone is known, and that may be
+    about a part; a handler knows what it has done.
+    """
+    is_partial = sending.has_acted and isinstance(operation.binding, HttpBinding)
     for declared in operation.errors:
         if declared.reason == error.reason:
-            known = ToolFailed(declared.reason, error.explanation or declared.title)
+            told = error.explanation or declared.title
+            known = ToolFailed(declared.reason, f"{told} {_MAY_BE_KEPT}" if is_partial else told)
             known.status = declared.status
             return known
     return InternalError(f"{operation.id} failed with the undeclared error {error.reason!r}")

@@ -36,13 +36,14 @@ class Failures:
         if known is None:
             return
         if self._clock.monotonic() < known.until:
-            # A copy: every raise adds to the traceback of what it raises.
             raise copy.copy(known.error)
         self.remember(key, seconds, known.error)
 
     def remember(self, key: bytes, seconds: float, error: UpstreamError) -> None:
         """Raise `error` for so long."""
-        self._known[key] = _Failure(error, self._clock.monotonic() + seconds)
+        # A copy has neither traceback nor causes: those hold the frames of the call that failed.
+        until = self._clock.monotonic() + seconds
+        self._known[key] = _Failure(copy.copy(error), until)
         self._known.move_to_end(key)
         if len(self._known) > MAX_FAILURES:
             self._known.popitem(last=False)

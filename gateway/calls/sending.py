@@ -75,10 +75,14 @@ class Sending:
         allowance: Allowance,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
+        *,
+        is_hurried: bool = False,
     ) -> None:
+        """`is_hurried` says that the caller wants it to take less time than the contract allows."""
         self._clock = clock
         self._attempts = allowance.attempts
-        self._is_read = effect is Effect.READ
+        self._effect = effect
+        self._is_hurried = is_hurried
         self._deadline = clock.monotonic() + allowance.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
@@ -87,22 +91,32 @@ class Sending:
         """Whether the upstream has confirmed such a request."""
         self.acts_unseen = False
         """Whether the handler changes things by other ways than requests."""
-        self.is_shared = True
-        """Whether other calls may wait for these requests: not where the caller lowered a bound."""
 
-    async def send(self, line: Line, request: UpstreamRequest) -> Reply:
+    async def send(
+        self,
+        line: Line,
+        request: UpstreamRequest,
+        *,
+        effect: Effect | None = None,
+        patience_seconds: float | None = None,
+    ) -> Reply:
         """The upstream's reply, whatever its status: the first that is no passing failure.
 
-        Raises what the backend raises, once attempts or time have run out.
+        `effect` is what this request does, where that is less than the call does, and
+        `patience_seconds` the time for all its attempts, where that is less than the call's. Raises
+        what the backend raises, once attempts or time have run out.
         """
         operation = line.operation(request.operation)
-        is_repeatable = self._is_read or _is_repeatable(operation, request)
+        is_read = (effect or self._effect) is Effect.READ
+        is_repeatable = is_read or _is_repeatable(operation, request)
+        until = self._until(patience_seconds)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
-            outcome = await self._try(line, request, is_repeatable and not request.is_key_ours)
+            leaves_no_doubt = is_repeatable and not request.is_key_ours
+            outcome = await self._try(line, request, until, leaves_no_doubt=leaves_no_doubt)
             failure = self._passing(line.reader, outcome)
             wait = 0.0 if failure is None else self._wait(attempt, failure)
-            if failure is None or is_last or wait >= self._left():
+            if failure is None or is_last or wait >= self._left(until):
                 if isinstance(outcome, GatewayError):
                     raise outcome
                 return outcome
@@ -111,22 +125,23 @@ class Sending:
 
     def leaves_doubt(self, error: UpstreamError) -> bool:
         """Whether repeating the call that ended in `error` could do again what it may have done."""
-        if not error.is_retryable:
-            return False
         if self.has_acted:
             return True
+        if not error.is_retryable:
+            return False
         is_doubtful = self.may_have_acted or (self.acts_unseen and error.is_sent)
         return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
     async def _try(
-        self, line: Line, request: UpstreamRequest, leaves_no_doubt: bool
+        self, line: Line, request: UpstreamRequest, until: float, *, leaves_no_doubt: bool
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not leaves_no_doubt
-        left = self._left()
+        left = self._left(until)
         limit = min(left, self._attempts.timeout_seconds or left)
+        is_hurried = self._is_hurried and until == self._deadline and limit == left
         try:
-            reply = await line.backend.send(request, timeout_seconds=limit)
+            reply = await line.backend.send(request, timeout_seconds=limit, is_hurried=is_hurried)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if leaves_no_doubt or not error.is_sent:
                 self.may_have_acted = acted_before
@@ -151,8 +166,13 @@ class Sending:
         longer = random.uniform(1, 1 + _JITTER)  # noqa: S311 - chance spreads the load, guards nothing
         return max(wait, asked or 0.0) * longer
 
-    def _left(self) -> float:
-        return max(self._deadline - self._clock.monotonic(), 0.0)
+    def _until(self, patience_seconds: float | None) -> float:
+        if patience_seconds is None:
+            return self._deadline
+        return min(self._deadline, self._clock.monotonic() + patience_seconds)
+
+    def _left(self, until: float) -> float:
+        return max(until - self._clock.monotonic(), 0.0)
 
 
 def _is_repeatable(operation: UpstreamOperation, request: UpstreamRequest) -> bool:

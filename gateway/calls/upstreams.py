@@ -54,12 +54,17 @@ class CallUpstreams:
         sending: Sending,
         shared: SharedState,
         entities: EntityPages,
+        *,
+        is_shared: bool = True,
     ) -> None:
+        """`is_shared` says that other calls may wait for these requests, and share their failures:
+        not where the caller lowered a bound."""
         self._call = call
         self._lines = lines
         self._sending = sending
         self._shared = shared
         self._entities = entities
+        self._is_shared = is_shared
 
     @property
     def call(self) -> CallFacts:
@@ -80,7 +85,7 @@ class CallUpstreams:
         )
         with self._remembered(line, operation, request):
             async with in_time(asked.patience_seconds):
-                reply = await self._kept(operation, line, request)
+                reply = await self._kept(operation, line, request, asked.patience_seconds)
                 return line.reader.admit(operation.id, reply, expect)
 
     @contextmanager
@@ -90,7 +95,7 @@ class CallUpstreams:
         """Raise a failure again while it is remembered; remember that of the block."""
         seconds = operation.failure_seconds
         # The failure of a call with a bound of its own says nothing to the others.
-        if not seconds or not self._sending.is_shared:
+        if not seconds or not self._is_shared:
             yield
             return
         failures, key = self._shared.failures, _key(line, request)
@@ -103,23 +108,29 @@ class CallUpstreams:
         failures.forget(key)
 
     async def _kept(
-        self, operation: UpstreamOperation, line: Line, request: UpstreamRequest
+        self,
+        operation: UpstreamOperation,
+        line: Line,
+        request: UpstreamRequest,
+        patience: float | None,
     ) -> Reply:
         if not (operation.cache_seconds and operation.method == "GET"):
-            return await self._sending.send(line, request)
+            return await self._sending.send(line, request, patience_seconds=patience)
         try:
             return await self._shared.replies.get(
                 _key(line, request),
                 operation.cache_seconds,
-                lambda: self._worth_keeping(line, request),
-                is_shared=self._sending.is_shared,
+                lambda: self._worth_keeping(line, request, patience),
+                is_shared=self._is_shared,
             )
         except _NotWorthKeeping as error:
             return error.reply
 
-    async def _worth_keeping(self, line: Line, request: UpstreamRequest) -> Reply:
+    async def _worth_keeping(
+        self, line: Line, request: UpstreamRequest, patience: float | None
+    ) -> Reply:
         """A success that the contract admits. Raises for every other reply."""
-        reply = await self._sending.send(line, request)
+        reply = await self._sending.send(line, request, patience_seconds=patience)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
         line.reader.admit(request.operation, reply, ())

@@ -45,9 +45,13 @@ class Watched:
         self.problem = backend.problem
         self.sent = 0
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         self.sent += 1
-        return await self._backend.send(request, timeout_seconds=timeout_seconds)
+        return await self._backend.send(
+            request, timeout_seconds=timeout_seconds, is_hurried=is_hurried
+        )
 
     async def close(self) -> None:
         await self._backend.close()

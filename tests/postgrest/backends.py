@@ -132,7 +132,7 @@ class Unused:
 
     name = "mock"
 
-    async def send(self, request, *, timeout_seconds):
+    async def send(self, request, *, timeout_seconds, is_hurried=False):
         raise AssertionError("nothing is to be sent")
 
     async def close(self) -> None:

@@ -1,10 +1,19 @@
 """What the last answers of an upstream say of it, for `/readyz`."""
 
+import asyncio
+
 import pytest
 
+from gateway.backends.client import UpstreamClient
 from gateway.backends.health import FAILURES, Health
-from gateway.contract.upstream import Reply
+from gateway.backends.wire import WireEncoder, WireRequest
+from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.errors import UpstreamTimeout, UpstreamUnavailable
+from tests.clocks import ManualClock
 from tests.unit.calls.shop import UPSTREAM
+
+LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
+SHORT = 0.02
 
 
 @pytest.fixture
@@ -42,3 +51,63 @@ def test_rejected_credentials_are_a_problem_until_they_are_taken(health) -> None
     assert health.problem is not None, "it may judge the path before the credentials"
     health.answered(reply(200))
     assert health.problem is None
+
+
+class Wire:
+    """Fails as it is told, or never answers."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.failure = failure
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        if self.failure is not None:
+            raise self.failure
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None: ...
+
+
+def client(failure: Exception | None = None) -> UpstreamClient:
+    encoder = WireEncoder(UPSTREAM, {})
+    return UpstreamClient(UPSTREAM, ManualClock(), wire=Wire(failure), encoder=encoder, tokens=None)
+
+
+async def test_an_upstream_that_lets_others_wait_is_a_problem() -> None:
+    shop = client()
+    for _ in range(FAILURES):
+        with pytest.raises(UpstreamTimeout):
+            await shop.send(LOOK, timeout_seconds=SHORT)
+    assert shop.problem is not None
+
+
+async def test_it_is_one_too_where_the_limit_of_the_call_ends_at_the_same_moment() -> None:
+    """Whichever of the two is first: the task hears of the outer one alone."""
+    shop = client()
+    for _ in range(FAILURES):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(SHORT):
+                await shop.send(LOOK, timeout_seconds=SHORT)
+    assert shop.problem is not None
+
+
+async def test_what_a_caller_does_not_wait_for_says_nothing_of_the_upstream() -> None:
+    shop = client()
+    for _ in range(FAILURES):
+        with pytest.raises(UpstreamTimeout):
+            await shop.send(LOOK, timeout_seconds=SHORT, is_hurried=True)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(SHORT):
+                await shop.send(LOOK, timeout_seconds=SHORT, is_hurried=True)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(SHORT):
+                await shop.send(LOOK, timeout_seconds=60)
+    assert shop.problem is None
+
+
+async def test_what_fails_before_a_callers_time_is_up_says_something_of_the_upstream() -> None:
+    shop = client(UpstreamUnavailable("The upstream cannot be reached.", is_sent=False))
+    for _ in range(FAILURES):
+        with pytest.raises(UpstreamUnavailable):
+            await shop.send(LOOK, timeout_seconds=60, is_hurried=True)
+    assert shop.problem is not None

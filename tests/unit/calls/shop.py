@@ -48,10 +48,14 @@ class Scripted:
         self.script = list(script)
         self.sent: list[UpstreamRequest] = []
         self.limits: list[float] = []
+        self.hurried: list[bool] = []
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         self.sent.append(request)
         self.limits.append(timeout_seconds)
+        self.hurried.append(is_hurried)
         outcome = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(outcome, Exception):
             raise outcome
@@ -107,7 +111,12 @@ class Sendings:
         self.clock.advance(seconds)
 
     def start(
-        self, attempts: Attempts | None = None, effect: Effect = Effect.READ, seconds: float = 30.0
+        self,
+        attempts: Attempts | None = None,
+        effect: Effect = Effect.READ,
+        seconds: float = 30.0,
+        *,
+        is_hurried: bool = False,
     ) -> Sending:
         known = operation(effect, timeout_seconds=seconds, attempts=attempts or Attempts())
-        return Sending(self.clock, known, effect, self._sleep)
+        return Sending(self.clock, known, effect, self._sleep, is_hurried=is_hurried)

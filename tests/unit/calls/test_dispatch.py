@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from gateway.contract.operation import (
     Binding,
     DeclaredError,
     Effect,
+    ErrorRule,
     HttpBinding,
     Operation,
     PythonBinding,
@@ -82,17 +84,26 @@ class Upstreams:
 
     name: Literal["mock"] = "mock"
 
-    def __init__(self, statuses: Mapping[str, int], failure: GatewayError | None = None) -> None:
+    def __init__(
+        self,
+        statuses: Mapping[str, int],
+        failure: GatewayError | None = None,
+        *,
+        body: Mapping[str, Any] = {},
+    ) -> None:
         self.statuses = statuses
         self.failure = failure
+        self.body = json.dumps(body).encode()
         self.sent: list[UpstreamRequest] = []
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         self.sent.append(request)
         if self.failure is not None:
             raise self.failure
         headers = {"content-type": "application/json"}
-        return Reply(status=self.statuses[request.operation], headers=headers, body=b"{}")
+        return Reply(status=self.statuses[request.operation], headers=headers, body=self.body)
 
     async def close(self) -> None: ...
 
@@ -108,6 +119,9 @@ def ask(name: str) -> Any:
 OPEN = HttpBinding(
     upstream="zoo", upstream_operation="open", request=ask("open"), results={"200": to_result}
 )
+FEED = HttpBinding(
+    upstream="zoo", upstream_operation="feed", request=ask("feed"), results={"200": to_result}
+)
 SEARCH = HttpBinding(
     upstream="zoo",
     upstream_operation="search",
@@ -119,7 +133,10 @@ SEARCH = HttpBinding(
 
 
 def permit_for(
-    binding: Binding, timeout_seconds: float = 1.0, effect: Effect = Effect.READ
+    binding: Binding,
+    timeout_seconds: float = 1.0,
+    effect: Effect = Effect.READ,
+    attempts: int = 1,
 ) -> Permit:
     operation = Operation(
         id="zoo.look",
@@ -129,6 +146,7 @@ def permit_for(
         effect=effect,
         timeout_seconds=timeout_seconds,
         errors=(DeclaredError(reason="asleep", status=409, title="It sleeps."),),
+        attempts=Attempts(max=attempts, backoff_seconds=()),
         binding=binding,
         route="/v1/zoo/look",
     )
@@ -152,8 +170,16 @@ class Unread:
     """A workspace that these tests do not read."""
 
 
-async def dispatch(permit: Permit, backend: Upstreams | None = None, tables: Any = None) -> Outcome:
-    line = Line(ZOO, backend or Upstreams({}), ReplyReader(ZOO), tables=tables)
+async def dispatch(
+    permit: Permit,
+    backend: Upstreams | None = None,
+    tables: Any = None,
+    *,
+    effect: Effect | None = None,
+    upstream: Upstream = ZOO,
+) -> Outcome:
+    """`effect` is that of the arguments, where they make a read a write."""
+    line = Line(upstream, backend or Upstreams({}), ReplyReader(upstream), tables=tables)
     dispatcher = Dispatcher({"zoo": line}, TickingClock(), NoEntities())
     call = Call(
         operation_id="zoo.look",
@@ -162,7 +188,7 @@ async def dispatch(permit: Permit, backend: Upstreams | None = None, tables: Any
         transport="local",
         request_id="call-1",
     )
-    arguments = Arguments({"name": "Leo"}, permit.entry.operation.effect)
+    arguments = Arguments({"name": "Leo"}, effect or permit.entry.operation.effect)
     return await dispatcher.dispatch(permit, arguments, call)
 
 
@@ -208,6 +234,62 @@ async def test_a_fallback_that_writes_is_tried_only_in_a_call_that_writes(
     with contextlib.suppress(UpstreamRefusedCredentials):
         await dispatch(permit, upstreams)
     assert [request.operation for request in upstreams.sent] == asked
+
+
+ESCALATED = structs.replace(SEARCH, fallback_writes=True)
+
+
+@pytest.mark.parametrize("status", [503, 504])
+async def test_what_only_reads_in_a_call_that_may_write_is_repeated_and_leaves_no_doubt(
+    status: int,
+) -> None:
+    upstreams = Upstreams({"search": status})
+    with pytest.raises((UpstreamUnavailable, UpstreamTimeout)) as failed:
+        await dispatch(permit_for(ESCALATED, attempts=3), upstreams, effect=Effect.WRITE)
+    assert [request.operation for request in upstreams.sent] == ["search"] * 3
+    assert failed.value.is_retryable
+    assert "may have happened" not in failed.value.detail
+
+
+async def test_the_part_of_it_that_writes_is_sent_once_and_leaves_doubt() -> None:
+    upstreams = Upstreams({"search": 403, "feed": 503})
+    binding = structs.replace(ESCALATED, fallback=FEED)
+    with pytest.raises(UpstreamUnavailable, match="may have happened") as failed:
+        await dispatch(permit_for(binding, attempts=3), upstreams, effect=Effect.WRITE)
+    assert [request.operation for request in upstreams.sent] == ["search", "feed"]
+    assert failed.value.is_retryable is False
+
+
+async def test_a_read_that_an_argument_turns_into_a_write_without_a_fallback_is_sent_once() -> None:
+    upstreams = Upstreams({"feed": 503})
+    with pytest.raises(UpstreamUnavailable, match="may have happened"):
+        await dispatch(permit_for(FEED, attempts=3), upstreams, effect=Effect.WRITE)
+    assert len(upstreams.sent) == 1
+
+
+SOFT = structs.replace(ZOO, soft_errors="/errors")
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "detail"),
+    [
+        ("ASLEEP", ToolFailed, "It sleeps."),
+        ("LOST", UpstreamRejected, "The upstream reported an error: LOST."),
+    ],
+)
+@pytest.mark.parametrize("effect", Effect)
+async def test_an_error_under_a_success_may_leave_something_behind_where_the_call_writes(
+    effect: Effect, code: str, error: type[GatewayError], detail: str
+) -> None:
+    """Avinode stores what it can, and says under status 200 what of it is not valid."""
+    body = {"errors": [{"code": code}]}
+    binding = structs.replace(FEED, errors={"ASLEEP": ErrorRule(reason="asleep")})
+    upstreams = Upstreams({"feed": 200}, body=body)
+    with pytest.raises(error) as failed:
+        await dispatch(permit_for(binding, effect=effect), upstreams, upstream=SOFT)
+    assert failed.value.detail.startswith(detail)
+    assert failed.value.is_retryable is False
+    assert ("look before repeating" in failed.value.detail) is (effect is not Effect.READ)
 
 
 async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:
@@ -376,7 +458,9 @@ class TwoSteps(Upstreams):
 
     problem = None
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         self.sent.append(request)
         if len(self.sent) == 2 and self.failure is not None:
             raise self.failure

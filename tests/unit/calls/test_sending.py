@@ -98,6 +98,31 @@ async def test_no_attempt_gets_more_time_than_is_left_or_than_its_own() -> None:
     assert sum(sendings.waits) < 20
 
 
+@pytest.mark.parametrize(
+    ("attempts", "is_hurried", "says"),
+    [
+        (Attempts(), True, True),
+        (Attempts(), False, False),
+        (Attempts(timeout_seconds=9), True, True),
+        (Attempts(timeout_seconds=2), True, False),
+    ],
+)
+async def test_the_upstream_is_told_whose_time_ends_the_request(
+    attempts: Attempts, is_hurried: bool, says: bool
+) -> None:
+    to_shop, backend = line(reply())
+    await Sendings().start(attempts, seconds=4, is_hurried=is_hurried).send(to_shop, LOOK)
+    assert backend.hurried == [says]
+
+
+async def test_a_handlers_patience_is_not_the_callers() -> None:
+    to_shop, backend = line(reply())
+    sending = Sendings().start(seconds=4, is_hurried=True)
+    await sending.send(to_shop, LOOK, patience_seconds=2)
+    await sending.send(to_shop, LOOK, patience_seconds=6)
+    assert (backend.limits, backend.hurried) == ([2, 4], [False, True])
+
+
 @pytest.mark.parametrize("effect", [Effect.WRITE, Effect.DESTROY])
 async def test_a_write_is_sent_once_whatever_happens(effect: Effect) -> None:
     for failure in (reply(429), reply(503), UpstreamTimeout(), UpstreamUnavailable(is_sent=False)):

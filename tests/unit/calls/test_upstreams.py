@@ -7,6 +7,7 @@ import pytest
 from gateway.calls.failures import MAX_FAILURES, Failures
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.contract.context import CallFacts, UpstreamCall
+from gateway.contract.operation import Attempts
 from gateway.errors import (
     InternalError,
     InvalidReply,
@@ -30,12 +31,12 @@ class Context:
     def __init__(self, *script: object) -> None:
         self.line, self.backend = line(*script)
         self.sendings = Sendings()
+        self.attempts = Attempts()
         self.shared = SharedState(self.sendings.clock)
 
     def again(self, *, is_shared: bool = True) -> CallUpstreams:
-        sending = self.sendings.start()
-        sending.is_shared = is_shared
-        return CallUpstreams(CALL, {"shop": self.line}, sending, self.shared, NoEntities())
+        sending, lines = self.sendings.start(self.attempts), {"shop": self.line}
+        return CallUpstreams(CALL, lines, sending, self.shared, NoEntities(), is_shared=is_shared)
 
 
 async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
@@ -189,6 +190,41 @@ async def test_a_handler_may_have_less_patience_than_the_call() -> None:
     with pytest.raises(UpstreamTimeout):
         await context.again().send(asked)
     assert len(context.backend.sent) == 1
+
+
+async def test_the_upstream_is_told_how_long_the_handler_waits() -> None:
+    """Or it would not know that it is the upstream that lets others wait."""
+    for operation in ("look", "rate"):
+        context = Context(reply())
+        path = {"id": "1"} if operation == "look" else {}
+        asked = UpstreamCall("shop", operation, path=path, patience_seconds=2)
+        await context.again().send(asked)
+        assert context.backend.limits == [2]
+
+
+async def test_a_handlers_patience_is_for_all_attempts() -> None:
+    context = Context(UpstreamTimeout(), reply())
+    context.attempts = Attempts(max=3, backoff_seconds=(8,))
+    with pytest.raises(UpstreamTimeout):
+        await context.again().send(UpstreamCall("shop", "rate", patience_seconds=5))
+    assert context.sendings.waits == [], "there is no time left for another one"
+
+
+def test_a_remembered_failure_holds_nothing_of_the_call_that_failed() -> None:
+    failures = Failures(ManualClock())
+
+    def fail() -> None:
+        raise UpstreamUnavailable("Broke.", is_sent=False) from OSError()
+
+    with pytest.raises(UpstreamUnavailable) as failed:
+        fail()
+    failures.remember(b"k", 60, failed.value)
+    (kept,) = failures._known.values()
+    assert (kept.error.__traceback__, kept.error.__cause__) == (None, None)
+    with pytest.raises(UpstreamUnavailable, match="Broke") as again:
+        failures.check(b"k", 60)
+    assert again.value.is_sent is False
+    assert kept.error.__traceback__ is None
 
 
 def test_few_failures_are_remembered() -> None:

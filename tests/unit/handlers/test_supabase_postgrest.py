@@ -32,7 +32,9 @@ class Answering:
         self.reply = Reply(status=status, headers=headers or JSON, body=text)
         self.sent: list[UpstreamRequest] = []
 
-    async def send(self, request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+    ) -> Reply:
         self.sent.append(request)
         return self.reply
 

@@ -107,9 +107,13 @@ class ConnectorTools:
         )
         send = backend.send
 
-        async def watched(request: UpstreamRequest, *, timeout_seconds: float) -> Reply:
+        async def watched(
+            request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        ) -> Reply:
             answer = await self.on_request(request)
-            return answer or await send(request, timeout_seconds=timeout_seconds)
+            return answer or await send(
+                request, timeout_seconds=timeout_seconds, is_hurried=is_hurried
+            )
 
         backend.send = watched  # type: ignore[method-assign]  # watched by the tests
         settings = {each.name: each.default or each.mock for each in upstream.settings}
