@@ -7,8 +7,8 @@ from typing import Final
 from gateway.backends.base import Backend
 from gateway.backends.live import LiveBackend
 from gateway.backends.mock import MockBackend
-from gateway.backends.mock_state import StoredState
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.backends.mock_memory import remembering
+from gateway.backends.upstream_app import MockOptions
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Line
 from gateway.catalogue import Catalogue
@@ -123,20 +123,16 @@ def _mock(
     upstream: Upstream, settings: Settings, clock: Clock, credentials: Mapping[str, str]
 ) -> MockBackend:
     """A mock that remembers beside the database, so that a restart begins where it ended."""
-    state = StoredState(settings.data / MOCKS / f"{upstream.name}.db")
-    # Read here, so that a file that cannot be used is refused at the start.
-    start, latest = settings.mock_time, state.latest()
-    if start is not None:
-        # A time that an operator sets begins again with the process; what is remembered does not.
-        start = max(start, latest or start)
-    mock_clock = MockClock(clock, start, is_still=not settings.mock_speed)
     options = MockOptions(
         seed=str(settings.seed),
         speed=settings.mock_speed,
         latency_seconds=settings.mock_latency_seconds,
     )
-    application = UpstreamApplication(upstream, mock_clock, options=options, state=state)
-    return MockBackend(upstream, mock_clock, credentials=credentials, application=application)
+    file = settings.data / MOCKS / f"{upstream.name}.db"
+    application = remembering(upstream, clock, file=file, start=settings.mock_time, options=options)
+    return MockBackend(
+        upstream, application.clock, credentials=credentials, application=application
+    )
 
 
 def base_urls(lines: Mapping[str, Line], settings: Settings) -> dict[str, str]:

@@ -28,7 +28,7 @@ CREATE TABLE rows (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL
                    row BLOB NOT NULL, UNIQUE (kind, id));
 CREATE TABLE sizes (kind TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE numbers (prefix TEXT PRIMARY KEY, number INTEGER NOT NULL);
-CREATE TABLE messages (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, id TEXT NOT NULL,
+CREATE TABLE messages (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, id TEXT NOT NULL,
                        message BLOB NOT NULL);
 CREATE INDEX messages_at ON messages (at, seq);
 CREATE INDEX messages_id ON messages (id);
@@ -63,7 +63,8 @@ class StoredState:
                 self._run("INSERT OR REPLACE INTO clock VALUES (1, ?)", _micros(now))
                 self._run("COMMIT")
         except BaseException:
-            if self._begun and self._open is not None:
+            # The database may have ended the transaction by itself, as when the disk is full.
+            if self._open is not None and self._open.in_transaction:
                 self._open.execute("ROLLBACK")
             raise
         finally:
@@ -116,7 +117,7 @@ class StoredState:
         sql = "SELECT seq, message FROM messages WHERE at <= ? ORDER BY at, seq"
         found = dict(self._run(sql, _micros(now)))
         new = [seq for seq in found if seq not in self._given]
-        self._given.update(new)
+        self._given = set(found)  # others may have sent the rest
         return [_message(found[seq]) for seq in new]
 
     def sent(self, message: MockMessage) -> None:

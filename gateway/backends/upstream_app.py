@@ -43,7 +43,7 @@ class MockOptions(Struct, frozen=True, kw_only=True):
     seed: str = "0"
     """What its chance repeats by."""
     speed: float = 1.0
-    """How many times faster than people its people answer; as fast at 0, where time may stand."""
+    """How many times faster than people its people answer; 0 counts as 1."""
     latency_seconds: float = 0.0
     """What every answer takes besides."""
     base_url: str | None = None
@@ -71,7 +71,8 @@ class UpstreamApplication:
         scenario: Sequence[ScenarioStep] = (),
     ) -> None:
         self._upstream = upstream
-        self._clock = clock
+        self.clock = clock
+        """The mock's time."""
         self._options = options = options or MockOptions()
         self._scenario = Scenario(scenario)
         self._state = state or StoredState()
@@ -115,7 +116,7 @@ class UpstreamApplication:
 
         What is not reported as sent is given again after a restart.
         """
-        return self._state.due(self._clock.now())
+        return self._state.due(self.clock.now())
 
     def message_sent(self, message: MockMessage) -> None:
         """Forget a message: it was taken, or nobody is going to take it."""
@@ -159,7 +160,7 @@ class UpstreamApplication:
             query=arguments.query,
             headers=arguments.headers,
             body=arguments.body,
-            now=self._clock.now(),
+            now=self.clock.now(),
             speed=self._options.speed or 1.0,
             seed=self._options.seed,
             base_url=self.base_url or "",

@@ -11,7 +11,7 @@ import click
 import uvloop
 
 from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
-from gateway.backends.mock_state import StoredState
+from gateway.backends.mock_memory import remembering
 from gateway.backends.mock_webhooks import Listener, MockSender
 from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
@@ -19,7 +19,7 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
-from gateway.clock import MockClock, SystemClock
+from gateway.clock import SystemClock
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -106,16 +106,17 @@ def command(
     if listener_url is not None:
         listener = _listener(catalogue, settings, upstream, listener_url)
     bound = bind(host, port)
-    application = UpstreamApplication(
+    application = remembering(
         mocked,
-        MockClock(SystemClock(), settings.mock_time, is_still=not settings.mock_speed),
+        SystemClock(),
+        file=state_file,
+        start=settings.mock_time,
         options=MockOptions(
             seed=str(settings.seed),
             speed=settings.mock_speed,
             latency_seconds=settings.mock_latency_seconds,
             base_url=url_of(bound),
         ),
-        state=StoredState(state_file),
         scenario=scenario,
     )
     sender = MockSender(application, listener, SystemClock()) if listener else None

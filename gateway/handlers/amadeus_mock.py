@@ -30,10 +30,10 @@ from gateway.handlers.amadeus_mock_hotels import (
 )
 from gateway.handlers.amadeus_mock_locations import locations
 from gateway.handlers.amadeus_mock_places import city_at
+from gateway.handlers.days import first_day
 
 __all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
-_EARLIEST_ZONE: Final = timedelta(hours=12)
 _LAST_DAY: Final = "2099-12-31"
 _FLIGHTS: Final = "/v2/shopping/flight-offers"
 _HOTELS: Final = "/v1/reference-data/locations/hotels/by-city"
@@ -117,7 +117,7 @@ def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
 
 def _far_or_past(day: str, now: datetime) -> str | None:
     """What is wrong with a day written YYYY-MM-DD, which sorts as text."""
-    if day < (now - _EARLIEST_ZONE).date().isoformat():
+    if day < first_day(now):
         return "in the past"
     return "too far in the future" if day > _LAST_DAY else None
 

@@ -3,8 +3,9 @@
 Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
 the seed decides, and whoever listens to the webhook is told. An access token that contains `broker`
 belongs to an account that may not search, and one that contains `expired` to nobody. Codes that no
-airport can have, such as `ZZZZ`, are reported as invalid; every other code is accepted, known or
-not. `avinode_mock_rules` says what is refused besides.
+airport can have, such as `ZZZZ`, are invalid: searches say so beside what they find, and nothing is
+made of them. Every other code is accepted, known or not. `avinode_mock_rules` says what is refused
+besides.
 """
 
 from typing import Any, Final
@@ -27,6 +28,7 @@ from gateway.handlers.avinode_mock_news import flight_facts, tell
 from gateway.handlers.avinode_mock_rfqs import create_rfq, read_rfq
 from gateway.handlers.avinode_mock_rules import (
     invalid_airports,
+    wrong_airports,
     wrong_days,
     wrong_route,
     wrong_segments,
@@ -62,16 +64,17 @@ def search_charter_options(request: MockRequest, _state: MockState) -> MockReply
 
 
 def create_trip(request: MockRequest, state: MockState) -> MockReply:
-    wrong = wrong_segments(request.body["segments"], request.now)
+    segments = request.body["segments"]
+    wrong = wrong_airports(segments) or wrong_segments(segments, request.now)
     if wrong is not None:
         return wrong
     trip_id = state.new_id("atrip")
     state.add("trips", trip_id, request.body)
     trip = _trip(trip_id, request.base_url)
     facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
-    flight = flight_facts(request.body["segments"][0])
+    flight = flight_facts(segments[0])
     tell(state, request.now, "trip_created", {**facts, "flight": flight})
-    return stored(trip, invalid_airports(request.body["segments"]))
+    return stored(trip)
 
 
 def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
@@ -80,7 +83,8 @@ def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
 
 
 def create_watch(request: MockRequest, state: MockState) -> MockReply:
-    wrong = wrong_route(request.body) or wrong_days(request.body["dateRange"], request.now)
+    wrong = wrong_airports([request.body]) or wrong_route(request.body)
+    wrong = wrong or wrong_days(request.body["dateRange"], request.now)
     if wrong is not None:
         return wrong
     watch_id = state.new_id("awatch")
@@ -91,7 +95,7 @@ def create_watch(request: MockRequest, state: MockState) -> MockReply:
         "status": "ACTIVE",
         "createdOn": rfc3339(request.now),
     }
-    return stored(data, invalid_airports([request.body]))
+    return stored(data)
 
 
 BEHAVIOURS: Final = mock_behaviours(

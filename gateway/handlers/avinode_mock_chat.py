@@ -39,7 +39,7 @@ def send_chat(request: MockRequest, state: MockState) -> MockReply:
     for lift_id in _answering(thread_id, thread):
         _answer(request, state, lift_id, message_id)
     data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
-    return stored(data, [])
+    return stored(data)
 
 
 def read_message(request: MockRequest, state: MockState) -> MockReply:

@@ -43,12 +43,9 @@ def refused_as(status: int, code: str, title: str, path: str = "") -> MockReply:
     return MockReply(status=status, body={"meta": meta([error])})
 
 
-def stored(data: Mapping[str, Any], errors: list[dict[str, str]]) -> MockReply:
-    """The answer to something created.
-
-    Avinode stores what it can, and answers 200 instead of 201 when a part of it is not valid.
-    """
-    return MockReply(status=200 if errors else 201, body={"meta": meta(errors), "data": data})
+def stored(data: Mapping[str, Any]) -> MockReply:
+    """The answer to something created."""
+    return MockReply(status=201, body={"meta": meta(), "data": data})
 
 
 def listed(rows: list[dict[str, Any]], errors: list[dict[str, str]], **more: Any) -> MockReply:

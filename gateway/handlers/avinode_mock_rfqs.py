@@ -22,7 +22,7 @@ from gateway.handlers.avinode_mock_market import (
     seller_company,
 )
 from gateway.handlers.avinode_mock_news import point, quote_facts, tell
-from gateway.handlers.avinode_mock_rules import invalid_airports, wrong_segments
+from gateway.handlers.avinode_mock_rules import wrong_airports, wrong_segments
 
 THREADS: Final = "threads"
 """The table of what messages can be sent to: requests, and the operators' answers in them."""
@@ -57,7 +57,7 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     for lift in lifts:
         if lift["answered"] <= deadline:
             _announce(state, f"{request.base_url}/rfqs/{rfq_id}", lift)
-    return stored(_shown(row, request.now, frozenset()), [])
+    return stored(_shown(row, request.now, frozenset()))
 
 
 def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> MockReply | None:
@@ -87,14 +87,11 @@ def read_rfq(request: MockRequest, state: MockState) -> MockReply:
 
 
 def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> MockReply | None:
-    """The refusal of an RFQ that no operator can answer, or None.
-
-    Of airports that are not valid too: the operators are not asked.
-    """
+    """The refusal of an RFQ that no operator can answer, or None."""
     segments = request.body["segments"]
-    errors = invalid_airports(segments)
-    if errors:
-        return refused_as(422, errors[0]["code"], errors[0]["title"], errors[0]["path"])
+    wrong = wrong_airports(segments)
+    if wrong is not None:
+        return wrong
     if deadline <= request.now:
         title = "The deadline is in the past."
         return refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")

@@ -5,19 +5,18 @@ that Avinode words only in sentences.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from gateway.contract.conversion import as_date_time
 from gateway.contract.mock import MockReply
 from gateway.handlers.avinode_mock_envelope import refused_as
+from gateway.handlers.days import first_day
 
 _NO_AIRPORT: Final = frozenset("IJQX")
 """No ICAO code of an airport begins with one of these letters."""
 _NOWHERE: Final = "ZZZZ"
 """ICAO's code for a place without a code."""
-_EARLIEST_ZONE: Final = timedelta(hours=12)
-"""A day is over when it is over at twelve hours behind UTC."""
 
 
 def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -29,6 +28,17 @@ def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, st
         for side, code in sides
         if _is_no_airport(segment[side]["icao"])
     ]
+
+
+def wrong_airports(segments: Sequence[Mapping[str, Any]]) -> MockReply | None:
+    """The refusal to store anything that names an airport that is not valid, or None.
+
+    Avinode may store what it can and answer 200 with the error. Nobody could mend what is stored by
+    asking again, so the mock stores nothing.
+    """
+    for error in invalid_airports(segments):
+        return refused_as(422, error["code"], error["title"], error["path"])
+    return None
 
 
 def wrong_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> MockReply | None:
@@ -54,7 +64,7 @@ def wrong_route(ends: Mapping[str, Any], path: str = "") -> MockReply | None:
 
 def wrong_days(days: Mapping[str, str], now: datetime) -> MockReply | None:
     """The refusal of a range of days that is over, or None."""
-    if days["to"] >= _first_day(now):
+    if days["to"] >= first_day(now):
         return None
     return refused_as(422, "DATES_IN_PAST", "The last day is in the past.", "dateRange.to")
 
@@ -66,7 +76,7 @@ def _is_no_airport(code: str) -> bool:
 def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
     """By the minute where the time is in UTC, else by the day."""
     day, time = departure["date"], departure.get("time")
-    if day < _first_day(now):
+    if day < first_day(now):
         return True
     if time is None or departure.get("local", True):
         return False
@@ -74,8 +84,3 @@ def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
         return datetime.fromisoformat(as_date_time(f"{day}T{time}:00Z")) < now
     except ValueError:
         return False  # No such time of the day; whoever reads the segment says so.
-
-
-def _first_day(now: datetime) -> str:
-    """The first day that is not over everywhere, which sorts as text."""
-    return (now - _EARLIEST_ZONE).date().isoformat()

@@ -70,6 +70,40 @@ def test_a_message_that_was_not_sent_is_given_again_after_a_restart(file: Path) 
     assert [each.id for each in StoredState(file).due(NOW)] == ["m-2"]
 
 
+@pytest.mark.parametrize("is_sent_here", [True, False])
+def test_no_message_takes_the_place_of_another(file: Path, is_sent_here: bool) -> None:
+    """Whoever sent the earlier one: the later one is given all the same."""
+    serving, worker = StoredState(file), StoredState(file)
+    serving.later(NOW, message(1))
+    assert [each.id for each in serving.due(NOW)] == ["m-1"]
+    (serving if is_sent_here else worker).sent(message(1))
+    worker.later(NOW, message(2))
+    assert [each.id for each in serving.due(NOW)] == ["m-2"]
+
+
+def test_what_is_no_longer_kept_is_no_longer_counted_as_given(monkeypatch) -> None:
+    monkeypatch.setattr(mock_state, "MAX_MESSAGES", 2)
+    state = StoredState()
+    for number in range(5):
+        state.later(NOW - timedelta(minutes=number), message(number))
+        state.due(NOW)
+    assert len(state._given) == 2
+
+
+def test_a_request_whose_transaction_the_database_ended_fails_as_it_did(file: Path) -> None:
+    state = StoredState(file)
+
+    def fail() -> None:
+        with state.transaction(NOW):
+            state.new_id("arfq")
+            # As SQLite does by itself when the disk is full.
+            state._run("INSERT OR ROLLBACK INTO clock VALUES (2, 0)")
+
+    with pytest.raises(ConfigurationError, match="CHECK constraint"):
+        fail()
+    assert state.new_id("arfq") == "arfq-10000001"
+
+
 def test_a_request_that_fails_leaves_nothing(file: Path) -> None:
     state = StoredState(file)
 

@@ -6,10 +6,12 @@ import stat
 import subprocess
 import threading
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
+from gateway.backends.mock_state import StoredState
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from tests.unit.cli.processes import (
@@ -114,6 +116,26 @@ def test_mock_knows_the_upstreams_of_the_contracts(cli):
     assert code == 2
     names = ", ".join(open_catalogue("generated", HANDLER_PACKAGES).upstreams)
     assert err == f"error: there is no upstream 'nowhere'\nfix: the upstreams are {names}\n"
+
+
+def test_a_mock_goes_on_at_the_time_that_its_file_remembers(cli, monkeypatch, tmp_path) -> None:
+    """Or what it remembers would lie in its future."""
+    served = []
+
+    async def keep(application, bound, _sender) -> None:
+        bound.close()
+        served.append(application)
+
+    monkeypatch.setattr("gateway.cli.mock._serve", keep)
+    file, latest = tmp_path / "avinode.db", datetime(2026, 12, 24, tzinfo=UTC)
+    state = StoredState(file)
+    with state.transaction(latest):
+        state.new_id("arfq")
+    state.close()
+    assert cli("mock", "avinode", "--state", file, "--mock-time", "2026-01-01T00:00:00Z").code == 0
+    (mock,) = served
+    assert mock.clock.now() >= latest
+    mock.close()
 
 
 def test_what_tables_stand_in_for_has_no_mock_over_http(cli) -> None:

@@ -296,11 +296,9 @@ async def test_a_watch_is_active():
     assert (status, answer["data"]["status"]) == (201, "ACTIVE")
 
 
-async def test_an_invalid_airport_is_a_soft_error():
-    """Avinode stores the trip, answers 200, and says in the body that it is not valid."""
-    status, body = await Asker().post(
-        "trips", {"sourcing": True, "segments": [segment(start="ZZZZ")], "criteria": {}}
-    )
+async def test_an_invalid_airport_of_a_search_is_a_soft_error():
+    """Avinode searches, answers 200, and says in the body that the airport is not valid."""
+    status, body = await Asker().post("searches", search(start="ZZZZ"))
     assert status == 200
     assert body["meta"]["errors"] == [
         {
@@ -347,6 +345,9 @@ codes = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ", min_size=4, max_size=4)
         ("rfqs", {**rfq("OP-001"), "segments": [segment(end="QQQQ")]}, "END_AIRPORT_INVALID"),
         ("rfqs", rfq("OP-001", quoteDeadline="2020-01-01T00:00:00Z"), "DEADLINE_IN_PAST"),
         ("rfqs", {**rfq("OP-006"), "segments": [segment(pax=12)]}, "INSUFFICIENT_CAPACITY"),
+        ("trips", trip(segment(start="ZZZZ")), "START_AIRPORT_INVALID"),
+        ("trips", trip(segment(), segment(end="QQQQ")), "END_AIRPORT_INVALID"),
+        ("emptylegs/watches", legs(startAirport={"icao": "ZZZZ"}), "START_AIRPORT_INVALID"),
         ("emptylegs/search", legs("2026-01-01", "2026-11-19"), "DATES_IN_PAST"),
         ("emptylegs/watches", legs("2026-01-01", "2026-11-19"), "DATES_IN_PAST"),
         ("emptylegs/watches", {**legs(), "endAirport": {"icao": "KTEB"}}, "SAME_AIRPORT"),

@@ -94,7 +94,6 @@ async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
             {"flight_details": TRIP, "operator_ids": ["OP-001", "OP-999"]},
             "operator_not_found",
         ),
-        # Avinode says so under status 200 where it stores the rest; it is no success.
         ("create_trip", {**TRIP, "departure_airport": "ZZZZ"}, "airport_not_found"),
         ("create_watch", {**LEGS, "arrival_airport": "ZZZZ"}, "airport_not_found"),
         ("search_flights", {**FLIGHT, "arrival_airport": "ZZZZ"}, "airport_not_found"),
@@ -110,6 +109,19 @@ async def test_what_does_not_exist_is_a_declared_error(tool, arguments, reason):
     with pytest.raises(ToolFailed) as caught:
         await Tools().call(tool, arguments)
     assert (caught.value.reason, caught.value.status) == (reason, 404)
+
+
+@pytest.mark.parametrize("tool", ["create_trip", "create_watch"])
+async def test_what_is_refused_leaves_nothing_behind(tool):
+    """Whoever corrects the airport makes one trip, and nobody hears of another."""
+    tools = Tools()
+    for end in ("departure_airport", "arrival_airport"):
+        with pytest.raises(ToolFailed) as caught:
+            await tools.call(tool, {**ARGUMENTS[tool], end: "ZZZZ"})
+        assert "stored" not in caught.value.detail
+    assert tools.applications["avinode"].messages_due() == []
+    made = await tools.call(tool)
+    assert (made.get("trip_id") or made["watch_id"]).endswith("-10000001")
 
 
 PAST = {**TRIP, "departure_date": "2025-01-04T12:00:00Z"}
