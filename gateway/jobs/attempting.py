@@ -8,13 +8,20 @@ from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.holds import Hold, Holds
-from gateway.jobs.outcome import Failed, Outcome, Released, Run, error_name
+from gateway.jobs.outcome import (
+    RUN_TIMEOUT,
+    Failed,
+    Finished,
+    Outcome,
+    Released,
+    Run,
+    error_name,
+)
 from gateway.jobs.settling import Settlement
 from gateway.store.records import Claim, Failure
 from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
-RUN_TIMEOUT: Final = "run_timeout"
 _STORE_SECONDS: Final = 1.0
 
 
@@ -63,12 +70,18 @@ class Attempting:
         try:
             await self._settlement.settle(claim, outcome)
         except StoreRefused as error:
-            await self._settlement.settle(claim, _refused(claim, error))
+            refused = _refused(claim, error)
+            await self._settlement.settle(claim, _instead(outcome) or refused)
         except Exception as error:  # noqa: BLE001 - changes that the store cannot take: a failed attempt
             failure = Failure(error=error_name(error))
             _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
-            retry = wait_seconds(claim.job)
-            await self._settlement.settle(claim, Failed(failure=failure, retry_seconds=retry))
+            failed = Failed(failure=failure, retry_seconds=wait_seconds(claim.job))
+            await self._settlement.settle(claim, _instead(outcome) or failed)
+
+
+def _instead(outcome: Outcome) -> Failed | None:
+    """What the run wants in place of an end that the store does not take."""
+    return outcome.if_refused if isinstance(outcome, Finished) else None
 
 
 def _refused(claim: Claim, error: StoreRefused) -> Failed:

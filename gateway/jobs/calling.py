@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.errors import GatewayError, StoreError
 from gateway.jobs.dead_letters import completed
-from gateway.jobs.outcome import Failed, Finished, Outcome
+from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name
 from gateway.jobs.refusals import outcome_of
 from gateway.store.base import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, NewCall
@@ -17,10 +17,13 @@ IsRead = Callable[[str], bool]
 
 OUTCOME_UNKNOWN: Final = "outcome_unknown"
 _FORGOTTEN: Final = Failure(error="forgotten", detail="Its arguments are not stored any more.")
-_DOUBT: Final = Failure(
-    error=OUTCOME_UNKNOWN,
-    detail="Its worker died during the call, which may have happened: look, then redrive it.",
-)
+_LOOK: Final = "which may have happened: look, then redrive it."
+_CUT_OFF: Final = {
+    LEASE_EXPIRED: f"Its worker died during the call, {_LOOK}",
+    RUN_TIMEOUT: f"It took too long and was cut off during the call, {_LOOK}",
+}
+"""Errors after which nobody knows whether the attempt before made the call."""
+_UNSTORED: Final = "The call was made, and that could not be stored: look, before you redrive it."
 
 
 class CallRun:
@@ -37,12 +40,22 @@ class CallRun:
         call = await self._queue.call(job.id)
         if call is None:
             return Failed(failure=_FORGOTTEN, retry_seconds=None)
-        if job.error == LEASE_EXPIRED and not self._is_read(call.operation):
-            return Failed(failure=_DOUBT, retry_seconds=None)
+        is_read = self._is_read(call.operation)
+        if job.error in _CUT_OFF and not is_read:
+            return _in_doubt(_CUT_OFF[job.error])
         try:
             await self._run_call(call)
         except StoreError:
             raise
         except GatewayError as error:
             return outcome_of(error, job)
-        return Finished(changes=Changes(events=(completed(job),)))
+        except Exception as error:
+            if is_read:
+                raise
+            return _in_doubt(f"{error_name(error)} ended the call, {_LOOK}")
+        changes = Changes(events=(completed(job),))
+        return Finished(changes=changes, if_refused=None if is_read else _in_doubt(_UNSTORED))
+
+
+def _in_doubt(detail: str) -> Failed:
+    return Failed(failure=Failure(error=OUTCOME_UNKNOWN, detail=detail), retry_seconds=None)

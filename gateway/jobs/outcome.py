@@ -9,13 +9,9 @@ from gateway.store.records import Changes, Claim, Failure
 
 NOTHING: Final = Changes()
 """What becomes true besides the job's own state: nothing."""
+RUN_TIMEOUT: Final = "run_timeout"
+"""The error of a run that was cut off, for it took too long."""
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-class Finished(Struct, frozen=True, kw_only=True):
-    """The work is done; `changes` become true with it, or not at all."""
-
-    changes: Changes = NOTHING
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -25,6 +21,14 @@ class Failed(Struct, frozen=True, kw_only=True):
     retry_seconds: float | None
     """Until the next attempt (`gateway.jobs.backoff`); None for what will not get better."""
     changes: Changes = NOTHING
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """The work is done; `changes` become true with it, or not at all."""
+
+    changes: Changes = NOTHING
+    if_refused: Failed | None = None
+    """What it comes to when the store takes no such end; without it, a failed attempt."""
 
 
 class Released(Struct, frozen=True, kw_only=True):

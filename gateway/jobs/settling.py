@@ -45,8 +45,8 @@ class Settlement:
     async def settle(self, claim: Claim, outcome: Outcome) -> None:
         """Write `outcome`; tried again until it is known what became of it, or cancelled.
 
-        Raises `StoreRefused` when the database takes the job's end, but not what goes with it. For
-        a failure it takes the failure alone then, so that every attempt comes to an end.
+        Raises `StoreRefused` when the database takes the job's end, but not what goes with it. A
+        failure is stored with less then, at last alone, so that every attempt comes to an end.
         """
         changes = self._changes(claim, outcome)
         try:
@@ -54,8 +54,7 @@ class Settlement:
         except StoreRefused as error:
             if not isinstance(outcome, Failed):
                 raise
-            _log.error("job %s fails without its changes: %s", claim.job.id, error.detail)
-            await self._settle(claim, _bare(outcome), Changes())
+            await self._settle_less(claim, outcome, changes, error)
         finally:
             self._waiting.discard(claim.job.id)
 
@@ -65,6 +64,18 @@ class Settlement:
         else:
             self.fenced += 1
             _log.warning("outcome of job %s refused: its claim was lost", claim.job.id)
+
+    async def _settle_less(
+        self, claim: Claim, failed: Failed, changes: Changes, refusal: StoreRefused
+    ) -> None:
+        """Without the events, whose values are others'; then without anything."""
+        _log.error("job %s fails without its events: %s", claim.job.id, refusal.detail)
+        bare = _bare(failed)
+        try:
+            await self._settle(claim, bare, changes.without_events())
+        except StoreRefused as error:
+            _log.error("job %s fails without its changes: %s", claim.job.id, error.detail)
+            await self._settle(claim, bare, Changes())
 
     async def _written(self, claim: Claim, outcome: Outcome, changes: Changes) -> bool:
         while True:

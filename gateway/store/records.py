@@ -236,6 +236,10 @@ class Changes(Struct, frozen=True, kw_only=True):
     delivery: DeliveryOutcome | None = None
     audit: AuditRecord | None = None
 
+    def without_events(self) -> "Changes":
+        """What is left of those of a failure when its events are refused."""
+        return Changes(delivery=self.delivery, audit=self.audit)
+
 
 class Page(Struct, frozen=True):
     """Where a list goes on: at most `limit` rows after the one with `after`."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.changes import apply_changes
-from gateway.store.failures import is_transient
+from gateway.store.failures import explain, is_transient
 from gateway.store.job_rows import (
     Ending,
     is_held,
@@ -106,21 +106,28 @@ async def sweep_expired(
     await note_attempts(connection, expired, _EXPIRED, now)
     for row in dead:
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
-        await _apply_if_taken(connection, tables, sweep.on_dead(job), now)
+        await _apply_what_is_taken(connection, tables, job, sweep.on_dead(job), now)
     return len(again), len(dead)
 
 
-async def _apply_if_taken(
-    connection: AsyncConnection, tables: Mapping[str, Table], changes: Changes, now: datetime
+async def _apply_what_is_taken(
+    connection: AsyncConnection,
+    tables: Mapping[str, Table],
+    job: Job,
+    changes: Changes,
+    now: datetime,
 ) -> None:
     """Write what goes with one dead letter; what the database refuses of it stops no other job."""
-    try:
-        async with connection.begin_nested():
-            await apply_changes(connection, tables, [changes], now)
-    except DBAPIError as error:
-        if is_transient(error):
-            raise
-        _log.error("a dead letter is not announced: the database refuses its event")
+    for some in (changes, changes.without_events()):
+        try:
+            async with connection.begin_nested():
+                await apply_changes(connection, tables, [some], now)
+        except DBAPIError as error:
+            if is_transient(error):
+                raise
+            _log.error("job %s ends without all of its changes: %s", job.id, explain(error))
+        else:
+            return
 
 
 async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:

@@ -8,17 +8,23 @@ import pytest
 from sqlalchemy import text
 
 from gateway.errors import NotStored, StoreError
-from gateway.jobs.outcome import Finished
+from gateway.jobs.accounts import account_of
+from gateway.jobs.calling import CallRun
+from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.outcome import Failed, Finished
 from gateway.jobs.pace import Pace
+from gateway.jobs.settling import Settlement
 from gateway.jobs.together import Together
 from gateway.jobs.worker import Worker
-from gateway.store.records import Changes, NewEvent
+from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
 from gateway.store.refused import StoreRefused
 from gateway.webhooks.arrivals import Arrivals
+from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, job, message, put
 
 QUICK = Pace(poll_seconds=0.02, sweep_seconds=0.05)
+CALL_ID = "01936f00-0000-7000-8000-000000000001"
 POISON = secrets.token_urlsafe(3000)
 _TOO_LONG = "BEFORE INSERT ON {} WHEN length(new.{}) > 3000 BEGIN SELECT RAISE(ABORT, 'no'); END"
 
@@ -46,10 +52,10 @@ async def run(claim) -> Finished:
 
 
 @asynccontextmanager
-async def working(store, on_dead=lambda _job, _failure: Changes()):
+async def working(store, on_dead=lambda _job, _failure: Changes(), **runs):
     worker = Worker(
         store.queue,
-        {"webhook": run},
+        runs or {"webhook": run},
         name="w",
         on_dead=on_dead,
         on_settled=lambda _changes: None,
@@ -107,6 +113,79 @@ async def test_the_last_attempt_of_a_poison_message_is_a_dead_letter(store) -> N
         await eventually(_dead)
 
     assert (await job(store, job_id)).error == "store_refused"
+
+
+async def refuse_completions(store) -> None:
+    """Have the database refuse what announces that a call has succeeded."""
+    is_one = "type = 'gateway.job.completed.v1'"
+    statement = (
+        f"ALTER TABLE events ADD CONSTRAINT none CHECK (NOT {is_one})"
+        if store.database.is_postgres
+        else f"CREATE TRIGGER none BEFORE INSERT ON events WHEN new.{is_one} "
+        "BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+    await store.database.write(lambda to, _: to.execute(text(statement)))
+
+
+@pytest.mark.parametrize(
+    ("is_read", "end", "calls"),
+    [(False, ("dead_letter", "outcome_unknown"), 1), (True, ("dead_letter", "store_refused"), 6)],
+)
+async def test_a_write_whose_end_is_refused_is_made_once(
+    store, monkeypatch, is_read, end, calls
+) -> None:
+    def _at_once(job) -> float | None:
+        return None if job.attempts >= job.max_attempts else 0.0
+
+    monkeypatch.setattr("gateway.jobs.attempting.wait_seconds", _at_once)
+    await refuse_completions(store)
+    await put(store, message(1))
+    [parent] = await claim(store)
+    asked = NewCall(id=CALL_ID, operation="mail.send", arguments={}, lane="mail.send")
+    assert await store.queue.finish(parent, Changes(calls=(asked,)))
+    made = []
+
+    async def _call(new) -> None:
+        made.append(new.id)
+
+    run_call = CallRun(store.queue, _call, lambda _operation: is_read)
+    async with working(store, DeadLetters(lambda: NOW), call=run_call):
+
+        async def _ended() -> bool | None:
+            return ("call", "dead_letter") in await store.queue.depths() or None
+
+        await eventually(_ended)
+
+    [job_of_call] = await store.queue.jobs(Page(10), kind="call")
+    assert (job_of_call.state, job_of_call.error) == end
+    assert made == [CALL_ID] * calls
+    await store.events.sequence(10)
+    assert [each.type for each in await store.events.after(0, 10)] == ["gateway.job.failed.v1"]
+
+
+async def test_a_dead_letter_whose_announcement_is_refused_is_recorded_all_the_same(
+    timed_store, clock
+) -> None:
+    store = timed_store
+    await refuse_long(store, "events", "subject")
+    ids = await put(store, message(1), message(2))
+    await store.database.write(lambda to, _: to.execute(text("UPDATE jobs SET attempts = 5")))
+    first, second = await claim(store, 2)
+
+    def _on_dead(dead, _failure=None):
+        account = account_of(dead.subject, "avinode", "avinode", clock.now(), is_dead=True)
+        return Changes(events=(event(dead.id, POISON),), audit=account)
+
+    settlement = Settlement(store.queue, _on_dead, lambda _changes: None)
+    await settlement.settle(first, Failed(failure=Failure(error="x"), retry_seconds=None))
+    clock.advance(31)
+    assert await store.queue.sweep(500, 1.0, _on_dead) == (0, 1)
+
+    assert await states(store, ids) == {"dead_letter"}
+    assert {each.request_id for each in await store.audit.latest(10)} == {
+        first.job.subject,
+        second.job.subject,
+    }
 
 
 async def test_a_sweep_is_not_stopped_by_an_announcement_that_is_refused(timed_store, clock):

@@ -58,13 +58,29 @@ async def test_the_error_says_whether_to_try_again(raised, error, is_tried_again
     assert (found.retry_seconds is not None) is is_tried_again
 
 
-async def test_a_write_whose_worker_died_is_not_repeated_unseen():
-    found = await outcome(error="lease_expired", attempts=2)
+@pytest.mark.parametrize("error", ["lease_expired", "run_timeout"])
+async def test_a_write_that_was_cut_off_is_not_repeated_unseen(error):
+    found = await outcome(pytest.fail, error=error, attempts=2)
     assert (found.failure.error, found.retry_seconds) == ("outcome_unknown", None)
 
 
-async def test_a_read_whose_worker_died_is():
-    assert isinstance(await outcome(error="lease_expired", attempts=2, is_read=True), Finished)
+@pytest.mark.parametrize("error", ["lease_expired", "run_timeout"])
+async def test_a_read_that_was_cut_off_is(error):
+    assert isinstance(await outcome(error=error, attempts=2, is_read=True), Finished)
+
+
+async def test_a_write_that_ends_by_a_defect_is_not_repeated_unseen():
+    found = await outcome(ValueError("card 4111111111111111"))
+    assert (found.failure.error, found.retry_seconds) == ("outcome_unknown", None)
+    assert "4111" not in found.failure.detail
+    with pytest.raises(ValueError):  # noqa: PT011 - the very error
+        await outcome(ValueError(), is_read=True)
+
+
+async def test_a_write_whose_end_cannot_be_stored_is_not_repeated_unseen():
+    instead = (await outcome()).if_refused
+    assert (instead.failure.error, instead.retry_seconds) == ("outcome_unknown", None)
+    assert (await outcome(is_read=True)).if_refused is None
 
 
 async def test_a_call_whose_arguments_are_gone_is_a_dead_letter():
