@@ -9,6 +9,7 @@ from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.attempting import Attempting
 from gateway.jobs.crew import Crew
+from gateway.jobs.endings import Endings
 from gateway.jobs.holds import Holds
 from gateway.jobs.outcome import Run
 from gateway.jobs.pace import SLOTS, USUAL, Pace
@@ -43,6 +44,7 @@ class Worker:
         self._on_settled = on_settled
         self._pace = pace
         self._holds = Holds(queue, pace)
+        self._endings = Endings(queue)
         self._sweep_failed = False
         self._settlement = Settlement(queue, on_dead, self._settled)
         self._crews = {
@@ -86,6 +88,7 @@ class Worker:
             watches = [
                 watch.create_task(self._holds.beat(), name="heartbeat"),
                 watch.create_task(self._sweep(), name="sweep"),
+                watch.create_task(self._endings.work(), name="endings"),
             ]
             async with asyncio.TaskGroup() as crews:
                 for crew, attempting in self._crews.values():
@@ -127,4 +130,6 @@ class Worker:
     def _settled(self, changes: Changes) -> None:
         if changes.webhooks or changes.calls:
             self.wake()
+        if changes.delivery is not None and changes.delivery.disable_because is not None:
+            self._endings.add(changes.delivery.endpoint_id)
         self._on_settled(changes)

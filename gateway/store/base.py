@@ -227,6 +227,11 @@ class Queue(Protocol):
         """End a job that waits; `actor` is remembered with it."""
         ...
 
+    async def end_undelivered(self, endpoint_id: str) -> None:
+        """End what waits for a disabled endpoint as dead letters, in as many transactions as it
+        takes; what one that is enabled waits for stays. Can be repeated."""
+        ...
+
     async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
         """How many jobs there are, for readiness and metrics."""
         ...

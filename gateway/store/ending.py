@@ -11,30 +11,43 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.database import Database
 from gateway.store.records import ENDPOINT_DISABLED
+from gateway.store.tables_events import ENDPOINTS
 from gateway.store.tables_jobs import JOBS, READY
 
 BATCH: Final = 500
 """Jobs in one transaction: a few milliseconds."""
-CANCELLED: Final[Mapping[str, Any]] = MappingProxyType({"state": "cancelled"})
+_CANCELLED: Final[Mapping[str, Any]] = MappingProxyType({"state": "cancelled"})
 """What an operator decides."""
-UNDELIVERED: Final[Mapping[str, Any]] = MappingProxyType(
+_UNDELIVERED: Final[Mapping[str, Any]] = MappingProxyType(
     {"state": "dead_letter", "error": ENDPOINT_DISABLED}
 )
 """Nobody decided that these are not wanted: they are found, and redriven, as dead letters."""
 
 
-async def end_waiting(
-    database: Database, endpoint_id: str, values: Mapping[str, Any], before: datetime
-) -> None:
-    """Give `values` to what waited for the endpoint at that moment. Raises `StoreError`.
+_IS_DISABLED: Final = exists().where(ENDPOINTS.c.id == JOBS.c.lane, ENDPOINTS.c.state == "disabled")
+
+
+async def cancel_waiting(database: Database, endpoint_id: str, before: datetime) -> None:
+    """Cancel what waited for the endpoint at that moment. Raises `StoreError`.
 
     What a worker has begun goes on, and finds out by itself; what has come since was not meant.
     """
+    await _end(database, endpoint_id, _CANCELLED, JOBS.c.created_at <= before)
+
+
+async def end_undelivered(database: Database, endpoint_id: str) -> None:
+    """End what waits for the endpoint for as long as it is disabled. Raises `StoreError`."""
+    await _end(database, endpoint_id, _UNDELIVERED, _IS_DISABLED)
+
+
+async def _end(
+    database: Database, endpoint_id: str, values: Mapping[str, Any], is_meant: ColumnElement[bool]
+) -> None:
 
     async def end_some(connection: AsyncConnection, now: datetime) -> int:
         some = (
@@ -43,7 +56,7 @@ async def end_waiting(
                 READY,
                 JOBS.c.kind == "delivery",
                 JOBS.c.lane == endpoint_id,
-                JOBS.c.created_at <= before,
+                is_meant,
             )
             .order_by(JOBS.c.run_at, JOBS.c.id)
             .limit(BATCH)

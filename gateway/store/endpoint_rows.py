@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, up
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.database import Database
-from gateway.store.ending import CANCELLED, end_waiting
+from gateway.store.ending import cancel_waiting
 from gateway.store.event_rows import fetch_rows, stored_event
 from gateway.store.records import (
     Delivery,
@@ -31,7 +31,7 @@ async def note_outcome(
     """Write what an attempt says of its endpoint, with the caller's transaction.
 
     A success ends a row of failures, a failure begins one; the first reason to disable stays. What
-    waits for it then is ended by `end_waiting`, after this transaction.
+    waits for it then is ended by `end_undelivered`, after this transaction.
     """
     this = ENDPOINTS.c.id == outcome.endpoint_id
     healthy = ENDPOINTS.c.failing_since.is_(None)
@@ -73,13 +73,13 @@ class SqlEndpoints:
         this += [ENDPOINTS.c[name] == value for name, value in given.items()]
         changed = await self._database.write(lambda to, now: _change(to, now, this, row))
         if changed is not None and row.get("state") == "disabled":
-            await end_waiting(self._database, endpoint_id, CANCELLED, changed)
+            await cancel_waiting(self._database, endpoint_id, changed)
         return changed is not None
 
     async def remove(self, endpoint_id: str) -> bool:
         removed = await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
         if removed is not None:
-            await end_waiting(self._database, endpoint_id, CANCELLED, removed)
+            await cancel_waiting(self._database, endpoint_id, removed)
         return removed is not None
 
     async def delivery(self, delivery_id: str) -> Delivery | None:

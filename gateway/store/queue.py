@@ -12,7 +12,7 @@ from gateway.failpoints import hit
 from gateway.store.changes import apply_changes
 from gateway.store.claiming import Wanted, claim_due
 from gateway.store.database import Database
-from gateway.store.ending import UNDELIVERED, end_waiting
+from gateway.store.ending import end_undelivered
 from gateway.store.job_rows import (
     ATTEMPT_COLUMNS,
     IDLE,
@@ -160,6 +160,9 @@ class SqlQueue:
 
         return await self._database.write(end)
 
+    async def end_undelivered(self, endpoint_id: str) -> None:
+        await end_undelivered(self._database, endpoint_id)
+
     async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
         counted = select(JOBS.c.kind, JOBS.c.state, func.count().label("number"))
         rows = await self._database.rows(counted.group_by(JOBS.c.kind, JOBS.c.state))
@@ -176,21 +179,15 @@ class SqlQueue:
         claims = [claim for claim, _ in settled]
         shown = [(claim.job.id, claim.job.claim_seq) for claim in claims]
 
-        async def settle_all(
-            connection: AsyncConnection, now: datetime
-        ) -> tuple[frozenset[Shown], datetime]:
+        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
             held = await settle(connection, claims, transition, now)
             changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
             await apply_changes(connection, self._tables, changes, now)
             hit("jobs.before_commit")
-            return held, now
+            return held
 
-        held, now = await self._database.write(settle_all)
+        held = await self._database.write(settle_all)
         hit("jobs.after_commit")
-        kept = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
-        for delivery in (each.delivery for each in kept):
-            if delivery is not None and delivery.disable_because is not None:
-                await end_waiting(self._database, delivery.endpoint_id, UNDELIVERED, now)
         return [claim in held for claim in shown]
 
     async def _is_any_due(self) -> bool:

@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+from sqlalchemy import text
+
 from gateway.store.ending import BATCH
 from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
 from tests.clocks import NOW
@@ -88,11 +90,31 @@ async def test_an_endpoint_that_is_gone_makes_dead_letters_in_short_transactions
     longest = Longest(store)
     gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")
 
-    await store.queue.fail(claimed, Failure(error="gone"), None, Changes(delivery=gone))
+    assert await store.queue.fail(claimed, Failure(error="gone"), None, Changes(delivery=gone))
+    assert await store.queue.depths() == {
+        ("delivery", "pending"): count - 1,
+        ("delivery", "dead_letter"): 1,
+    }
+    await store.queue.end_undelivered("a")
 
     assert await store.queue.depths() == {("delivery", "dead_letter"): count}
     assert longest.rows <= BATCH
     assert (await job(store, claimed.job.id)).error == "gone"
+
+
+async def test_only_what_waits_for_a_disabled_endpoint_is_ended(store) -> None:
+    """It may have been enabled again before that is done."""
+    await waiting(store, "a", 2)
+    disable = text("UPDATE endpoints SET state = 'disabled'")
+
+    await store.queue.end_undelivered("a")
+    assert await store.queue.depths() == {("delivery", "pending"): 2}
+
+    await store.database.write(lambda to, _: to.execute(disable))
+    await store.queue.end_undelivered("b")
+    assert await store.queue.depths() == {("delivery", "pending"): 2}
+    await store.queue.end_undelivered("a")
+    assert await store.queue.depths() == {("delivery", "dead_letter"): 2}
 
 
 async def test_what_is_published_after_an_endpoint_is_enabled_again_is_delivered(store) -> None:

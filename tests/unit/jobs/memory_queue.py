@@ -47,6 +47,9 @@ class MemoryQueue:
         self.failures = {}
         self.trouble = None
         self.claims = 0
+        self.endings = []
+        """Endpoints for which deliveries were to be ended; `trouble_ending` fails that often."""
+        self.trouble_ending = 0
 
     def add(self, *jobs):
         self.jobs.update((job.id, job) for job in jobs)
@@ -103,6 +106,13 @@ class MemoryQueue:
         state = "dead_letter" if retry_seconds is None else "failed"
         self.failures.setdefault(claim.job.id, []).append(failure.error)
         return self._settle(claim, state, retry_seconds or 0, changes, error=failure.error)
+
+    async def end_undelivered(self, endpoint_id):
+        self.endings.append(endpoint_id)
+        await asyncio.sleep(0)
+        if self.trouble_ending:
+            self.trouble_ending -= 1
+            raise StoreError("the database is away")
 
     async def sweep(self, limit, backoff_seconds, on_dead):
         self._check()

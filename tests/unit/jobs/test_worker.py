@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.jobs.pace import Pace
 from gateway.jobs.worker import Worker
-from gateway.store.records import Changes, Failure, NewEvent
+from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
 FAST = Pace(
@@ -371,3 +371,22 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
     worker.stop()
     await asyncio.wait_for(task, 2)
     assert told[0].webhooks == ("derived",)
+
+
+async def test_what_waits_for_a_disabled_endpoint_is_ended_beside_the_work(queue, monkeypatch):
+    """Trouble with that repeats no outcome, and is no trouble of the claim."""
+    monkeypatch.setattr("gateway.jobs.endings._RETRY_SECONDS", 0.01)
+    queue.add(new_job("gone", "delivery", "a"))
+    queue.trouble_ending = 2
+    gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")
+
+    async def run(claim):
+        failure = Failure(error="endpoint_gone")
+        return Failed(failure=failure, retry_seconds=None, changes=Changes(delivery=gone))
+
+    async with working(queue, run, kinds=("delivery",)) as worker:
+        await until(lambda: len(queue.endings) == 3)
+        await asyncio.sleep(0.2)
+        assert (worker.lost, worker.fenced, worker.problem) == (0, 0, None)
+    assert queue.endings == ["a", "a", "a"]
+    assert queue.failures == {"gone": ["endpoint_gone"]}
