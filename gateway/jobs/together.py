@@ -39,32 +39,43 @@ class Together(Generic[_Asked, _Answer]):
             if left:
                 await self._answer_group(left)
 
-    async def _answer_group(self, group: list[tuple[_Asked, asyncio.Future[_Answer]]]) -> None:
+    async def _answer_group(
+        self, group: list[tuple[_Asked, asyncio.Future[_Answer]]]
+    ) -> StoreError | None:
+        """Tell each of the group its answer. What is returned is why the store gives none now."""
         try:
             answers = await self._answer_all([asked for asked, _ in group])
         except StoreRefused as error:
             # Of what one has asked for: the others' must not wait for it.
             await self._part(group, error)
         except StoreError as error:
-            for _, future in group:
-                # One of its own for each: every raise adds to the traceback of what it raises.
-                _refuse(future, StoreError(error.detail))
+            _refuse_all(group, error)
+            return error
         except Exception as error:  # noqa: BLE001 - it goes to whoever asked for what provokes it
             await self._part(group, error)
         else:
             for (_, future), answer in zip(group, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
+        return None
 
     async def _part(
         self, group: list[tuple[_Asked, asyncio.Future[_Answer]]], error: Exception
     ) -> None:
-        """Whose fault `error` is shows when each is asked for alone."""
+        """Whose fault `error` is shows when each is asked for alone, while the store answers."""
         if len(group) == 1:
             _refuse(group[0][1], error)
             return
-        for each in group:
-            await self._answer_group([each])
+        for index, each in enumerate(group):
+            if (trouble := await self._answer_group([each])) is not None:
+                _refuse_all(group[index + 1 :], trouble)
+                return
+
+
+def _refuse_all(group: Sequence[tuple[_Asked, asyncio.Future[_Answer]]], error: StoreError) -> None:
+    for _, future in group:
+        # One of its own for each: every raise adds to the traceback of what it raises.
+        _refuse(future, StoreError(error.detail))
 
 
 def _refuse(future: asyncio.Future[_Answer], error: Exception) -> None:

@@ -90,9 +90,15 @@ class Arrivals:
     async def _write(self) -> None:
         """Until nobody waits: take what is there, store it, tell the senders."""
         while self._queue:
-            await self._write_batch(self._take())
+            batch = self._take()
+            try:
+                await self._write_batch(batch)
+            finally:
+                # Only who was not told yet: this was cut off.
+                _refuse(batch, _STOPPING)
 
     async def _write_batch(self, batch: list[_Waiting]) -> None:
+        """Tell each of the batch what became of it. The store is away when `problem` says so."""
         try:
             stored = await self._store(batch)
         except StoreRefused as error:
@@ -100,9 +106,6 @@ class Arrivals:
         except StoreError as error:
             self._note(error)
             _refuse(batch)
-        except asyncio.CancelledError:
-            _refuse(batch, _STOPPING)
-            raise
         except Exception as error:  # noqa: BLE001 - the senders must not wait for ever
             await self._part(batch, error)
         else:
@@ -113,15 +116,21 @@ class Arrivals:
             self._on_stored()
 
     async def _part(self, batch: list[_Waiting], error: Exception) -> None:
-        """Whose fault `error` is shows when each is stored alone: the others' are stored."""
+        """Whose fault `error` is shows when each is stored alone: the others' are stored.
+
+        Where the store goes away meanwhile, the rest need not find that out one by one.
+        """
         if len(batch) == 1:
             arrival = batch[0].arrival
             cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
             _log.error("a webhook of %s cannot be stored: %s", arrival.provider, cause)
             _refuse(batch)
             return
+        self.problem = None
         for waiting in batch:
-            await self._write_batch([waiting])
+            if self.problem is None:
+                await self._write_batch([waiting])
+        _refuse(batch)
 
     def _take(self) -> list[_Waiting]:
         """The next transaction's share: at least one message, and no more than the limits allow."""

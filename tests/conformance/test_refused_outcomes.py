@@ -247,3 +247,24 @@ async def test_of_several_who_share_one_answer_only_the_refused_one_is_refused()
     assert answers[0] == "A"
     assert isinstance(answers[1], StoreRefused)
     assert answers[2] == "B"
+
+
+async def test_a_store_that_goes_away_while_an_answer_is_parted_is_asked_no_more() -> None:
+    asked_alone = []
+
+    async def _answer(asked):
+        if len(asked) > 1:
+            raise StoreRefused("no")
+        asked_alone.extend(asked)
+        if asked == ["b"]:
+            raise StoreError("away")
+        return asked
+
+    together = Together(_answer)
+
+    answers = await asyncio.gather(*map(together.ask, "abcd"), return_exceptions=True)
+
+    assert answers[0] == "a"
+    assert [str(each) for each in answers[1:]] == ["away"] * 3
+    assert not any(isinstance(each, StoreRefused) for each in answers)
+    assert asked_alone == ["a", "b"]

@@ -5,8 +5,9 @@ import logging
 
 import pytest
 
-from gateway.errors import NotStored
+from gateway.errors import NotStored, StoreError
 from gateway.store.records import NewWebhook
+from gateway.store.refused import StoreRefused
 from gateway.webhooks.arrivals import Arrivals, Grouping
 from tests.webhook_sources import ListInbox
 
@@ -174,3 +175,52 @@ async def test_the_worker_is_told_after_each_transaction() -> None:
     with pytest.raises(NotStored):
         await arrivals.put(arrival(4))
     assert told == [3]
+
+
+class PartedInbox(ListInbox):
+    """Refuses batches; `alone` says what becomes of a message that comes alone."""
+
+    def __init__(self, alone) -> None:
+        super().__init__()
+        self.asked = 0
+        self._alone = alone
+
+    async def receive(self, arrivals):
+        if len(arrivals) > 1:
+            raise StoreRefused("one of them")
+        self.asked += 1
+        await self._alone(self.asked)
+        return await super().receive(arrivals)
+
+
+async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more() -> None:
+    async def _alone(number) -> None:
+        if number == 2:
+            raise StoreError("the database is away")
+
+    inbox = PartedInbox(_alone)
+    arrivals = Arrivals(inbox)
+    arrivals.problem = "the database was away before"
+    puts = (arrivals.put(arrival(n)) for n in range(50))
+    found = await asyncio.gather(*puts, return_exceptions=True)
+    assert [type(each) for each in found[1:]] == [NotStored] * 49
+    assert found[0].outcome == "stored"
+    assert inbox.asked == 2
+    assert arrivals.problem == "the database is away"
+
+
+async def test_whoever_waits_for_a_part_of_a_batch_is_told_when_the_gateway_stops(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr("gateway.webhooks.arrivals._CLOSE_SECONDS", 0.05)
+
+    async def _alone(_number) -> None:
+        await asyncio.Event().wait()
+
+    arrivals = Arrivals(PartedInbox(_alone))
+    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    await asyncio.sleep(0)
+    await arrivals.close()
+    async with asyncio.timeout(5):
+        found = await asyncio.gather(*puts, return_exceptions=True)
+    assert [str(each) for each in found] == ["The gateway is stopping: send the message again."] * 3
