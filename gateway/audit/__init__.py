@@ -1,4 +1,4 @@
-"""The audit: exactly one record of every call, whatever became of it."""
+"""The audit: one record of every call, whatever became of it."""
 
 from gateway.audit.log import AuditLog
 

@@ -71,7 +71,11 @@ class AuditedArguments(Protocol):
 
 
 class AuditLog:
-    """Leaves exactly one record of every call that it opens."""
+    """Leaves exactly one record of every call that it opens, but for two kinds that leave none.
+
+    Requests whose sender was not proven, beyond a rate: the next one that is recorded says how many
+    those were. And successful readings that a program repeats within a minute (`is_repeated`).
+    """
 
     def __init__(
         self,

@@ -120,8 +120,20 @@ class WriteBehind:
         try:
             await self._store.append([record])
         except StoreRefused as error:
-            _log.error("an audit record is stored without its arguments: %s", error.detail)
+            missing = await self._append_less(record)
+            _log.error("an audit record is stored without its %s: %s", missing, error.detail)
+
+    async def _append_less(self, record: AuditRecord) -> str:
+        """Append `record` without its arguments, or else without all that callers wrote.
+
+        Answers what it lacks.
+        """
+        try:
+            await self._store.append([replace(record, arguments=None)])
+        except StoreRefused:
             await self._store.append([_bare(record)])
+            return "arguments, operation and request id"
+        return "arguments"
 
     async def _gather(self) -> None:
         if self.problem is not None:

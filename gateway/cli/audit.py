@@ -19,7 +19,10 @@ _AUDIT: Final = "/operator/audit"
 _COLUMNS: Final = ("at", "id", "agent", "transport", "operation", "outcome", "ms")
 _POLL_SECONDS: Final = 2.0
 _WINDOW: Final = 1000
-"""Records that `tail` looks back over: a call is recorded when it ends, under its start."""
+"""The most records that `tail` reads at once."""
+_LOOK_BACK: Final = timedelta(minutes=15)
+"""How far `tail` looks back: a call is recorded when it ends, under its start, and no contract may
+give it more than five minutes."""
 _AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -31,14 +34,18 @@ class _Moment(click.ParamType[str, str]):
 
     def convert(self, value: str, param: Any, ctx: Any) -> str:
         """The moment in RFC 3339. Raises `click.BadParameter` for anything else."""
-        if ago := _AGO.fullmatch(value):
-            back = timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-            return rfc3339(datetime.now(UTC) - back)
         try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
+            return rfc3339(_moment(value))
+        except (ValueError, OverflowError):
+            # Beyond the ends of the calendar there is none either.
             self.fail("write it as 15m, 2h, 7d or 2026-11-20T12:00:00Z", param, ctx)
-        return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _moment(text: str) -> datetime:
+    if ago := _AGO.fullmatch(text):
+        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @click.group(
@@ -96,8 +103,9 @@ def show(*, record_id: str, as_json: bool, **flags: Any) -> None:
         print_json(found)
         return
     arguments = found.pop("arguments")
+    width = max(map(len, found))
     for name, value in found.items():
-        click.echo(plain(f"{name:12} {'' if value is None else value}").rstrip())
+        click.echo(plain(f"{name:{width}} {'' if value is None else value}").rstrip())
     click.echo("arguments")
     print_json(arguments)
 
@@ -129,16 +137,36 @@ def _query(flags: dict[str, Any]) -> dict[str, Any]:
 
 async def _new(operator: Operator, query: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """Records that were not there before, the oldest first."""
-    seen = {_key(each) for each in (await _read(operator, query, _WINDOW, None))["items"]}
+    since = await _earliest(operator)
+    items, since = await _window(operator, query, since)
+    seen = set(map(_key, items))
     while True:
         await asyncio.sleep(_POLL_SECONDS)
-        items = (await _read(operator, query, _WINDOW, None))["items"]
+        items, since = await _window(operator, query, max(since, await _earliest(operator)))
         new = [each for each in items if _key(each) not in seen]
         if len(new) == _WINDOW:
             click.echo("more came than is shown; see `gateway audit list`", err=True)
         for each in reversed(new):
             yield each
-        seen = {_key(each) for each in items}
+        seen = set(map(_key, items))
+
+
+async def _earliest(operator: Operator) -> str:
+    """How far to look back, by the gateway's clock where that is behind; empty without records."""
+    newest = (await _read(operator, {}, 1, None))["items"]
+    ends = [datetime.now(UTC), *(datetime.fromisoformat(each["at"]) for each in newest)]
+    return rfc3339(min(ends) - _LOOK_BACK) if newest else ""
+
+
+async def _window(
+    operator: Operator, query: dict[str, Any], since: str
+) -> tuple[list[dict[str, Any]], str]:
+    """The newest records since then, and since when they are all there are: more may not fit."""
+    page = await _read(operator, {**query, "since": since or None}, _WINDOW, None)
+    items = page["items"]
+    if page["next"] is None or not items:
+        return items, since
+    return items, rfc3339(datetime.fromisoformat(items[-1]["at"]))
 
 
 def _key(record: dict[str, Any]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ ANY_ERROR: Final = "error"
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True):
-    """The immutable account of one call; exactly one per call."""
+    """The immutable account of one call. No call has two; which have none, `AuditLog` says."""
 
     id: str
     """UUIDv7-like, sortable by time."""

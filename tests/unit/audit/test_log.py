@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.audit import AuditLog
-from gateway.audit.writebehind import Pace
+from gateway.audit.writebehind import UNSTORABLE, Pace
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Arguments, Call
 from gateway.catalogue import Entry
@@ -22,6 +22,7 @@ from gateway.errors import (
     UpstreamTimeout,
 )
 from gateway.store.base import AuditRecord
+from gateway.store.refused import StoreRefused
 from tests.remembered import MemoryAudit
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
@@ -255,6 +256,47 @@ async def test_a_refused_batch_is_kept_tried_again_and_told(caplog, monkeypatch)
     assert len(await store.latest(9)) == 1
     assert "audit records not stored yet: 1 (the disk is full)" in caplog.text
     await log.close()
+
+
+class PickyAudit(MemoryAudit):
+    """Refuses records that hold a certain text, as a database does that cannot store it."""
+
+    async def append(self, records: Sequence[AuditRecord]) -> None:
+        if any("unstorable" in repr(record) for record in records):
+            raise StoreRefused("it does not fit")
+        await super().append(records)
+
+
+async def test_a_record_whose_arguments_are_refused_keeps_what_was_called(caplog) -> None:
+    store = PickyAudit()
+    log = audit_log(store)
+
+    await run(log, entry=entry(), arguments=Arguments({"q": "unstorable"}, Effect.READ))
+    await run(log, entry=entry())
+    await log.close()
+
+    kept, refused = await store.latest(9)
+    assert (refused.operation, refused.request_id, refused.arguments) == ("a.b", "request-1", None)
+    assert (kept.operation, kept.outcome) == ("a.b", "ok")
+    assert "an audit record is stored without its arguments: it does not fit" in caplog.text
+    assert "operation" not in caplog.text
+
+
+async def test_a_record_that_is_refused_without_its_arguments_too_says_what_is_missing(
+    caplog,
+) -> None:
+    store = PickyAudit()
+    log = audit_log(store)
+
+    async with log.open(call("unstorable")) as record:
+        record.facts = {"q": 1}
+    await log.close()
+
+    [found] = await store.latest(9)
+    assert (found.operation, found.request_id, found.arguments) == (UNSTORABLE, UNSTORABLE, None)
+    assert (found.outcome, found.transport) == ("ok", "rest")
+    said = "an audit record is stored without its arguments, operation and request id: it does not"
+    assert said in caplog.text
 
 
 async def test_a_problem_is_visible_while_it_lasts_and_lost_records_are_counted(

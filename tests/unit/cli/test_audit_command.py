@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from gateway.cli.audit import _new
+from gateway.contract.conversion import rfc3339
 from gateway.ids import uuid7
 from gateway.store.base import AuditRecord
 from gateway.store.engine import open_store
@@ -95,35 +97,110 @@ def test_a_table_holds_whole_ids_and_nothing_that_a_terminal_obeys(cli, stored):
 def test_a_record_is_shown_with_its_arguments(cli, stored):
     code, out, _ = cli("audit", "show", stored[3].id)
     assert code == 0
-    assert "agent        flight_search" in out
+    assert "agent             flight_search" in out
+    assert "hidden_characters 0" in out
     assert '"\\u001b[2J"' in out
     assert json.loads(cli("audit", "show", stored[3].id, "--json").out)["id"] == stored[3].id
     assert cli("audit", "show", "none").code == 1
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "5x", "", "1h30m"])
+BEYOND = ["999999d", "0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"]
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "5x", "", "1h30m", *BEYOND])
 def test_what_is_no_moment_is_wrong_usage(cli, moment):
     code, _, err = cli("audit", "list", "--since", moment)
     assert code == 2
     assert "write it as 15m, 2h, 7d" in err
 
 
-class _Growing:
-    """An operator whose gateway records more between two questions."""
-
-    def __init__(self, *pages: list[dict[str, Any]]) -> None:
-        self.pages = list(pages)
-
-    async def ask(self, method: str, path: str, *, query: Any = None) -> Any:
-        return {"items": self.pages.pop(0), "next": None}
+Records = list[dict[str, Any]]
 
 
-async def test_what_is_followed_comes_once_and_oldest_first(monkeypatch):
+class _Recorded:
+    """An operator of a gateway that holds `records`; more happens before the polls numbered so."""
+
+    def __init__(self, *records: dict[str, Any], **happens: Callable[[Records], None]) -> None:
+        self.records = list(records)
+        self.happens = happens
+        self.polls: Records = []
+
+    async def ask(self, method: str, path: str, *, query: dict[str, Any]) -> Any:
+        if query["limit"] > 1:
+            self.polls.append(query)
+            self.happens.get(f"poll_{len(self.polls)}", list)(self.records)
+        found = [each for each in self.records if self._fits(each, query)]
+        found = sorted(found, key=lambda each: each["id"], reverse=True)
+        page = found[: query["limit"]]
+        return {"items": page, "next": page[-1]["id"] if len(page) < len(found) else None}
+
+    def _fits(self, each: dict[str, Any], query: dict[str, Any]) -> bool:
+        wanted = {name: query.get(name) for name in ("outcome", "agent")}
+        since = query.get("since") or ""
+        return each["at"] >= since and all(
+            value in {None, each[name]} for name, value in wanted.items()
+        )
+
+
+def kept(number: int, outcome: str = "ok", **age: float) -> dict[str, Any]:
+    at = rfc3339(datetime.now(UTC) - timedelta(**age))
+    return {"id": str(number), "at": at, "agent": "golf", "outcome": outcome}
+
+
+@pytest.fixture
+def hurried(monkeypatch) -> None:
     monkeypatch.setattr("gateway.cli.audit._POLL_SECONDS", 0)
-    old, late, pending = {"id": "2", "outcome": "ok"}, {"id": "1", "outcome": "ok"}, {"id": "3"}
-    begun, ended = {**pending, "outcome": "PENDING"}, {**pending, "outcome": "ok"}
+
+
+async def test_what_is_followed_comes_once_and_oldest_first(hurried):
     # A call is recorded when it ends, under the id of its start: `late` began before `old`.
-    operator: Any = _Growing([old], [begun, old, late], [ended, old, late])
+    old, late, begun = kept(2), kept(1), kept(3, "PENDING")
+    ended = {**begun, "outcome": "ok"}
+    operator: Any = _Recorded(
+        old,
+        poll_2=lambda records: records.extend([late, begun]),
+        poll_3=lambda records: records.__setitem__(-1, ended),
+    )
     following = _new(operator, {})
     assert [await anext(following) for _ in range(3)] == [late, begun, ended]
+    await following.aclose()
+
+
+async def test_a_poll_reads_the_last_minutes_alone_however_rare_what_it_looks_for(hurried):
+    rare = {**kept(5), "agent": "rare"}
+    operator: Any = _Recorded(
+        *(kept(1, days=80), kept(2, days=2), kept(3, minutes=20), kept(4)),
+        poll_4=lambda records: records.append(rare),
+    )
+    following = _new(operator, {"agent": "rare"})
+    assert await anext(following) == rare
+    await following.aclose()
+    hour_ago = rfc3339(datetime.now(UTC) - timedelta(hours=1))
+    assert len(operator.polls) == 4
+    assert all(query["since"] > hour_ago for query in operator.polls)
+
+
+async def test_pending_records_that_were_there_before_do_not_come_when_others_end(
+    hurried, monkeypatch
+):
+    monkeypatch.setattr("gateway.cli.audit._WINDOW", 2)
+    fresh = kept(5, "PENDING")
+    operator: Any = _Recorded(
+        *(kept(number, "PENDING", seconds=10 - number) for number in range(1, 5)),
+        poll_2=lambda records: records[3].update(outcome="ok"),
+        poll_4=lambda records: records.append(fresh),
+    )
+    following = _new(operator, {"outcome": "PENDING"})
+    assert await anext(following) == fresh
+    await following.aclose()
+
+
+async def test_a_record_that_is_dated_ahead_hides_none_of_those_to_come(hurried):
+    fresh = kept(5)
+    operator: Any = _Recorded(
+        kept(9, hours=-5),
+        poll_2=lambda records: records.append(fresh),
+    )
+    following = _new(operator, {})
+    assert await anext(following) == fresh
     await following.aclose()
