@@ -99,7 +99,7 @@ class Model:
             return
         if verb == "confirmed":
             self.states["requests", "R-1"], self._holder = "booked", booking
-        elif request != "booked" or self._holder == booking:
+        elif request in {None, "open"} or self._holder == booking:
             self.states["requests", "R-1"], self._holder = "reopened", booking
 
     def _quote(self, verb: str, _: str) -> None:

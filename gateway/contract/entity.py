@@ -53,7 +53,8 @@ class States(Struct, frozen=True, kw_only=True):
     carries: tuple[str, ...] = ()
     """Columns that are written only by a message whose state is applied."""
     same: dict[str, str] = {}
-    """By state, a carried column in which its message must agree with the row to be applied."""
+    """By state, a carried column in which its message must agree with the row to be applied, also
+    where the row is in that state already. Where one of the two is empty, they agree."""
 
 
 class EntityRules(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,7 +1,9 @@
 """Replaying the states that messages report of a row: what is applied, and what may not follow.
 
 A log is a list of plain JSON objects, so that it is stored and answered as it is. Its order is that
-of what happened; arriving late, twice or in another order makes no difference to it.
+of what happened; arriving late, twice or in another order makes no difference to it, as long as no
+more than a hundred reports are newer. Of what is older the log keeps the outcome and the count: who
+comes later still is counted, also a second time, and changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,14 +80,14 @@ def _may_follow(states: States, state: str | None, values: Mapping[str, Any], en
     if reported != state and reported not in states.next.get(state, ()):
         return False
     column = states.same.get(reported)
-    if column is None or reported == state:
+    if column is None:
         return True
     held, said = values.get(column), entry.get("values", {}).get(column)
     return held is None or said is None or held == said
 
 
 def _bounded(states: States, entries: Sequence[Entry]) -> list[Entry]:
-    """The newest entries. What is older than the folded ones can change nothing any more."""
+    """The newest entries; the first of them stands for what is older."""
     rest = [*entries]
     while len(rest) > MOST_ENTRIES or any("earlier" in entry for entry in rest[1:]):
         first, second = _marked(states, rest[:2])
@@ -94,8 +96,10 @@ def _bounded(states: States, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _folded(states: States, first: Entry, second: Entry) -> Entry:
-    state, values = outcome(states, [first, second])
     count = sum(1 + entry.get("earlier", 0) for entry in (first, second)) - 1
+    if "earlier" in second:
+        return {**second, "earlier": count}
+    state, values = outcome(states, [first, second])
     values = {name: value for name, value in values.items() if value is not None}
     return {
         **second,

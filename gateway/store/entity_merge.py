@@ -105,6 +105,7 @@ def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
     log = replay(states, before, entry)
     row[states.log] = log
     held, values = outcome(states, log)
+    # Carried columns are plain texts (entity/states): the same in the log as in the database.
     row |= {states.column: held, **values}
     applied = [moment(each) for each in log if each["applied"]]
     if applied:

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2d512ea43bf0d41f9c566d53bef6eea1; generator 1
+# Source closure sha256: 52f917c61246c070835d051f107cd652; generator 1
 
 """The tables of entities."""
 

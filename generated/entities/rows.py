@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2d512ea43bf0d41f9c566d53bef6eea1; generator 1
+# Source closure sha256: 52f917c61246c070835d051f107cd652; generator 1
 
 """The rows of entities, as SQLModel classes."""
 
@@ -691,7 +691,7 @@ class RequestsRow(Rows, table=True):
     booking_id: str | None = Field(
         default=None, sa_column=Column("booking_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The booking that holds, or that was cancelled last."""
+    """The latest booking, or the one whose cancellation reopened the request."""
     state_log: Any = Field(
         default=None,
         sa_column=Column(

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 73bb109307b5cec1a3c064c86d17f756; generator 1
+# Source closure sha256: f9c29fa4fb1dde52be740ad049f3f191; generator 1
 
 """The operations of entities."""
 

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
+from gateway.codegen.fieldmap.algebra import covers, kinds
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.soundness import is_sound
 from gateway.codegen.sources.document import Document
 from gateway.contract.entity import ROW_COLUMNS
 from gateway.contract.pointers import child
+from gateway.contract.states import MOST_ENTRIES
 
 _FACTS = "/x-entity"
+_NOTHING: Final[dict[str, Any]] = {"not": {}}
 
 
 def check_owners(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
@@ -35,7 +38,11 @@ def check_states(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fi
     for document in _sound(draft, unsound):
         states = document.value["x-entity"].get("states")
         if states is not None:
-            for pointer, message in _problems(document.value["properties"], states):
+            columns = {
+                name: draft.expanded(document.path, child("/properties", name))
+                for name in document.value["properties"]
+            }
+            for pointer, message in _problems(columns, states):
                 where = f"{_FACTS}/states{pointer}"
                 yield draft.finding("entity/states", document, where, message)
 
@@ -78,9 +85,29 @@ def _problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple
     for state, name in states.get("same", {}).items():
         if name not in states.get("carries", ()):
             yield child("/same", state), f"{name} is not carried"
+    yield from _log_problems(columns, states)
+
+
+def _log_problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple[str, str]]:
     log = columns.get(states["log"], {})
     if log.get("type") != ["array", "null"] or log.get("readOnly") is not True:
         yield "/log", f"{states['log']} is no read-only list that may be null"
+        return
+    if log.get("maxItems") != MOST_ENTRIES:
+        yield "/log", f"maxItems of {states['log']} is not {MOST_ENTRIES}, which the log may hold"
+    said = log.get("items", {}).get("properties", {}).get("values", {}).get("properties", {})
+    for index, name in enumerate(states.get("carries", ())):
+        column = columns.get(name)
+        if column is not None and not _is_text(column):
+            # The log holds it as the message says it, and the column as the database takes it.
+            yield f"/carries/{index}", f"{name} is no plain text, as all that states carry is"
+        elif column is not None and covers(said.get(name, _NOTHING), column) is not True:
+            yield f"/carries/{index}", f"values in {states['log']} do not admit {name}"
+
+
+def _is_text(column: dict[str, Any]) -> bool:
+    is_day = column.get("format") in {"date", "date-time"}
+    return kinds(column) <= {"string", "null"} and not is_day
 
 
 def _mentioned(states: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -92,8 +92,10 @@ ENTITIES: Final = (
     ),
     Rule(
         "entity/states",
-        "A state machine's states are those of its column, and its log is a read-only list.",
-        "Let `next` have one member for each value of the column's enum.",
+        "A state machine's states are those of its column, and its log is a read-only list that "
+        "admits what the states carry.",
+        "Let `next` have one member for each value of the column's enum, and the log's items one "
+        "of `values` for each column that is carried.",
     ),
     Rule(
         "entity/retyped",

@@ -69,7 +69,11 @@ def _machine(entity: Entity, states: States, reports: list[tuple[str, str]]) -> 
     if states.carries:
         yield f"Written only by a message whose state is applied: {_listed(states.carries)}."
     for state, column in states.same.items():
-        yield f"{code(state)} is applied only by a message with the `{column}` that the row holds."
+        yield (
+            f"{code(state)} is applied only by a message with the `{column}` that the row holds, "
+            "also where the row is in that state already. Where one of the two is empty, they "
+            "agree."
+        )
 
 
 def _reports(contracts: Contracts, entity: Entity, states: States) -> Iterator[tuple[str, str]]:

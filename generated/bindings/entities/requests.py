@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 24731c5c633a6d3a5b27ead07b7740fc; generator 1
+# Source closure sha256: ab4c35fba9f5fb213f9f0833e626622f; generator 1
 
 """The binding of entities.requests.
 

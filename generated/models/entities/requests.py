@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 04b3ccb686e6c63d8221491189067057; generator 1
+# Source closure sha256: 3bbfa4826c0b652fe406f9a3cd69e71f; generator 1
 
 """Requests.
 
@@ -106,7 +106,7 @@ class Item(BaseModel):
     """The client's request behind it, in the table iso_requests."""
 
     booking_id: str | None = None
-    """The booking that holds, or that was cancelled last."""
+    """The latest booking, or the one whose cancellation reopened the request."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fa71dd16581f579907900cf45c91d065; generator 1
+# Source closure sha256: 6d20d9103f4b92132fa0e20ebfb03a00; generator 1
 
 """A row of requests."""
 
@@ -70,7 +70,7 @@ class Requests(BaseModel):
     """The client's request behind it, in the table iso_requests."""
 
     booking_id: str | None = None
-    """The booking that holds, or that was cancelled last."""
+    """The latest booking, or the one whose cancellation reopened the request."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """

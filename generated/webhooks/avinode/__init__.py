@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
+# Source closure sha256: ad0ac4f3aceb98ef0ec52e629b5fb3cd; generator 1
 
 """The webhook of avinode."""
 
@@ -116,5 +116,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="2374f79aad8cba7b26047e77e11ce8e98715f1bdd94810e6e91fa6c049164e23",
+    contract="ad0ac4f3aceb98ef0ec52e629b5fb3cdf65dfbea84efd96f498cbf13a40b1568",
 )

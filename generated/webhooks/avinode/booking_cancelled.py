@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 723f08ecc432bdc6251ac9c36003a16c; generator 1
+# Source closure sha256: e56ebb137ddff14f0f0b45621eab985e; generator 1
 
 """What booking_cancelled of avinode does.
 

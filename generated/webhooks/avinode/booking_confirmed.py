@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 45f1ae768a60d3a218cce95e6777bd09; generator 1
+# Source closure sha256: c3288631e3681a57eaf6365c99683519; generator 1
 
 """What booking_confirmed of avinode does.
 

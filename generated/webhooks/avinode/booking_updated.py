@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c5395149f06ec2f6b5a2728792d7d103; generator 1
+# Source closure sha256: a2d33f0be910785ad2b5865b254dc90f; generator 1
 
 """What booking_updated of avinode does.
 

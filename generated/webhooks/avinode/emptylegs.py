@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 57162307f4e318f678e67b57155e503a; generator 1
+# Source closure sha256: d6f367f2c5fb008e2e3e4392bfbabde5; generator 1
 
 """What emptylegs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 999f1559c6a79190f470f6e340c3a2f7; generator 1
+# Source closure sha256: 33feebe3375f74e9517e8b0237e730da; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e3693ac66a73159b074986e0e8786306; generator 1
+# Source closure sha256: 2fc76c68f3b73612bb0bba7a9b231b85; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 78dc7c6b84f66b6bb1a1d489ccd5e129; generator 1
+# Source closure sha256: 10c5f5f24bfd8a62f794293c8dc80fde; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6eebcaa6d392071ed9338bdcb0add855; generator 1
+# Source closure sha256: cf3af9cb8073683dd96581934ab61b1c; generator 1
 
 """What quote_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f8c0a81b11e07f1c15f12359e0421201; generator 1
+# Source closure sha256: 63b9d1bc8336e4a3039d0861d0cad638; generator 1
 
 """What quote_rejected of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e2e57f18d7ce4ab5e312ed69e6b945f2; generator 1
+# Source closure sha256: fb5f8757afb26fa2b0613d89144490dc; generator 1
 
 """What quote_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ed5512d24dc1b5755f8e4c6076f5af37; generator 1
+# Source closure sha256: 68e00e8d465a289cf191974bf02921ac; generator 1
 
 """What rfq_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2a409a0dea6515e5a792ccbbf680d0bb; generator 1
+# Source closure sha256: 8bf78760c72ea01cd7949e08071592a9; generator 1
 
 """What rfq_updated of avinode does.
 

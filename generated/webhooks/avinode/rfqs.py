@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: efcd0465ec649e45fd16746aa5a4fcca; generator 1
+# Source closure sha256: 43ba23a549f79f8219ea19384f94716b; generator 1
 
 """What rfqs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d2dde1f93b4b85f99252b03efcb7403d; generator 1
+# Source closure sha256: 96b89133603b5515073d82812abba0a2; generator 1
 
 """What trip_created of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fb963d618a5429fc932c7fd57fd8e1f; generator 1
+# Source closure sha256: af130fdd73504f9a453fcc5230598333; generator 1
 
 """What trip_updated of avinode does.
 

@@ -113,6 +113,62 @@ def test_a_log_is_bounded_and_keeps_the_state():
     assert outcome(TURNSTILE, late)[0] == "open"
 
 
+CARRYING = States(
+    column="status",
+    log="log",
+    initial=("free", "taken"),
+    next={"free": ("taken",), "taken": ("free",)},
+    carries=("by", "why"),
+)
+
+
+def carried(state, second, **values):
+    return {**entry(state, second), "values": values}
+
+
+def full_log():
+    """Its first entry stands for 20 older ones, and holds no `why`."""
+    log = []
+    for second in range(20, 20 + MOST_ENTRIES + 20):
+        state = "taken" if second % 2 else "free"
+        log = replay(CARRYING, log, carried(state, second, by=str(second)))
+    assert log[0]["earlier"] == 20
+    return log
+
+
+@pytest.mark.parametrize("second", [1, 30, 39])
+def test_what_is_older_than_the_log_changes_nothing_but_the_count(second):
+    log = full_log()
+    late = replay(CARRYING, log, carried("taken", second, why="late"))
+    assert late[0] == {**log[0], "earlier": 21}
+    assert late[1:] == log[1:]
+
+
+def test_of_the_folded_ones_the_later_replace_the_earlier():
+    log = []
+    for second in range(MOST_ENTRIES + 1):
+        state = "taken" if second % 2 else "free"
+        values = {"why": "first"} if second == 0 else {"by": str(second)}
+        log = replay(CARRYING, log, carried(state, second, **values))
+    assert (log[0]["state"], log[0]["values"]) == ("taken", {"by": "1", "why": "first"})
+
+
+def test_a_booking_that_does_not_hold_takes_no_other_ones_place():
+    """Not in a request that is booked, nor in one that looks again because of another booking."""
+    steps = ["booking_confirmed B-1", "booking_cancelled B-1", "booking_cancelled B-2"]
+    rows = rows_of(*(message_of(step, at) for at, step in enumerate(steps)))
+    request = rows["requests", "R-1"]
+    assert [each["applied"] for each in request["state_log"]] == [True, True, False]
+    assert request["booking_id"] == rows["bookings", "B-1"]["id"]
+    assert request["status"] == "reopened"
+
+
+def test_where_no_booking_is_held_every_one_agrees():
+    steps = ["rfq_received", "booking_cancelled B-2"]
+    rows = rows_of(*(message_of(step, at) for at, step in enumerate(steps)))
+    assert rows["requests", "R-1"]["booking_id"] == rows["bookings", "B-2"]["id"]
+
+
 def test_what_cannot_follow_is_kept_and_marked():
     log = replay(TURNSTILE, [], entry("broken", 1))
     assert (log[0]["applied"], outcome(TURNSTILE, log)[0]) == (False, None)

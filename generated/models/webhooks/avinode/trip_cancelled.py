@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2374f79aad8cba7b26047e77e11ce8e9; generator 1
+# Source closure sha256: ad0ac4f3aceb98ef0ec52e629b5fb3cd; generator 1
 
 """The payload of trip_cancelled from avinode."""
 

@@ -52,6 +52,18 @@ EDITS = {
         '"pattern": "^[A-Z{3}$"',
         "schema/pattern-invalid",
     ),
+    "that a state carries and its log does not admit": (
+        QUOTE,
+        '"carries": ["rejection_reason"]',
+        '"carries": ["rejection_reason", "notes"]',
+        "entity/states",
+    ),
+    "that logs states, of another length": (
+        QUOTE,
+        '"maxItems": 100,\n      "items": { "$ref": "../common/states',
+        '"maxItems": 99,\n      "items": { "$ref": "../common/states',
+        "entity/states",
+    ),
     "of a table, with a type that is none": (QUOTES, '"string"', '"text"', "schema/invalid"),
     "of a table, that refers to nothing": (
         QUOTES,
@@ -72,3 +84,24 @@ def test_a_column(tmp_path, case) -> None:
     (schemas / file).write_text(text.replace(old, new, 1), "utf-8")
     found = {(finding.rule, finding.path) for finding in lint(read_tree(schemas))}
     assert (rule, file) in found
+
+
+def test_a_column_that_a_state_carries_is_a_text(tmp_path) -> None:
+    """The log holds what the message says, and the database something else for a moment."""
+    schemas = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, schemas)
+    for file, old, new in (
+        ("entities/requests.json", '["booking_id"]', '["booking_id", "departure_at"]'),
+        (
+            "common/states.json",
+            '"booking_id": {',
+            '"departure_at": {"type": ["string", "null"], "format": "date-time"}, "booking_id": {',
+        ),
+    ):
+        text = (schemas / file).read_text("utf-8")
+        assert old in text
+        (schemas / file).write_text(text.replace(old, new, 1), "utf-8")
+    found = [each for each in lint(read_tree(schemas)) if each.rule == "entity/states"]
+    assert [(each.pointer, "plain text" in each.message) for each in found] == [
+        ("/x-entity/states/carries/1", True)
+    ]
