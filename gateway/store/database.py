@@ -13,7 +13,7 @@ from gateway.clock import Clock
 from gateway.store.engines import Engines
 from gateway.store.failures import failures, is_out_of_order
 from gateway.store.tables import Moment
-from gateway.store.time import StoreTime, latest_time
+from gateway.store.time import StoreTime, bring_forward, latest_time
 
 _T = TypeVar("_T")
 _TRIES: Final = 5
@@ -76,6 +76,8 @@ class Database:
         """Go on from the latest time that is stored. Raises `StoreError`."""
         if self.engines.file is not None:
             self._time.begin_after(await self.read(latest_time))
+            if self._time.is_corrected:
+                await self.write(_nothing)
 
     @property
     def problem(self) -> str | None:
@@ -118,4 +120,15 @@ class Database:
 
     async def _transact(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         async with self.engines.writer.begin() as connection:
-            return await work(connection, await self.now(connection))
+            now = await self.now(connection)
+            is_corrected = self._time.is_corrected
+            if is_corrected:
+                await bring_forward(connection, now)
+            answer = await work(connection, now)
+        if is_corrected:
+            self._time.is_corrected = False
+        return answer
+
+
+async def _nothing(_connection: AsyncConnection, _now: datetime) -> None:
+    """Of a transaction that only brings forward what a wrong clock has dated."""
