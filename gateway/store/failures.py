@@ -55,20 +55,15 @@ _CONSTRAINTS: Final = {
 the primary result code only, which says no more than that there was a constraint."""
 _OUT_OF_ORDER: Final = frozenset({"40001", "40P01"})
 _NO_LOCK: Final = "55P03"
-_TRANSIENT: Final = (
-    # PostgreSQL: connection lost (08), rolled back for others' sake (40), out of disk, memory or
-    # connections (53), stopped or cancelled by an operator (57), the server's own disk (58).
-    *("08", "40", "53", "57", "58"),
-    # A lock that was not granted in time; a server that is a read-only standby since a failover;
-    # a plan that a migration has outdated.
-    *("55P03", "25006", "0A000"),
-    # SQLite: another program's lock, the disk and its permissions, memory, a damaged file.
-    *("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN"),
-    *("SQLITE_READONLY", "SQLITE_PROTOCOL", "SQLITE_NOMEM", "SQLITE_INTERRUPT"),
-    *("SQLITE_CORRUPT", "SQLITE_NOTADB"),
+_VALUES: Final = (
+    # PostgreSQL: a row twice in one statement (21), a value (22), a constraint (23, 44), the limits
+    # of a row or an index (54), what a trigger raises by itself (P0001).
+    *("21", "22", "23", "44", "54", "P0001"),
+    *("SQLITE_CONSTRAINT", "SQLITE_TOOBIG", "SQLITE_MISMATCH"),
 )
-"""Beginnings of the codes of what is about the database, its disk or its server. Every other error
-is about the statement and its values: it would come back each time."""
+"""Beginnings of the codes of what is about the values: it would come back each time. Every other
+error is about the database, its rights, its tables, its disk or its server, which can be mended:
+what was accepted must not be given up for it."""
 
 
 def explain(error: BaseException) -> str:
@@ -108,7 +103,7 @@ def is_transient(error: BaseException) -> bool:
         return True
     code, _ = _code(error)
     if code:
-        return code.startswith(_TRANSIENT)
+        return not code.startswith(_VALUES)
     # Without a code: no free connection, or none at all. What a driver refuses to send has none
     # either, and is the value's fault.
     return isinstance(error, NoConnection | OSError | asyncio.TimeoutError)

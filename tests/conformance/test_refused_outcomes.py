@@ -232,6 +232,17 @@ async def test_what_a_database_refuses_is_told_from_what_it_cannot_do_now(store)
     assert not isinstance(busy.value, StoreRefused)
 
 
+async def test_a_table_that_is_gone_is_no_fault_of_what_is_stored(store) -> None:
+    await store.database.write(lambda to, _: to.execute(text("ALTER TABLE events RENAME TO away")))
+
+    with pytest.raises(StoreError) as gone:
+        await store.events.append([event("1")])
+    assert not isinstance(gone.value, StoreRefused)
+
+    await store.database.write(lambda to, _: to.execute(text("ALTER TABLE away RENAME TO events")))
+    await store.events.append([event("1")])
+
+
 async def test_of_several_who_share_one_answer_only_the_refused_one_is_refused() -> None:
     async def _answer(asked):
         if "poison" in asked:
