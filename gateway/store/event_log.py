@@ -97,7 +97,10 @@ async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> 
     ids = _with_few_deliveries(old)
     if not ids:
         return 0
-    # Asked again: one may have been begun anew since, and its row is waited for.
+    # One may have been begun anew since. Its row is waited for here, and what that brought is seen
+    # only by a statement that begins afterwards.
+    theirs = select(DELIVERIES.c.id).where(DELIVERIES.c.event_id.in_(ids)).order_by(DELIVERIES.c.id)
+    await connection.execute(theirs.with_for_update())
     ended = delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids), ~_IS_OPEN)
     await connection.execute(ended)
     kept = select(DELIVERIES.c.event_id).where(DELIVERIES.c.event_id.in_(ids))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.base import EventLog
 from gateway.store.endpoint_rows import note_outcome
 from gateway.store.engine import open_store
 from gateway.store.event_rows import insert_events
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
+from gateway.store.redriving import redrive_job
 from gateway.store.sql_store import SqlStore
 from gateway.store.tables_events import EVENTS
 from gateway.store.tables_jobs import JOBS
@@ -309,6 +312,32 @@ async def test_what_is_still_to_be_delivered_is_kept_and_all_after_it(
     assert [each.event.id for each in await store.endpoints.deliveries("all", Page())] == [
         "event-3"
     ]
+
+
+async def test_a_delivery_that_is_redriven_at_the_same_moment_is_kept(
+    store: SqlStore, log: EventLog
+) -> None:
+    """Its row is waited for, and then looked at as it is after that."""
+    await store.endpoints.add(endpoint("all"))
+    await log.append([event(1), event(2)])
+    await log.sequence(10)
+    await end_jobs(store, "dead_letter")
+    every = await store.endpoints.deliveries("all", Page())
+    (oldest,) = [each for each in every if each.event.id == "event-1"]
+    is_redriven = asyncio.Event()
+
+    async def redrive(connection: AsyncConnection, now: datetime) -> None:
+        assert await redrive_job(connection, now, oldest.job.id, "ada", is_forced=False)
+        is_redriven.set()
+        # As long as it takes the other one to wait for this, where it can.
+        await asyncio.sleep(0.5)
+
+    redriving = asyncio.create_task(store.database.write(redrive))
+    await is_redriven.wait()
+    assert await log.forget(-3600, 10) == 0
+    await redriving
+    assert await store.endpoints.delivery(oldest.id) is not None
+    assert await log.bounds() == (1, 2)
 
 
 async def test_an_endpoint_is_kept_changed_and_removed(store: SqlStore, log: EventLog) -> None:
