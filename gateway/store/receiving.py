@@ -82,12 +82,12 @@ async def receive_webhooks(
     differing = [each for each in arrivals if known[each.key].digest != each.digest]
     kept = await _keep_conflicts(connection, differing, now)
     conflicts = [each for each in differing if kept[each.body] == each.id]
-    await _point_signed(connection, arrivals, known, kept)
+    moved = await _point_signed(connection, arrivals, known, kept)
     await _store(connection, fresh, now)
     await _add_jobs(connection, fresh, conflicts, now)
     await insert_events(connection, [*_quarantined(fresh), *_conflicted(conflicts)], now)
     return [
-        Receipt(outcome="duplicate", webhook_id=replays[each.id].webhook_id)
+        _replay_of(replays[each.id].webhook_id, moved)
         if each.id in replays
         else _receipt(each, known[each.key], kept)
         for each in received
@@ -97,6 +97,11 @@ async def receive_webhooks(
 def _arrival(message: NewWebhook, now: datetime, number: int) -> _Arrival:
     """Ids within a batch are in its order."""
     return _Arrival(message, uuid7(now + number * _TICK), hashlib.sha256(message.body).hexdigest())
+
+
+def _replay_of(first: str, moved: Mapping[str, str]) -> Receipt:
+    """The first may be a repetition of this batch: then what is kept is what that one repeats."""
+    return Receipt(outcome="duplicate", webhook_id=moved.get(first, first))
 
 
 def _receipt(arrival: _Arrival, first: _Known, kept: Mapping[_Body, str]) -> Receipt:
@@ -125,18 +130,20 @@ async def _point_signed(
     arrivals: Sequence[_Arrival],
     known: Mapping[_Key, _Known],
     kept: Mapping[_Body, str],
-) -> None:
-    """What was signed anew and is kept already leads to the row in which it is kept."""
+) -> dict[str, str]:
+    """What was signed anew and is kept already leads to the row in which it is kept: which one."""
     ends = (
         (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
         for each in arrivals
         if each.message.signed_sha256
     )
-    again = [{"here": here, "first": first} for here, first in ends if here != first]
-    if again:
+    moved = {here: first for here, first in ends if here != first}
+    if moved:
         column = WEBHOOK_KEYS.c.webhook_id
-        moved = update(WEBHOOK_KEYS).where(column == bindparam("here"))
-        await connection.execute(moved.values(webhook_id=bindparam("first")), again)
+        change = update(WEBHOOK_KEYS).where(column == bindparam("here"))
+        again = [{"here": here, "first": first} for here, first in moved.items()]
+        await connection.execute(change.values(webhook_id=bindparam("first")), again)
+    return moved
 
 
 async def _claim_keys(

@@ -10,7 +10,7 @@ import fcntl
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -65,8 +65,10 @@ def _take(descriptor: int, database: Path) -> None:
             f"{database} cannot be locked ({error.strerror}); keep it on a local disk, or use "
             "PostgreSQL"
         ) from None
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+    # Who holds it is a note; a full disk must not stop whoever has got it.
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
 
 
 def _holder(descriptor: int) -> str:

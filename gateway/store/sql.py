@@ -18,9 +18,14 @@ from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS
 _TRIMMED_AFTER: Final = 1000
 _SCANNED: Final = 20_000
 """Records that one page reads at most: most conditions have no index of their own."""
-
-
-_SETTLED: Final = ("outcome", "stage", "status", "duration_ms", "arguments")
+_SETTLED: Final = (
+    "outcome",
+    "stage",
+    "status",
+    "duration_ms",
+    "arguments",
+    "hidden_characters",
+)
 """What an act that was pending is known to have come to."""
 
 

@@ -2,8 +2,9 @@
 
 A database may be newer than the gateway: the update of one of several gateways has migrated it, or
 an update was taken back. Each revision of the gateway's own tables says which is the oldest one
-whose gateway can go on; the database keeps that. The revisions of entities only add, so a gateway
-can go on when the database has all its columns, and can be without the others.
+whose gateway can go on; the database keeps that. Where it says nothing, no older one can. The
+revisions of entities only add, so a gateway can go on when the database has all its columns, and
+can be without the others.
 """
 
 from collections.abc import Sequence

@@ -91,6 +91,15 @@ async def test_what_is_signed_anew_leads_to_the_first_message(store) -> None:
     assert signed_by_another.outcome == "stored"
 
 
+async def test_copies_of_what_is_signed_anew_lead_to_it_within_one_batch_too(store) -> None:
+    [first] = await store.inbox.receive([message(1, signed_sha256="s1")])
+
+    receipts = await store.inbox.receive([message(n, signed_sha256="s2") for n in (1, 9, 1)])
+
+    assert [each.outcome for each in receipts] == ["duplicate"] * 3
+    assert {each.webhook_id for each in receipts} == {first.webhook_id}
+
+
 async def test_one_provider_cannot_take_anothers_ids(store) -> None:
     assert await outcomes(store, message(1), message(1, provider="gmail")) == ["stored", "stored"]
 

@@ -89,10 +89,10 @@ async def test_an_append_in_doubt_can_be_repeated(store: Store) -> None:
 
 async def test_a_pending_record_is_replaced_by_its_outcome_once(store: Store) -> None:
     await store.audit.append([record(1, outcome="PENDING", status=202, duration_ms=0.0)])
-    await store.audit.append([record(1, outcome="VALIDATION_ERROR", status=422, subject="other")])
+    settled = record(1, outcome="VALIDATION_ERROR", status=422, hidden_characters=3)
+    await store.audit.append([replace(settled, subject="other")])
     await store.audit.append([record(1, outcome="ok")])
 
-    settled = record(1, outcome="VALIDATION_ERROR", status=422)
     assert await store.audit.latest(9) == [settled]
     assert await store.audit.find(settled.id) == settled
     assert await store.audit.find("none") is None

@@ -18,6 +18,8 @@ from gateway.store.tables import OLDEST_READERS
 _log: Final = logging.getLogger(__name__)
 NEWEST: Final = "head"
 """Alembic's name of the newest revision."""
+_FIRST_NOTED: Final = "0004"
+"""The revision that made the table of oldest readers."""
 _OWN: Final = Path(__file__).parent
 
 
@@ -77,9 +79,10 @@ def _reporter(tables: str) -> Callable[..., None]:
 
 
 def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
-    """Write down, with the revision, which older gateways can go on."""
-    oldest = getattr(step.up_revision.module, "oldest_reader", None)
-    if step.is_upgrade and oldest is not None:
+    """Write down, with the revision, which older gateways can go on: where it names none, none."""
+    revision = step.up_revision_id
+    oldest = getattr(step.up_revision.module, "oldest_reader", revision)
+    if step.is_upgrade and revision >= _FIRST_NOTED:
         table = OLDEST_READERS
         ctx.connection.execute(table.delete().where(table.c.tables == "store"))
         ctx.connection.execute(table.insert().values(tables="store", revision=oldest))

@@ -6,12 +6,13 @@ import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -24,7 +25,7 @@ from gateway.store.migrations.upgrade import migration_config
 from gateway.store.sql_store import SqlStore
 from gateway.store.sqlite import READING, sqlite_engine
 from gateway.store.sqlite_library import sqlite3
-from gateway.store.tables import METADATA
+from gateway.store.tables import METADATA, OLDEST_READERS
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KEY = AgentKey(id="key_1", agent="a", label="l", digest="d" * 64, created_at=NOW)
@@ -241,6 +242,19 @@ async def test_a_database_of_a_newer_version_is_refused(path) -> None:
 
     assert "was written by a newer version" in said
     assert "install a version that knows 9998" in said
+
+
+def test_a_revision_that_names_no_oldest_reader_can_be_read_by_no_older_one() -> None:
+    """Forgetting it must not let through a gateway that finds other tables than it knows."""
+    step = SimpleNamespace(
+        is_upgrade=True, up_revision_id="0099", up_revision=SimpleNamespace(module=object())
+    )
+    with create_engine("sqlite://").begin() as connection:
+        OLDEST_READERS.create(connection)
+        migration_config().attributes["on_version_apply"](
+            ctx=SimpleNamespace(connection=connection), step=step
+        )
+        assert connection.execute(select(OLDEST_READERS.c.revision)).scalar_one() == "0099"
 
 
 async def test_a_database_of_a_newer_version_that_only_added_is_opened_as_it_is(path) -> None:

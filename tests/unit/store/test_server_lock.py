@@ -90,6 +90,15 @@ def test_what_is_no_file_needs_no_lock(url) -> None:
         pass
 
 
+def test_a_full_disk_takes_the_note_and_not_the_lock(url, monkeypatch) -> None:
+    def _fail(*_) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gateway.store.server_lock.os.pwrite", _fail)
+    with only_server(url):
+        assert "is in use by another gateway; stop" in refusal(url)
+
+
 def test_two_urls_of_one_file_are_one_lock(url) -> None:
     with only_server(url, url):
         pass
