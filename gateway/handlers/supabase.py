@@ -18,7 +18,6 @@ from gateway.handlers.supabase_arguments import (
     changes_of,
     filters_of,
     new_rows_of,
-    refuse_removal,
     selection_of,
 )
 from gateway.handlers.supabase_postgrest import UPSTREAM, PostgrestTables
@@ -65,7 +64,6 @@ async def delete(arguments: DeleteInput, context: CallContext) -> DeleteOutput:
     """The rows that are gone. Fails with `conflict` and `too_many_rows`."""
     shape = context.shape(UPSTREAM, arguments.table)
     filters = filters_of(shape, dump(arguments)["filters"])
-    refuse_removal(shape)
     with _refusals():
         rows = await _tables(context, shape).delete(shape.table, filters)
     return DeleteOutput.model_validate(_answer(shape, rows))

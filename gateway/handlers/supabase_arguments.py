@@ -22,8 +22,6 @@ _FITTING: Final[Mapping[ColumnKind, frozenset[str]]] = {
     "moment": _ORDERED | {"is"},
     "json": frozenset({"eq", "neq", "is"}),
 }
-_ROWS_SHOWN: Final = 1
-"""One row shows which columns are meant."""
 _OPEN_ESCAPE: Final = re.compile(r"(?:[^\\]|\\.)*\\", re.DOTALL)
 
 
@@ -59,7 +57,6 @@ def filters_of(shape: Shape, conditions: Mapping[str, Any]) -> tuple[Filter, ...
 
 def new_rows_of(shape: Shape, data: Any) -> list[Row]:
     """The row or the rows to be added, in canonical form. Raises `InvalidArguments`."""
-    _refuse_addition(shape, data)
     if isinstance(data, dict):
         return [_row(shape, shape.admits_new, data, "/data")]
     rows = [
@@ -74,25 +71,6 @@ def changes_of(shape: Shape, data: Mapping[str, Any]) -> Row:
     if foreign := [*_foreign(shape, data, "/data")]:
         raise InvalidArguments(foreign)
     return _row(shape, shape.admits_change, data, "/data")
-
-
-def refuse_removal(shape: Shape) -> None:
-    """Raises `InvalidArguments` for a table whose rows are not the agents'."""
-    if shape.entity is not None:
-        detail = f"the webhook owns the rows of {shape.table}, so nobody removes them"
-        raise InvalidArguments.at("/table", "owner", detail)
-
-
-def _refuse_addition(shape: Shape, data: Any) -> None:
-    if shape.entity is None:
-        return
-    detail = f"the webhook adds the rows of {shape.table}; {_leave(shape)}"
-    found = [Violation(pointer="/table", keyword="owner", detail=detail)]
-    rows = [(data, "/data")] if isinstance(data, dict) else []
-    rows = rows or [(row, child("/data", index)) for index, row in enumerate(data)]
-    for row, place in rows[:_ROWS_SHOWN]:
-        found += _foreign(shape, row, place)
-    raise InvalidArguments(found)
 
 
 def _foreign(shape: Shape, data: Mapping[str, Any], place: str) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8cc1d7faebdf02370428d4c8f2bd0de5; generator 1
+# Source closure sha256: c9f47cc220f1506ec1d614aa39adc00f; generator 1
 
 """The REST routes of supabase."""
 

@@ -53,8 +53,11 @@ async def test_an_agent_cannot_speak_for_a_provider(tmp_path, agent) -> None:
             ("supabase.insert", {"table": "quotes", "data": FORGED}),
             ("supabase.delete", mine),
         ):
-            with pytest.raises(GatewayError):
+            with pytest.raises(GatewayError) as failed:
                 await gateway.call(tool, arguments, agent=agent)
+            if isinstance(failed.value, InvalidArguments):
+                places = [violation.pointer for violation in failed.value.violations]
+                assert "/table" in places, "the tool is not for this table"
         assert await gateway.call(*query, agent=agent) == before
         assert before["count"] == 1
 

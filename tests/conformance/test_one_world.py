@@ -138,17 +138,6 @@ async def test_a_column_of_another_owner_is_refused_by_name(world, data, pointer
     assert await world.call("query", table="quotes") == before
 
 
-async def test_agents_neither_add_nor_remove_what_messages_bring(world) -> None:
-    row = {"rfp_id": "R-1", "details": {}, "price": 5}
-    refused = await world.refusals("insert", table="quotes", data=row)
-    assert list(refused) == ["/table", "/data/rfp_id", "/data/price"]
-    assert "the webhook adds the rows of quotes" in refused["/table"]
-    refused = await world.refusals("insert", table="bookings", data=[{"status": "confirmed"}])
-    assert list(refused) == ["/table", "/data/0/status"]
-    refused = await world.refusals("delete", table="rfqs", filters={"rfp_id": "R-1"})
-    assert list(refused) == ["/table"]
-
-
 async def test_every_table_of_messages_is_read_with_all_its_columns(world) -> None:
     await world.receive(
         message("rfq_received", rfp_id="R-1", buyer={"id": "C-1", "name": "Ada"}),

@@ -290,7 +290,7 @@ REFUSED = [
         {"table": WORKFLOWS, "filters": {"id": {"gt": 1}}, "data": {"failure_reason": "x"}},
         ["/filters/id/gt"],
     ),
-    ("delete", {"table": "quotes", "filters": {"nowhere": None}}, ["/filters/nowhere"]),
+    ("delete", {"table": WORKFLOWS, "filters": {"nowhere": None}}, ["/filters/nowhere"]),
 ]
 
 
@@ -323,10 +323,10 @@ REFUSED_BY_SCHEMA = [
     ("update", {"table": "quotes", "filters": {}, "data": {"notes": "x"}}),
     ("update", {"table": "quotes", "data": {"notes": "x"}}),
     ("update", {"table": "quotes", "filters": {"id": "a"}, "data": {}}),
-    ("delete", {"table": "quotes", "filters": {}}),
-    ("delete", {"table": "quotes"}),
-    ("insert", {"table": "quotes", "data": []}),
-    ("insert", {"table": "quotes", "data": [{"rfp_id": "r"}] * 501}),
+    ("delete", {"table": "iso_requests", "filters": {}}),
+    ("delete", {"table": "iso_requests"}),
+    ("insert", {"table": "quote_scores", "data": []}),
+    ("insert", {"table": "quote_scores", "data": [{"rfp_id": "r"}] * 501}),
     ("rpc", {"function": "pg_sleep", "params": {"quotes": []}}),
     ("rpc", {"function": "calculate_quote_scores", "params": {"quotes": [{}]}}),
 ]
@@ -335,6 +335,27 @@ REFUSED_BY_SCHEMA = [
 @pytest.mark.parametrize(("tool", "arguments"), REFUSED_BY_SCHEMA)
 def test_the_schemas_refuse_what_no_table_could_be_asked(tool, arguments) -> None:
     assert not backends.catalogue().find(f"supabase.{tool}").input.admits(arguments)
+
+
+@pytest.mark.parametrize("table", backends.declared())
+def test_rows_are_added_and_removed_only_where_they_are_the_agents_own(table) -> None:
+    """The contract says so, and not only an error when it is tried."""
+    is_own = backends.declared()[table].entity is None
+    for tool, arguments in (
+        ("insert", {"data": {"id": "a"}}),
+        ("delete", {"filters": {"id": "a"}}),
+    ):
+        entry = backends.catalogue().find(f"supabase.{tool}")
+        assert entry.input.admits({"table": table, **arguments}) is is_own
+
+
+def test_the_contract_names_what_agents_may_change_in_the_rows_of_webhooks() -> None:
+    schema = backends.catalogue().find("supabase.update").listing.input_schema
+    told = schema["properties"]["data"]["description"]
+    for table, shape in backends.declared().items():
+        if shape.entity is not None:
+            own = [name for name, owner in shape.owners.items() if owner == "agent"]
+            assert f"{table}: {', '.join(own) or 'none'}" in told
 
 
 async def test_weights_that_count_nothing_are_refused(call: Call) -> None:

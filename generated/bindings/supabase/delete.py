@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6ccc2c11ac530c7ff6e2d36d66cb7e82; generator 1
+# Source closure sha256: f7ef0913eaf913c7dc543a6918aa3915; generator 1
 
 """The binding of supabase.delete.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 00771ec68df4c8ccb27ddf3d96e5622c; generator 1
+# Source closure sha256: 2d26d092fc0c96410f3f633faba2db7f; generator 1
 
 """The binding of supabase.insert.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 64b0e563bcec0466f45f34f8314aad4e; generator 1
+# Source closure sha256: 2218bacd63e160b8e963711b57827dfe; generator 1
 
 """The binding of supabase.query.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b3485609e8702c12110c113873c4f866; generator 1
+# Source closure sha256: 5df9c4b1d5b1f09c8b5933b9c5d01641; generator 1
 
 """The binding of supabase.update.
 

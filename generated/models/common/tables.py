@@ -1,6 +1,6 @@
 # Generated from schemas/common/tables.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: db70d6893d292a693e41c704d1202b32; generator 1
+# Source closure sha256: 035e72d2ce2047acb77483f6df85ae57; generator 1
 
 """Definitions that several contracts share: tables."""
 
@@ -26,6 +26,21 @@ TableName = TypeAliasType(
     ],
 )
 """A table."""
+
+
+OwnTableName = TypeAliasType(
+    "OwnTableName",
+    Literal[
+        "agent_errors",
+        "client_cache",
+        "flight_options",
+        "iso_requests",
+        "iso_workflows",
+        "quote_scores",
+        "ranked_proposals",
+    ],
+)
+"""A table whose rows are the agents' own."""
 
 
 class Comparison(BaseModel):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 21e3bfa7ab5a24b803708edaea5e31c1; generator 1
+# Source closure sha256: 9d38f16bbd408fee9396e718f399d58e; generator 1
 
 """Delete rows.
 
@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from generated.models.common.tables import NarrowingFilters, Row, TableName
+from generated.models.common.tables import NarrowingFilters, OwnTableName, Row
 
 
 class DeleteInput(BaseModel):
@@ -24,8 +24,8 @@ class DeleteInput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    table: TableName
-    """The table to remove from."""
+    table: OwnTableName
+    """The table to remove from. The rows of all other tables come by webhook, and stay."""
 
     filters: NarrowingFilters
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 04d3862dd4761dd2087c4076762d53f4; generator 1
+# Source closure sha256: b53820e56be66cec616794a3ad9b64f1; generator 1
 
 """Insert rows.
 
@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from generated.models.common.tables import Row, TableName
+from generated.models.common.tables import OwnTableName, Row
 
 
 class InsertInput(BaseModel):
@@ -24,8 +24,8 @@ class InsertInput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    table: TableName
-    """The table to add to."""
+    table: OwnTableName
+    """The table to add to. The rows of all other tables come by webhook."""
 
     data: Row | list[Row]
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 176f0c580ddbb2481afa4ff9a43cc4d3; generator 1
+# Source closure sha256: 033bfb7b8734d26b8d3f582b92bda792; generator 1
 
 """Update rows.
 
@@ -34,7 +34,11 @@ class UpdateInput(BaseModel):
     """
 
     data: Row
-    """The new values. id, created_at and updated_at are not for callers to change."""
+    """
+    The new values. id, created_at and updated_at are not for callers to change, nor is what a
+    webhook has brought. Of its tables callers change these columns: quotes: request_id,
+    details; rfqs: request_id; bookings: none; operator_profiles: none.
+    """
 
 
 class UpdateOutput(BaseModel):
