@@ -61,5 +61,5 @@ def _visible(gate: Gate, outcome: Outcome) -> Result:
         values, count = hidden.visible(outcome.values, mark)
         if gate.admits(values):
             return Result(values, jsontext.encode(values), outcome.backend, count)
-    detail = "does not fit without the hidden characters that the upstream sent"
+    detail = "breaks the output schema once hidden characters are removed"
     raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])

@@ -49,7 +49,8 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
     fallback_on: tuple[str, ...] = ()
     """Statuses on which `fallback` is tried once instead."""
     fallback_writes: bool = False
-    """Whether `fallback` is kept for calls that write: of a read, those that escalate."""
+    """Whether `fallback` changes something; it is then tried only in calls whose effect is not
+    READ."""
     fallback: "HttpBinding | None" = None
 
 

@@ -174,7 +174,8 @@ class Upstream(Struct, frozen=True, kw_only=True):
     tokens: tuple[TokenRule, ...] = ()
     refusals: tuple[RefusalRule, ...] = ()
     soft_errors: str | None = None
-    """JSON Pointer to a list in a 2xx body that, when not empty, makes the reply an error."""
+    """JSON Pointer to the list of errors in a body of any status. Bindings name their codes; a list
+    that is not empty makes a 2xx an error."""
     rate: RateHeaders | None = None
     mock: str | None = None
     """Module with the mock's behaviour, `gateway.handlers.<connector>_mock`."""

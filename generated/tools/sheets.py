@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1668eb1c7d6afe9289ad9784b33816cc; generator 1
+# Source closure sha256: 181ca147be7f8c70f6eac1b7c9707277; generator 1
 
 """The MCP tools of sheets."""
 

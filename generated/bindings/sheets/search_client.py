@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6a2bf7ae7ed764c6b6fc50845f1ec9b; generator 1
+# Source closure sha256: f301390f5667a70978c132e74eba653c; generator 1
 
 """The binding of sheets.search_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5817232b641b51b7cf0e5aa8b9e4cb0; generator 1
+# Source closure sha256: 610e46b0709e7d3ff290c0cd93c83d5e; generator 1
 
 """The binding of sheets.search_clients.
 

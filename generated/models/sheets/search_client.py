@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 47d5bf1c32234d14529ae9478f604919; generator 1
+# Source closure sha256: 0421bd7f95e0b802090b5a6aa5fd29c8; generator 1
 
 """Search a client by name.
 
@@ -27,7 +27,7 @@ class SearchClientInput(BaseModel):
     query: Annotated[str, Field(max_length=200, min_length=1, pattern="[^ ]")]
     """
     Words that must all occur in the client's name or email address; upper and lower case are
-    the same.
+    the same, and letters with and without accents.
     """
 
     fields: Annotated[

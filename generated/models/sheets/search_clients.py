@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b95dc61b464f77acca4cc3bdf02a1184; generator 1
+# Source closure sha256: aad36f2e9d9b6f03f3cc9129d84f2e2f; generator 1
 
 """Search clients by criteria.
 
@@ -40,7 +40,7 @@ class SearchClientsInput(BaseModel):
     query: Annotated[str | None, Field(max_length=200, min_length=1, pattern="[^ ]")] = None
     """
     Words that must all occur in the client's id, name, email address or company; upper and
-    lower case are the same.
+    lower case are the same, and letters with and without accents.
     """
 
     filters: Filters | None = None

@@ -1,14 +1,15 @@
-"""Arguments on their way in."""
+"""Arguments on their way in, and results on their way out."""
 
 import pytest
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Grant, Permit, Principal
-from gateway.calls.validation import decode_arguments
+from gateway.calls.call import Outcome
+from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Escalation
 from gateway.contract.schema import Gate
-from gateway.errors import InvalidArguments, MalformedRequest, NotPermitted
+from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest, NotPermitted
 from tests.unit.calls.shop import operation
 
 PERMIT = Permit(Grant(None, None))  # type: ignore[arg-type]  # what is no JSON meets no schema
@@ -63,3 +64,16 @@ def test_an_escalation_needs_its_own_grant() -> None:
     policy.authorize_effect(permit("reader"), Effect.READ)
     with pytest.raises(NotPermitted, match="buy"):
         policy.authorize_effect(permit("reader"), Effect.WRITE)
+
+
+def test_a_result_that_needs_its_hidden_characters_is_not_sent() -> None:
+    """Whoever looks for the cause is told which check failed, and nothing of the text."""
+    schema = {"properties": {"name": {"pattern": "^a\u200b$"}}}
+    entry = Entry(operation(), None, None, Gate({}), Gate(schema))  # type: ignore[arg-type]  # neither tool nor listing is looked at
+    with pytest.raises(InvalidResult) as invalid:
+        check_result(
+            Permit(Grant(Principal(subject="key", agent="buyer"), entry)),
+            Outcome({"name": "a\u200b"}, "mock"),
+        )
+    (violation,) = invalid.value.violations
+    assert violation.detail == "breaks the output schema once hidden characters are removed"
