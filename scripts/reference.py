@@ -74,7 +74,7 @@ RULES_HEAD: Final = f"""\
 What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and refuses nothing.
 `gateway lint --rules` prints the same table.
 
-| rule | severity | meaning | mend it by |
+| rule | severity | meaning | fix |
 |---|---|---|---|
 """
 

@@ -17,7 +17,7 @@ from gateway.contract.rows import Shape
 from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError
-from gateway.settings import Settings, UpstreamSettings
+from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.engines import MEMORY_URL
 from gateway.store.workspace import Workspace, seeded_keys
 
@@ -45,8 +45,8 @@ def open_lines(
 def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:
     upstreams = settings.for_upstreams(catalogue.upstreams.values())
     for found in upstreams.values():
-        if found.problem is not None:
-            raise ConfigurationError(f"{found.name}: {found.problem}")
+        if found.problems:
+            raise WrongSettings([f"{found.name}: {each}" for each in found.problems])
     backends = {name: found.backend for name, found in upstreams.items()}
     for operation_id, made_up in catalogue.mixing(backends):
         settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)

@@ -50,7 +50,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         ),
         "events": CommandEntry("gateway.cli.events", "Follow the events."),
         "backup": CommandEntry("gateway.cli.backup", "Write everything into one sealed file."),
-        "restore": CommandEntry("gateway.cli.restore", "Put a backup where nothing is yet."),
+        "restore": CommandEntry(
+            "gateway.cli.restore", "Restore a backup into an empty data folder."
+        ),
         "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
         "audit": CommandEntry("gateway.cli.audit", "Read who called what, and what became of it."),
         "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),

@@ -4,8 +4,10 @@ import asyncio
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from gateway.app import Gateway
@@ -85,5 +87,7 @@ async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
     except ToolFailed as error:
         return sound(part, f"{tool} answered: {error.reason}")
     except GatewayError as error:
-        return wrong(part, f"{tool}: {error.detail}", f"try `gateway call {tool}`")
+        arguments = quote(msgspec.json.encode(step.arguments).decode())
+        fix = f"try `gateway call {tool} --json {arguments}`"
+        return wrong(part, f"{tool}: {error.detail}", fix)
     return sound(part, f"{tool} answered")

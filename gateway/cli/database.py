@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from gateway.settings import Settings
-from gateway.store.engine import check_file, open_store
-from gateway.store.refused import StoreRefused
+from gateway.store.engine import check_file, has_tables, open_store
 from gateway.store.sql_store import SqlStore
 
 _TICK_SECONDS: Final = 5.0
@@ -20,24 +19,17 @@ Report = Callable[[str], None]
 async def examine_database(settings: Settings, report: Report) -> tuple[str, int]:
     """Where the database is, without any password, and how many keys are in it.
 
-    Reads all of a SQLite file, and reports every five seconds that it still does. Raises
-    `StoreError` for a database that cannot be opened, and for a file that is corrupt.
+    Changes nothing. Reads all of a SQLite file, and reports every five seconds that it still does.
+    Raises `StoreError` for a database that cannot be opened or read, and for a corrupt file.
     """
     store = await open_store(settings.database, settings.package, is_upgraded=False)
     try:
         async with _reporting(store, report):
             await check_file(store)
-        return store.place, await _keys_in(store)
+        # Without tables there are no keys yet: the next start makes both.
+        return store.place, len(await store.keys.list()) if await has_tables(store) else 0
     finally:
         await store.close()
-
-
-async def _keys_in(store: SqlStore) -> int:
-    try:
-        return len(await store.keys.list())
-    except StoreRefused:
-        # It has no tables yet: the next start makes them.
-        return 0
 
 
 @asynccontextmanager

@@ -12,7 +12,14 @@ from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
 from gateway.cli.plain import plain, plain_lines
 from gateway.cli.refused import Refused
 from gateway.cli.streams import Unwritable
-from gateway.errors import AddressInUse, GatewayError, OperatorError, StoreError
+from gateway.errors import (
+    AddressInUse,
+    ConfigurationError,
+    GatewayError,
+    OperatorError,
+    StoreError,
+)
+from gateway.settings import WrongSettings, each_wrong
 
 _FIXES: Final[dict[type[OperatorError], str]] = {
     AddressInUse: "choose another port with --port (0 takes any free one), or stop that program",
@@ -47,10 +54,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _explain(error: Exception) -> int:
     if isinstance(error, Unwritable) and error.is_unread:
         return OK
-    problem, fix = _explanation(error)
-    print(plain_lines(f"error: {problem}"), file=sys.stderr)
-    if fix:
-        print(plain_lines(f"fix: {fix}"), file=sys.stderr)
+    for problem, fix in _explanations(error):
+        print(plain_lines(f"error: {problem}"), file=sys.stderr)
+        if fix:
+            print(plain_lines(f"fix: {fix}"), file=sys.stderr)
     is_refused_call = isinstance(error, GatewayError) and not isinstance(error, OperatorError)
     return FINDINGS if is_refused_call else CANNOT_RUN
 
@@ -60,6 +67,12 @@ def _first(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _explanations(error: Exception) -> list[tuple[str, str]]:
+    if isinstance(error, WrongSettings):
+        return [_said(ConfigurationError(each)) for each in each_wrong(error)]
+    return [_explanation(error)]
 
 
 def _explanation(error: Exception) -> tuple[str, str]:

@@ -25,12 +25,14 @@ from gateway.contract.rows import Shape
 from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
 from gateway.errors import AddressInUse, OperatorError
-from gateway.settings import Settings, unknown_variables
+from gateway.settings import Settings, each_wrong, unknown_variables
 from gateway.store.sqlite import sqlite_caveat
 from gateway.store.workspace import Workspace
 from gateway.transports.listen import bind
 
+_UNTRIED: Final = "the credentials were not tried; --connect tries them"
 _PROBE_SECONDS: Final = 2.0
+_OWNER: Final = "change its owner or permissions"
 _ALIVE: Final = b'{"status":"alive"}'
 EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
 
@@ -43,7 +45,7 @@ def examine(
     try:
         settings = settings_of(flags)
     except OperatorError as error:
-        yield refused("settings", error)
+        yield from (wrong("settings", *parted(each)) for each in each_wrong(error))
         return
     source = settings.sources.toml_path
     yield sound("settings", f"{len(settings.origins)} set; file: {source or 'none'}")
@@ -61,7 +63,7 @@ def _catalogue(
         yield refused("catalogue", error)
         return
     yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
-    yield from _upstreams(settings, catalogue)
+    yield from _upstreams(settings, catalogue, is_connecting=is_connecting)
     yield from _mixtures(settings, catalogue)
     yield from _sources(settings, catalogue)
     unknown = unknown_variables(environ, catalogue.upstreams.values(), catalogue.sources)
@@ -72,7 +74,9 @@ def _catalogue(
         yield from connect(settings, catalogue)
 
 
-def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+def _upstreams(
+    settings: Settings, catalogue: Catalogue, *, is_connecting: bool
+) -> Iterator[Diagnosis]:
     try:
         settings.for_upstreams(catalogue.upstreams.values())
     except OperatorError as error:
@@ -80,11 +84,12 @@ def _upstreams(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     for upstream in catalogue.upstreams.values():
         found = settings.for_upstream(upstream)
         part = f"upstream {upstream.name}"
-        if found.problem is not None:
-            yield wrong(part, *parted(found.problem))
+        if found.problems:
+            yield from (wrong(part, *parted(each)) for each in found.problems)
         elif found.backend == "live":
-            untried = "; not tried, as --connect does" if found.credentials else ""
-            yield sound(part, f"live at {found.base_url}, because {found.reason}{untried}")
+            is_untried = bool(found.credentials) and not is_connecting
+            said = f"live at {found.base_url}, because {found.reason}"
+            yield sound(part, f"{said}; {_UNTRIED}" if is_untried else said)
         else:
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
@@ -167,7 +172,7 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
         yield wrong("data", f"{folder} is no folder", "name another one with --data")
         return
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        fix = "change its owner or permissions, or name another folder with --data"
+        fix = f"{_OWNER}, or name another folder with --data"
         yield wrong("data", f"{folder} cannot be read and written by this user", fix)
         return
     yield sound("data", str(folder))
@@ -178,8 +183,8 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _store(settings: Settings) -> Iterator[Diagnosis]:
-    """A database is opened as `gateway serve` would, and a file read to its end; one that is not
-    there yet is not made."""
+    """A database is opened to be read, and a file read to its end; one that is not there yet is not
+    made. Whether `gateway serve` could write the file, the system says."""
     path = Path(settings.database.partition(":///")[2])
     is_file = settings.database.startswith("sqlite")
     caveat = sqlite_caveat() if is_file else None
@@ -187,12 +192,22 @@ def _store(settings: Settings) -> Iterator[Diagnosis]:
         yield note("store", *parted(caveat))
     if is_file and not path.is_file():
         return
+    if is_file and not _is_writable(path):
+        finding = f"{path} cannot be read and written by this user"
+        yield wrong("store", finding, f"{_OWNER}, and those of its folder")
+        return
     try:
         place, number = asyncio.run(examine_database(settings, _report))
     except OperatorError as error:
         yield refused("store", error)
     else:
         yield sound("store", f"{place} opens; keys in it: {number}")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether SQLite could change the file, for which it makes others beside it."""
+    mode = os.R_OK | os.W_OK
+    return os.access(path, mode) and os.access(path.parent, mode | os.X_OK)
 
 
 def _report(line: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import click
@@ -13,7 +13,6 @@ from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal
 from gateway.catalogue import open_catalogue
-from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
@@ -74,15 +73,10 @@ def list_keys(*, as_json: bool, **flags: Any) -> None:
 @command.command("revoke", epilog="Example: gateway keys revoke key_0f9a8b7c6d5e")
 @click.argument("key_id")
 @settings_options(*OPENING)
-def revoke(*, key_id: str, **flags: Any) -> int:
+def revoke(*, key_id: str, **flags: Any) -> None:
     """Revoke the key with this id. A running gateway refuses it within five seconds."""
-    if asyncio.run(_revoke(settings_of(flags), key_id)):
-        click.echo(f"{key_id} is revoked")
-        return OK
-    click.echo(
-        f"error: no key in force has the id {key_id}\nfix: see `gateway keys list`", err=True
-    )
-    return FINDINGS
+    asyncio.run(_revoke(settings_of(flags), key_id))
+    click.echo(f"{key_id} is revoked")
 
 
 @asynccontextmanager
@@ -124,17 +118,10 @@ async def _list(settings: Settings) -> list[AgentKey]:
         return await keys.list()
 
 
-async def _revoke(settings: Settings, key_id: str) -> bool:
-    with suppress(UnknownPath):
-        async with _changing(settings, "revoke", {"key_id": printable(key_id)}) as (keys, _):
-            await _revoked(keys, key_id)
-            return True
-    return False
-
-
-async def _revoked(keys: Keys, key_id: str) -> None:
-    if not await keys.revoke(key_id):
-        raise UnknownPath(f"no key in force has the id {key_id}")
+async def _revoke(settings: Settings, key_id: str) -> None:
+    async with _changing(settings, "revoke", {"key_id": printable(key_id)}) as (keys, _):
+        if not await keys.revoke(key_id):
+            raise UnknownPath(f"no key in force has the id {key_id}; see `gateway keys list`")
 
 
 def _shown(key: AgentKey) -> dict[str, str | None]:

@@ -58,4 +58,4 @@ def _print_rules(form: Form | None) -> None:
         print_json(RULES)
         return
     rows = ((rule.id, rule.severity.value, rule.meaning, rule.fix) for rule in RULES)
-    print_table(("rule", "severity", "meaning", "mend it by"), rows)
+    print_table(("rule", "severity", "meaning", "fix"), rows)

@@ -18,7 +18,7 @@ from gateway.cli.state import passphrase_of, state_of
 @settings_options(*OPENING)
 @json_option
 def command(*, file: Path, as_json: bool, **flags: Any) -> None:
-    """Put the backup FILE into an empty data folder, and an empty database on PostgreSQL.
+    """Restore the backup FILE into an empty data folder, and an empty database on PostgreSQL.
 
     All of FILE is checked first, and nothing that is there is replaced. Start the gateway then: it
     goes on where the backup was made.

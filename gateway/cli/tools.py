@@ -11,6 +11,7 @@ from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
+from gateway.codegen.render.fields import kind_of
 from gateway.settings import Settings
 
 _FACTS: Final = (
@@ -109,17 +110,19 @@ def _print(shown: Mapping[str, Any]) -> None:
         click.echo(plain_lines(f"{'error':15} {error.status} {error.reason}: {error.title}"))
     for title, schema in (("arguments", "input_schema"), ("result", "output_schema")):
         click.echo(f"\n{title}")
-        print_table(("name", "type", "required", "description"), _members(shown[schema]))
+        members = list(_members(shown[schema]))
+        if members:
+            print_table(("name", "type", "required", "description"), members)
+        else:
+            click.echo("none")
     click.echo("\nThe schemas whole: --json")
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
-        kind = member.get("type", "any")
-        kinds = kind if isinstance(kind, str) else " or ".join(kind)
         described = member.get("description", "")
-        yield name, kinds, "yes" if name in required else "", described
+        yield name, kind_of(member, marked=str), "yes" if name in required else "", described
 
 
 def _backends(settings: Settings, catalogue: Catalogue) -> dict[str | None, str]:

@@ -33,12 +33,12 @@ from gateway.verification.verify import Verdict, verify
 @settings_options("schemas", "package", "seed")
 @json_option
 def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - the one thing there is to verify, and so the default
-    """Call every tool with its contract's examples through every door, on mocks.
+    """Call every tool with its contract's examples over every transport, on mocks.
 
     What is called is the generated package, and a folder of contracts beside it must say the same.
     Over REST, over both eras of MCP and over stdio, each in a process of its own: every answer must
-    keep the tool's output schema, and all doors must give the same. Nothing reaches a real system.
-    Exit code 1 when something fails.
+    keep the tool's output schema, and all transports must give the same. Nothing reaches a real
+    system. Exit code 1 when something fails.
     """
     settings = settings_of(flags)
     if stale := _stale(settings):
@@ -95,7 +95,9 @@ def _print(verdicts: list[Verdict]) -> None:
             click.echo(plain(f"error: {verdict.operation}: {failure}"))
     good = sum(verdict.is_verified for verdict in verdicts)
     calls = sum(sum(verdict.verified.values()) for verdict in verdicts)
-    click.echo(f"{good} of {len(verdicts)} tools verified at {len(DOORS)} doors, {calls} calls")
+    click.echo(
+        f"{good} of {len(verdicts)} tools verified over {len(DOORS)} transports, {calls} calls"
+    )
 
 
 def _row(verdict: Verdict) -> tuple[str | Text, ...]:

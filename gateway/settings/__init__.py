@@ -1,5 +1,6 @@
 """Every setting, read once: `GATEWAY_*` variables, `gateway.toml` and flags; the last wins."""
 
+from gateway.settings.gathering import WrongSettings, each_wrong
 from gateway.settings.known import unknown_variables
 from gateway.settings.read import find_toml, read_settings
 from gateway.settings.rows import SettingRow
@@ -14,6 +15,8 @@ __all__ = [
     "Settings",
     "SourceSettings",
     "UpstreamSettings",
+    "WrongSettings",
+    "each_wrong",
     "find_toml",
     "read_settings",
     "unknown_variables",

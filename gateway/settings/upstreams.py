@@ -15,6 +15,7 @@ from gateway.settings.credentials import (
     refuse_incomplete,
     why_mocked,
 )
+from gateway.settings.gathering import WrongSettings, each_wrong
 from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
 from gateway.settings.sources import Given, Name, Sources, backend_name, upstream_name
@@ -39,10 +40,15 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
     """Unless live only those that start with `mock_`: a mock cannot leak what it does not hold."""
     settings: Mapping[str, str] = {}
     """What is no secret (`SettingRule`), by name."""
-    problem: str | None = None
-    """What is misconfigured and how to mend it. The gateway does not serve with one."""
+    problems: tuple[str, ...] = ()
+    """What is misconfigured and how to mend it, one by one. The gateway does not serve with any."""
     origins: Mapping[str, str] = {}
     """Where `backend`, the addresses, each credential and each setting came from."""
+
+    @property
+    def problem(self) -> str | None:
+        """All of `problems` in one line; None without any."""
+        return WrongSettings(self.problems).detail if self.problems else None
 
 
 def read_upstream(
@@ -65,7 +71,7 @@ def read_upstream(
             name=upstream.name,
             backend="live",
             reason="it is misconfigured",
-            problem=error.detail,
+            problems=each_wrong(error),
             origins=_given_origins(sources, upstream),
         )
 

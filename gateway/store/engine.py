@@ -5,7 +5,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
@@ -14,6 +14,7 @@ from gateway.store.engines import engines_at
 from gateway.store.failures import failures
 from gateway.store.preparing import check, prepare
 from gateway.store.sql_store import SqlStore
+from gateway.store.tables import AGENT_KEYS
 from gateway.store.versions import EntityTables
 
 
@@ -62,6 +63,13 @@ async def check_file(store: SqlStore) -> None:
         found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
     if found != "ok":
         raise StoreError(f"{engines.place} is corrupt; restore it from a backup")
+
+
+async def has_tables(store: SqlStore) -> bool:
+    """Whether some start has made the gateway's tables. Raises `StoreError`."""
+    engines = store.database.engines
+    async with failures(engines.place), engines.reader.connect() as connection:
+        return await connection.run_sync(lambda sync: inspect(sync).has_table(AGENT_KEYS.name))
 
 
 def entities_of(package: str | None) -> EntityTables:

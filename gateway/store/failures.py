@@ -28,7 +28,7 @@ _POSTGRES: Final = (
     ("28", "refuses the user or the password; mend them in the URL"),
     ("3D000", "does not exist; make it, or name another one in the URL"),
     ("3F", "has no schema to make tables in; name one in the user's search_path"),
-    ("42501", "does not let the user make tables; grant it, or name another user"),
+    ("42501", "does not let the user make, read or change tables; grant it, or name another user"),
     ("53300", "has no free connection; allow more, or stop others"),
     ("57", "is stopping, or cancelled the statement; try again"),
     ("40", "could not order concurrent changes; try again"),

@@ -141,7 +141,7 @@ def test_every_tool_is_verified_as_the_tour_says(checkout: Path) -> None:
 
     printed = paste(block("gateway verify"), checkout, GATEWAY_DATA=str(checkout / "data"))
 
-    assert f"{len(TOOLS)} of {len(TOOLS)} tools verified at 4 doors" in printed
+    assert f"{len(TOOLS)} of {len(TOOLS)} tools verified over 4 transports" in printed
 
 
 def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:

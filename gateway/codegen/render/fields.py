@@ -1,7 +1,7 @@
 """A schema as rows for readers: each member's path, type, bounds and meaning."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from msgspec import Struct
@@ -41,18 +41,22 @@ def fields_of(schema: Schema, prefix: str = "") -> Iterator[Field]:
         yield from _nested(facts, path)
 
 
-def kind_of(schema: Schema | bool) -> str:
-    """The type in words: `string (date)`, `list of integer`, one of some values."""
+def kind_of(schema: Schema | bool, marked: Callable[[str], str] = code) -> str:
+    """The type in words: `string (date)`, `list of integer`, one of some values.
+
+    `marked` writes a value of the contract: as code in Markdown, unless said otherwise.
+    """
     if isinstance(schema, bool):
         return "any"
     if "const" in schema:
-        return code(_shown(schema["const"]))
+        return marked(_shown(schema["const"]))
     if "enum" in schema:
-        return "one of " + ", ".join(code(_shown(value)) for value in schema["enum"])
+        return "one of " + ", ".join(marked(_shown(value)) for value in schema["enum"])
     for keyword in ("oneOf", "anyOf"):
         if keyword in schema:
-            return " or ".join(dict.fromkeys(kind_of(branch) for branch in schema[keyword]))
-    words = [_word(kind, schema) for kind in kinds_of(schema)]
+            kinds = (kind_of(branch, marked) for branch in schema[keyword])
+            return " or ".join(dict.fromkeys(kinds))
+    words = [_word(kind, schema, marked) for kind in kinds_of(schema)]
     return " or ".join(words) if words else "any"
 
 
@@ -83,10 +87,10 @@ _BOUNDS: Final = (
 """Keyword, and its sentence for one and for any other number."""
 
 
-def _word(kind: str, schema: Schema) -> str:
+def _word(kind: str, schema: Schema, marked: Callable[[str], str]) -> str:
     if kind == "array":
         items = schema.get("items", True)
-        return f"list of {kind_of(items)}" if isinstance(items, dict) and items else "list"
+        return f"list of {kind_of(items, marked)}" if isinstance(items, dict) and items else "list"
     if kind == "string" and "format" in schema:
         return f"string ({inline(str(schema['format']))})"
     return kind

@@ -89,6 +89,19 @@ def test_tools_show_prints_schemas_for_people(cli):
     assert "name  string  yes" in out
 
 
+def test_tools_show_says_which_types_a_member_may_have(cli):
+    out = cli("tools", "show", "supabase.insert").out
+    [line] = [each for each in out.splitlines() if each.startswith("data ")]
+    assert line.split("  ")[1].strip() == "object or list of object"
+
+
+def test_a_tool_without_arguments_says_so_among_the_rest(cli, monkeypatch):
+    monkeypatch.setattr("gateway.cli.tools._members", lambda _: iter(()))
+    code, out, err = cli("tools", "show", "example.greet")
+    assert (code, err) == (0, "")
+    assert "\narguments\nnone\n\nresult\nnone\n" in out
+
+
 def test_an_unknown_tool_is_met_with_the_nearest_name(cli):
     outcome = cli("tools", "show", "example.gret")
     assert outcome.code == 1

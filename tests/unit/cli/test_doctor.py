@@ -1,13 +1,20 @@
 """`gateway doctor` names what is misconfigured and how to mend it, and starts nothing."""
 
 import json
+import os
 import socket
 import threading
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from gateway.catalogue import open_catalogue
+from gateway.cli.connecting import _call
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.errors import InvalidReply
 from gateway.store.sqlite_library import sqlite3
+from gateway.verification.plan import Step
 from tests.unit.cli.processes import ready_url, started
 
 
@@ -88,6 +95,35 @@ def test_a_database_in_order_is_opened(examine, cli):
     assert found["store"][-1]["finding"].endswith("gateway.db opens; keys in it: 1")
 
 
+def test_a_file_that_no_start_has_seen_yet_holds_no_keys(examine, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "gateway.db").touch()
+    code, found = examine()
+    assert code == 0
+    assert found["store"][-1]["finding"].endswith("gateway.db opens; keys in it: 0")
+
+
+def test_keys_that_cannot_be_read_are_not_said_to_be_none(examine, cli, tmp_path):
+    cli("keys", "create", "flight_search")
+    with closing(sqlite3.connect(tmp_path / "data" / "gateway.db")) as connection:
+        connection.execute("ALTER TABLE agent_keys RENAME COLUMN label TO words")
+        connection.commit()
+    code, found = examine()
+    assert code == 1
+    assert verdicts(found["store"])[-1] == "error"
+
+
+def test_a_database_that_serving_could_not_write_is_found(examine, cli, tmp_path, monkeypatch):
+    cli("keys", "create", "flight_search")
+    file, ask = tmp_path / "data" / "gateway.db", os.access
+    # The tests may run as root, who may write every file.
+    monkeypatch.setattr(os, "access", lambda path, mode: path != file and ask(path, mode))
+    code, found = examine()
+    assert code == 1
+    assert found["store"][-1]["finding"] == f"{file} cannot be read and written by this user"
+    assert "owner or permissions" in found["store"][-1]["fix"]
+
+
 def test_a_key_file_that_others_may_read_is_found(examine, tmp_path):
     (tmp_path / "data").mkdir()
     key = tmp_path / "data" / "bootstrap-key"
@@ -129,25 +165,30 @@ def test_every_file_that_is_missing_is_named_at_once(examine, monkeypatch):
         monkeypatch.setenv(f"GATEWAY_AVINODE_{name}_FILE", "/nowhere/at-all")
     code, found = examine()
     assert code == 1
-    [diagnosis] = found["upstream avinode"]
-    for name in ("API_TOKEN", "ACCESS_TOKEN"):
-        assert f"GATEWAY_AVINODE_{name}_FILE: the file cannot be read" in diagnosis["finding"]
-    assert diagnosis["fix"] == "name a readable file"
+    names = ("API_TOKEN", "ACCESS_TOKEN")
+    for name, diagnosis in zip(names, found["upstream avinode"], strict=True):
+        said = f"GATEWAY_AVINODE_{name}_FILE: the file cannot be read"
+        assert diagnosis["finding"].startswith(said)
+        assert diagnosis["fix"] == "name a readable file"
 
 
 def test_every_setting_that_is_wrong_is_named_at_once(examine, monkeypatch):
     monkeypatch.setenv("GATEWAY_SEED", "many")
     monkeypatch.setenv("GATEWAY_KEY_FILE", "/nowhere/at-all")
     _, found = examine()
-    [diagnosis] = found["settings"]
-    assert "GATEWAY_SEED: must be" in diagnosis["finding"]
-    assert "GATEWAY_KEY_FILE: the file cannot be read" in diagnosis["finding"]
+    said = {
+        diagnosis["finding"].partition(":")[0]: diagnosis["fix"] for diagnosis in found["settings"]
+    }
+    assert said.keys() == {"GATEWAY_SEED", "GATEWAY_KEY_FILE"}
+    assert said["GATEWAY_KEY_FILE"] == "name a readable file"
 
 
 def test_credentials_are_not_said_to_be_right_before_they_are_tried(examine, monkeypatch):
     monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
     _, found = examine()
-    assert found["upstream weather"][0]["finding"].endswith("not tried, as --connect does")
+    assert found["upstream weather"][0]["finding"].endswith(
+        ", because its credentials are set; the credentials were not tried; --connect tries them"
+    )
     assert not [part for part in found if part.startswith("connect")]
 
 
@@ -194,6 +235,7 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     assert "refused this gateway's credentials" in rejected["finding"]
     assert "cannot be reached" in absent["finding"]
     assert vendor.asked
+    assert "not tried" not in json.dumps(found)
     assert "canary" not in json.dumps(found)
     assert not (tmp_path / "data").exists()
 
@@ -291,3 +333,15 @@ def test_a_workspace_url_of_another_form_is_a_wrong_setting(examine, monkeypatch
         diagnosis["fix"]
     )
     assert "canary" not in json.dumps(found)
+
+
+async def test_a_call_to_try_again_has_its_arguments():
+    entry = open_catalogue("generated", HANDLER_PACKAGES).find("example.greet")
+
+    class _Failing:
+        async def call(self, *_: object) -> None:
+            raise InvalidReply
+
+    step = Step(entry, "a", {"name": "O'Hara"})
+    diagnosis = await _call(_Failing(), "example", step)
+    assert diagnosis.fix == """try `gateway call example.greet --json '{"name":"O'"'"'Hara"}'`"""

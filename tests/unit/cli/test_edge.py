@@ -45,6 +45,25 @@ def test_an_operators_error_says_what_is_wrong_and_how_to_mend_it(failing):
     assert outcome == (2, "", "error: --port: must be a number\nfix: the default is 8700\n")
 
 
+def test_settings_that_are_wrong_are_told_one_by_one(cli, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SEED", "many")
+    monkeypatch.setenv("GATEWAY_KEY_FILE", "/nowhere/at-all")
+    code, _, err = cli("config")
+    assert code == 2
+    starts = [line.split(":")[:2] for line in err.splitlines()]
+    assert starts[:2] == [["error", " GATEWAY_SEED"], ["fix", starts[1][1]]]
+    assert starts[2:] == [["error", " GATEWAY_KEY_FILE"], ["fix", " name a readable file"]]
+
+
+def test_credentials_that_are_wrong_are_told_one_by_one(cli, monkeypatch):
+    for name in ("API_TOKEN", "ACCESS_TOKEN"):
+        monkeypatch.setenv(f"GATEWAY_AVINODE_{name}_FILE", "/nowhere/at-all")
+    code, _, err = cli("call", "example.greet", "--json", '{"name": "Ada"}')
+    assert code == 2
+    said = [line for line in err.splitlines() if line.startswith("error: avinode: GATEWAY_AVINODE")]
+    assert len(said) == err.count("fix: name a readable file") == 2
+
+
 @pytest.mark.parametrize(
     ("error", "fix"), [(AddressInUse(), "--port"), (StoreError(), "gateway doctor")]
 )

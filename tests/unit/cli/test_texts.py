@@ -52,7 +52,10 @@ def test_no_help_is_cut(name):
 def test_a_tool_is_shown_as_text_alone(cli):
     out = cli("tools", "show", "sheets.search_client").out
     assert "{" not in out
-    assert "arguments\nname    type    required  description\nquery   string  yes  " in out
+    lines = [line.split() for line in out.partition("\narguments\n")[2].splitlines()]
+    assert lines[0] == ["name", "type", "required", "description"]
+    assert lines[1][:3] == ["query", "string", "yes"]
+    assert lines[2][:7] == ["fields", "list", "of", "one", "of", "client_id,", "name,"]
 
 
 def test_what_is_not_there_is_not_said_to_need_another_request(cli):
