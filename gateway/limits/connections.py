@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Hashable
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 _LOOKED_AT: Final = 64
 """So many of the oldest connections are asked whether they wait: a search through all of them for
@@ -21,6 +21,9 @@ class Connected(Protocol):
     def yield_place(self) -> None:
         """Close, so that another connection can take the place."""
         ...
+
+
+_Connections: TypeAlias = OrderedDict[Connected, Hashable] | OrderedDict[Connected, None]
 
 
 class ConnectionTable:
@@ -50,6 +53,11 @@ class ConnectionTable:
             self._of_host.setdefault(host, OrderedDict())[connection] = None
         return has_room
 
+    def is_busy(self, host: Hashable) -> bool:
+        """Whether `host` has all the connections it may have, and none of the oldest waits."""
+        own = self._of_host.get(host)
+        return own is not None and len(own) >= self._max_of_one and _oldest_waiting(own) is None
+
     def touch(self, connection: Connected) -> None:
         """Note that something happened on `connection`."""
         if connection in self._all:
@@ -69,14 +77,19 @@ class ConnectionTable:
     def __len__(self) -> int:
         return len(self._all)
 
-    def _close_oldest(
-        self, connections: OrderedDict[Connected, Hashable] | OrderedDict[Connected, None]
-    ) -> bool:
-        for connection in list(islice(connections, _LOOKED_AT)):
-            if connection.is_waiting:
-                self.remove(connection)
-                connection.yield_place()
-                return True
-            # It is being served, so it is not old: the next search looks at others.
-            connections.move_to_end(connection)
-        return False
+    def _close_oldest(self, connections: _Connections) -> bool:
+        oldest = _oldest_waiting(connections)
+        if oldest is None:
+            return False
+        self.remove(oldest)
+        oldest.yield_place()
+        return True
+
+
+def _oldest_waiting(connections: _Connections) -> Connected | None:
+    for connection in list(islice(connections, _LOOKED_AT)):
+        if connection.is_waiting:
+            return connection
+        # It is being served, so it is not old: the next search looks at others.
+        connections.move_to_end(connection)
+    return None

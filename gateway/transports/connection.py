@@ -71,10 +71,7 @@ class Connection(HeadProtocol):
         address = address_of(self.client[0]) if self.client else None
         self._host = group_of(address)
         is_proxy = address in self.limits.proxies
-        if not is_proxy and self._shared.opened.take(address):
-            # Too often even for a refusal: an answer costs more than the connection.
-            self.transport.abort()
-        elif not self._shared.table.admit(self, None if is_proxy else self._host):
+        if not self._shared.table.admit(self, None if is_proxy else self._host):
             self._refuse(LimitExceeded("There are as many connections as there may be."))
             self.transport.close()
 

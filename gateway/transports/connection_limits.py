@@ -24,7 +24,11 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     """At once. Below the 1,024 files that most systems let a process open."""
     max_connections_of_one_host: int = 300
     opened_by_one_host: Rate = Rate(500, 2000)
-    """Connections that one host may open. More are closed without an answer."""
+    """Connections that one host may open. More are held, and then refused."""
+    hold_seconds: float = 1.0
+    """How long a connection too many of its host waits for its refusal."""
+    max_held: int = 1000
+    """Connections that wait so at once, in all; more are closed without an answer."""
     max_body_bytes: int = 128 * 2**20
     """Of all bodies of callers who have shown a key, at once."""
     max_stranger_bytes: int = 32 * 2**20

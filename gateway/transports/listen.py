@@ -2,22 +2,26 @@
 
 import asyncio
 import errno
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import ceil
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 from msgspec import Struct
 
 from gateway.errors import AddressInUse, ConfigurationError
+from gateway.transports.accepting import Acceptor
 from gateway.transports.asgi import App
 from gateway.transports.connection import limited
 from gateway.transports.connection_limits import ConnectionLimits
 
 _BACKLOG: Final = 2048
+_OWN_FILES: Final = 512
+"""For what a gateway has open besides the connections of its clients."""
 _LAST_WORDS_SECONDS: Final = 1
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -68,16 +72,28 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         on_ready: Callable[[], None],
         plan: StopPlan,
+        limits: ConnectionLimits,
     ) -> None:
         super().__init__(config)
+        self._limits = limits
+        self._limited = limited(limits)
         self._on_ready = on_ready
         self._plan = plan
         self._notice: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        # uvicorn would accept all that arrive before anything else, and make a protocol for each.
+        await super().startup([])
+        for listener in sockets or []:
+            acceptor = Acceptor(listener, self._make_protocol, self.server_state, self._limits)
+            self.servers.append(cast("asyncio.Server", acceptor))
         if self.started:
             self._on_ready()
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        return self._limited(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop; calls that the grace did not suffice for get to say so to their callers."""
@@ -139,7 +155,6 @@ async def serve_http(
     config = uvicorn.Config(
         app,
         loop="none",
-        http=limited(limits),
         ws="none",
         lifespan="on",
         backlog=_BACKLOG,
@@ -150,5 +165,15 @@ async def serve_http(
         # uvicorn counts whole seconds; nothing is lost by one more.
         timeout_graceful_shutdown=ceil(plan.grace_seconds),
     )
+    _allow_files(limits.max_connections + limits.max_held + _OWN_FILES)
     with listener:
-        await _Server(config, on_ready, plan).serve(sockets=[listener])
+        await _Server(config, on_ready, plan, limits).serve(sockets=[listener])
+
+
+def _allow_files(wanted: int) -> None:
+    """Let this process open `wanted` files, or as many as its user may."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
