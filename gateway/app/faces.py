@@ -56,7 +56,7 @@ def site_of(parts: Parts, settings: Settings, probe: CheckReadiness) -> App:
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:
-    """What clients may cost before they have sent a whole request."""
+    """What clients may cost, alone and together."""
     opened = settings.max_connects_per_second
     return ConnectionLimits(
         max_connections=settings.max_connections,

@@ -16,9 +16,13 @@ class ByteBudget:
         """Bytes that are held now."""
 
     def take(self, host: Hashable, size: int) -> bool:
-        """Hold `size` bytes more for `host`; whether there was room for them."""
+        """Hold `size` bytes more for `host`; whether there was room for them.
+
+        No host (None) is never too much of one: many may stand behind a proxy.
+        """
         own = self._of_host.get(host, 0) + size
-        if own > self._max_of_one or self.taken + size > self._max:
+        is_too_much = own > self._max_of_one and host is not None
+        if is_too_much or self.taken + size > self._max:
             return False
         self._of_host[host] = own
         self.taken += size
@@ -42,25 +46,48 @@ class BodyBudgets(Struct, frozen=True):
 
 
 class BodyCharge:
-    """What the body of one request holds of the budgets."""
+    """What the body of one request holds of the budgets.
 
-    __slots__ = ("_budgets", "_held", "_host")
+    Whose bytes they are is known once somebody reads them: the key stands in the head, and is
+    checked before the body.
+    """
+
+    __slots__ = ("_budgets", "_held", "_host", "_queued")
 
     def __init__(self, budgets: BodyBudgets, host: Hashable) -> None:
+        """`host` is the other end of the connection; None where that is a proxy."""
         self._budgets = budgets
         self._host = host
-        self._held: list[tuple[ByteBudget, int]] = []
+        self._queued = 0
+        self._held: list[tuple[ByteBudget, Hashable, int]] = []
 
-    def add(self, size: int, *, is_known: bool) -> bool:
-        """Hold `size` bytes more; False when they are too many. `is_known`: of a proven caller."""
-        budget = self._budgets.callers if is_known else self._budgets.strangers
-        if not budget.take(self._host, size):
+    def queue(self, size: int) -> bool:
+        """Hold `size` bytes of a request that waits for its turn; False when they are too many."""
+        if not self._budgets.strangers.take(self._host, size):
             return False
-        self._held.append((budget, size))
+        self._queued += size
+        return True
+
+    def hand_on(self, size: int, sender: Hashable, *, is_proven: bool) -> bool:
+        """Hold `size` bytes that are read for `sender`, those that were queued among them.
+
+        False when they are too many.
+        """
+        self._dequeue()
+        budget = self._budgets.callers if is_proven else self._budgets.strangers
+        if not budget.take(sender, size):
+            return False
+        self._held.append((budget, sender, size))
         return True
 
     def release(self) -> None:
         """Give everything back."""
-        for budget, size in self._held:
-            budget.give(self._host, size)
+        self._dequeue()
+        for budget, sender, size in self._held:
+            budget.give(sender, size)
         self._held.clear()
+
+    def _dequeue(self) -> None:
+        if self._queued:
+            self._budgets.strangers.give(self._host, self._queued)
+            self._queued = 0

@@ -43,7 +43,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             ge=1,
             le=100_000,
             description="Connections that one address may open, after four times as many at once; "
-            "more are closed without an answer.",
+            "more are held for a second, and then refused with 429.",
         ),
     ] = 500
     max_bodies_bytes: Annotated[
@@ -77,7 +77,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=1_000_000,
-            description="The same of all addresses together, but for `/healthz` and `/readyz`.",
+            description="The same of all addresses together, but for `/health`, `/healthz` and "
+            "`/readyz`.",
         ),
     ] = 500
     log_lines_per_second: Annotated[

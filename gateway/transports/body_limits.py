@@ -1,6 +1,6 @@
 """How large the body of a call may be: as large as its contract has room for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gateway.catalogue import Entry
@@ -14,6 +14,15 @@ def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
     """
     longest = {entry.id: _longest_text(entry.listing.input_schema) for entry in entries}
     return {name: usual + length for name, length in longest.items() if length > usual}
+
+
+def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str], bool]) -> int:
+    """Bytes of the largest body that a caller may send who `may_call` these operations.
+
+    For where the tool that is called stands in the body.
+    """
+    granted = (size for name, size in limits.items() if may_call(name))
+    return max((usual, *granted))
 
 
 def _longest_text(schema: Any) -> int:

@@ -17,11 +17,12 @@ from gateway.errors import (
 )
 from gateway.limits.addresses import address_of, group_of
 from gateway.limits.budgets import BodyCharge
+from gateway.transports.asgi import Scope
 from gateway.transports.connection_limits import ConnectionLimits, shared_by
 from gateway.transports.head import HeadProtocol
-from gateway.transports.problem_kinds import BodyTooSlow
+from gateway.transports.problem_kinds import NoRoomForBody, RequestTooSlow
 from gateway.transports.raw_answer import raw_answer
-from gateway.transports.request_body import is_body_of_caller
+from gateway.transports.request_body import charge_body, refuse_body
 
 _NEVER: Final = float("inf")
 
@@ -49,8 +50,9 @@ class Connection(HeadProtocol):
         super().__init__(*args, **options)
         self._shared = shared_by(self.server_state, self.limits)
         self._host: Hashable = None
+        """The other end; None where that is a proxy of ours."""
         self._charges: deque[BodyCharge | None] = deque()
-        """For each request that is owed an answer, what its body holds."""
+        """For each request that is owed an answer, what holds its body."""
         self._untold = 0
         """Bytes that the parser was fed since it last told of a head or of a piece of a body."""
         self._waiting_since = self.loop.time()
@@ -60,7 +62,7 @@ class Connection(HeadProtocol):
         self._is_over = False
         """Whether the last answer is out."""
         self._dropped = 0
-        """Bytes that arrived after the last answer."""
+        """Bytes that arrived after what was refused."""
         self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -69,10 +71,12 @@ class Connection(HeadProtocol):
         self._exit = _Exit(self.transport, self._end)
         self._watch_from(self.loop.time())
         address = address_of(self.client[0]) if self.client else None
-        self._host = group_of(address)
-        is_proxy = address in self.limits.proxies
-        if not self._shared.table.admit(self, None if is_proxy else self._host):
-            self._refuse(LimitExceeded("There are as many connections as there may be."))
+        self._host = None if address in self.limits.proxies else group_of(address)
+        if not self._shared.table.admit(self, self._host):
+            # Closed at once, though the client may not see why: there is no place to wait in.
+            full = LimitExceeded("There are as many connections as there may be.")
+            self.transport.write(raw_answer(full, self.server_state.default_headers))
+            self._is_refused = True
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -97,7 +101,7 @@ class Connection(HeadProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Read what arrived; after the last answer it is dropped."""
+        """Read what arrived; behind what was refused it is dropped."""
         if self._is_refused:
             self._drop(len(data))
             return
@@ -111,7 +115,8 @@ class Connection(HeadProtocol):
         else:
             if self._untold > self.limits.max_head_bytes:
                 self._refuse(HeadersTooLarge())
-            self._wait_for_reader()
+            else:
+                self._wait_for_reader()
 
     def check_request(self) -> None:
         """Raise a `CallerError` when too many answers are owed."""
@@ -130,15 +135,20 @@ class Connection(HeadProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
-        """Hand a piece of the body on. Raises `LimitExceeded` when there are too many bytes."""
+        """Keep a piece of the body until it is read, which is when it is charged to its sender.
+
+        Of a request that waits for its turn a piece is charged at once, or a connection could hold
+        many of them. Raises `NoRoomForBody`.
+        """
         self._untold = 0
         if self.cycle.response_complete:
             return
         charge = self._charges[-1]
         if charge is None:
             charge = self._charges[-1] = BodyCharge(self._shared.bodies, self._host)
-        if not charge.add(len(body), is_known=is_body_of_caller(self.cycle.scope)):
-            raise LimitExceeded("The bodies of requests hold as much memory as they may.")
+            charge_body(cast("Scope", self.cycle.scope), charge)
+        if self.pipeline and not charge.queue(len(body)):
+            raise NoRoomForBody
         super().on_body(body)
 
     def on_response_complete(self) -> None:
@@ -164,9 +174,12 @@ class Connection(HeadProtocol):
         if now < self._waiting_since + self.limits.head_deadline_seconds:
             self._watch_from(now)
         elif self._untold:
-            self._refuse(BodyTooSlow("The request did not arrive whole in time."))
+            self._refuse(RequestTooSlow())
         else:
             self.transport.close()
+            # That waits for the client to take its last answer.
+            if self._stall is None:
+                self._await_drain()
 
     def _await_drain(self) -> None:
         waiting = self.transport.get_write_buffer_size()
@@ -186,8 +199,13 @@ class Connection(HeadProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for the client: for a head, or for the rest of a body."""
-        return self._waiting_since < _NEVER or self.cycle.more_body
+        """Whether it waits for the client: for a head, or for the rest of the only body.
+
+        Not while an answer is on its way to the client, or made for it.
+        """
+        if self.transport.get_write_buffer_size():
+            return False
+        return self._is_over or self._waiting_since < _NEVER or self._is_arriving()
 
     def yield_place(self) -> None:
         """Close, so that another connection can take the place."""
@@ -201,19 +219,22 @@ class Connection(HeadProtocol):
             super().shutdown()
 
     def _refuse(self, error: GatewayError) -> None:
-        """Answer with `error` and close; an answer that is owed already comes in its place."""
+        """Read no more, and close after the last answer: with `error`, where none is owed yet.
+
+        A request that is still arriving meets `error` where its body is read, so that whoever
+        answers it, and records it, knows why.
+        """
         if self._waiting_since < _NEVER:
             self.transport.write(raw_answer(error, self.server_state.default_headers))
             self._linger()
-        elif self._may_answer_instead():
-            # The application must not answer as well, and learns by this that nobody listens.
-            self.cycle.disconnected = True
+            return
+        self._is_refused = True
+        self.cycle.keep_alive = False
+        if self.cycle.more_body:
+            refuse_body(cast("Scope", self.cycle.scope), error)
+            # It is not to be continued, whatever it expects.
+            self.cycle.waiting_for_100_continue = False
             self.cycle.message_event.set()
-            self.transport.write(raw_answer(error, self.server_state.default_headers))
-            self._linger()
-        else:
-            self._is_refused = True
-            self.cycle.keep_alive = False
 
     def _end(self) -> None:
         """Close after the last answer; where the client still sends, once it has seen it."""
@@ -241,8 +262,8 @@ class Connection(HeadProtocol):
         if self._waiting_since == _NEVER and self.cycle.more_body and self.cycle.body:
             self.flow.pause_reading()
 
-    def _may_answer_instead(self) -> bool:
-        """Whether the application's answer can be replaced: that to a request still arriving."""
+    def _is_arriving(self) -> bool:
+        """Whether no answer is owed but the one to a request that is still arriving."""
         return self.cycle.more_body and not self.cycle.response_started and not self.pipeline
 
 

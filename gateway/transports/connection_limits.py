@@ -1,4 +1,4 @@
-"""What clients may cost before they have sent one whole request head, and what they share."""
+"""What the clients of one server may cost, alone and together, beside the calls they make."""
 
 from weakref import WeakKeyDictionary
 
@@ -13,7 +13,7 @@ from gateway.limits.connections import ConnectionTable
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """What a client may cost before it has sent one whole request head."""
+    """What a client may cost: connections, heads, bodies, pipelined requests, slow answers."""
 
     max_head_bytes: int = 36 * 1024
     """Request line and headers as they arrive, or anything else between two pieces of a body. The
@@ -30,9 +30,11 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     max_held: int = 1000
     """Connections that wait so at once, in all; more are closed without an answer."""
     max_body_bytes: int = 128 * 2**20
-    """Of all bodies of callers who have shown a key, at once."""
+    """Of what is read of the bodies of proven callers, at once. A connection that is lost gives its
+    part back, though what it sent may be in use for a moment longer."""
     max_stranger_bytes: int = 32 * 2**20
-    """Of all bodies, and first pieces of bodies, whose senders are not proven."""
+    """The same of those whose senders are not proven, and of requests that wait for their turn. Of
+    a body that is not read yet a connection holds one read beside this, and is then paused."""
     max_stranger_bytes_of_one_host: int = 8 * 2**20
     proxies: Networks = NOWHERE
     """Our own, in front of the gateway: no one of them is one host."""

@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-from gateway.auth.principal import Credentials
+from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract import bearer
 from gateway.errors import Unauthenticated
 from gateway.transports.asgi import Scope, header_values
-from gateway.transports.peers import peer_at
+from gateway.transports.peers import Sender, peer_at
 
 _BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
 _LONGEST: Final = max(bearer.LENGTHS)
@@ -26,6 +26,18 @@ def credentials_of(scope: Scope) -> Credentials:
     if match is None or len(values) > 1 or len(match[1]) > _LONGEST:
         raise Unauthenticated(presented=True)
     return Credentials(bearer=match[1].decode("ascii"), peer=peer_at(scope))
+
+
+async def prove(
+    identification: Identification, credentials: Credentials, sender: Sender
+) -> Principal:
+    """Whose `credentials` these are; from now on `sender` is no stranger.
+
+    Every transport proves its callers here. Raises what `Identification.identify` raises.
+    """
+    principal = await identification.identify(credentials)
+    sender.is_proven = True
+    return principal
 
 
 def shown_credentials(scope: Scope) -> Credentials:

@@ -37,11 +37,11 @@ from gateway.transports.asgi import (
     with_safety_headers,
 )
 from gateway.transports.hosts import HostRules
-from gateway.transports.open_paths import OpenPaths
-from gateway.transports.peers import Peers
+from gateway.transports.peers import Peers, Sender
 from gateway.transports.problem_kinds import BadFraming
 from gateway.transports.problems import send_problem
 from gateway.transports.request_body import RequestBody
+from gateway.transports.stranger_counts import StrangerCounts
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)
@@ -83,7 +83,7 @@ class Edge:
     def __init__(self, app: App, rules: EdgeRules) -> None:
         self._app = app
         self._rules = rules
-        self._strangers = OpenPaths(rules.strangers)
+        self._strangers = StrangerCounts(rules.strangers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection; WebSockets are refused, the lifespan passes through."""
@@ -98,23 +98,24 @@ class Edge:
         scope["headers"] = _plain(scope["headers"])
         request_id = _request_id(scope["headers"])
         name_request(scope, request_id)
-        self._rules.peers.note(scope)
+        sender = self._rules.peers.note(scope)
         # One task serves one request, so its context ends with it.
         logged_request_id.set(request_id)
-        answer = _Answer(scope, send, self._strangers)
+        answer = _Answer(scope, sender, send, self._strangers)
+        rules = self._rules
         body = RequestBody(
-            scope, receive, self._rules.max_body_bytes, self._rules.body_deadline_seconds
+            scope, sender, receive, rules.max_body_bytes, rules.body_deadline_seconds
         )
         try:
             self._inspect(scope)
-            await self._strangers.admit(scope)
+            await self._strangers.admit(scope, sender)
             await self._app(_asked_as_get(scope), body.receive, answer.send)
         except ClientGone:
             return
         except asyncio.CancelledError:
             # Whoever cancels a whole request is the server, at the end of its grace.
             if not answer.is_started:
-                await send_problem(answer.send, _cut_off(scope, body), request_id)
+                await send_problem(answer.send, _cut_off(answer.path, body), request_id)
         except Exception as error:
             if answer.is_started:
                 raise
@@ -152,8 +153,10 @@ class Edge:
 class _Answer:
     """Adds what every answer carries, leaves out what none to HEAD has, knows if one has begun."""
 
-    def __init__(self, scope: Scope, send: Send, strangers: OpenPaths) -> None:
-        self._scope = scope
+    def __init__(self, scope: Scope, sender: Sender, send: Send, strangers: StrangerCounts) -> None:
+        self.path: str = scope["path"]
+        """As it was asked for: a router may write another one into the scope."""
+        self._sender = sender
         self._send = send
         self._strangers = strangers
         self._request_id = request_id_of(scope)
@@ -164,7 +167,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.is_started = True
             if message["status"] >= 400:
-                await self._strangers.note_refusal(self._scope, message["status"])
+                await self._strangers.note_refusal(self.path, self._sender, message["status"])
             headers = with_safety_headers(message.get("headers", ()), self._request_id)
             message = {**message, "headers": headers}
         elif not self._has_body:
@@ -172,10 +175,10 @@ class _Answer:
         await self._send(message)
 
 
-def _cut_off(scope: Scope, body: RequestBody) -> Stopping:
+def _cut_off(path: str, body: RequestBody) -> Stopping:
     """The end of a request whose answer the server waits for no longer."""
     stopping = Stopping()
-    if scope["path"].startswith(_CALLED) and body.is_complete:
+    if path.startswith(_CALLED) and body.is_complete:
         stopping = Stopping("The gateway is stopping. A write may have happened: look first.")
         stopping.is_retryable = False
     return stopping

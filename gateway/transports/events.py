@@ -20,6 +20,7 @@ from gateway.transports.credentials import shown_credentials
 from gateway.transports.following import Asked, Followers
 from gateway.transports.mcp.fast import while_connected
 from gateway.transports.negotiation import require_accept
+from gateway.transports.peers import sender_of
 from gateway.transports.problems import log_failure, send_problem
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -57,7 +58,12 @@ class EventDoor:
         if scope["method"] not in _ALLOW:
             raise MethodNotAllowed(allow=_ALLOW)
         credentials = shown_credentials(scope)
-        asked = Asked(credentials=credentials, transport="rest", request_id=request_id_of(scope))
+        asked = Asked(
+            credentials=credentials,
+            transport="rest",
+            request_id=request_id_of(scope),
+            sender=sender_of(scope),
+        )
         wish, refusal = _read(scope)
         async with self._followers.admit(asked, refusal):
             if scope["method"] == "HEAD":

@@ -5,6 +5,7 @@ is a JSON-RPC response: with the code as text for the first, with a number for t
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
@@ -25,11 +26,12 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
+from gateway.transports.body_limits import largest_body
 from gateway.transports.bounds import bounds_of_headers
-from gateway.transports.credentials import shown_credentials
+from gateway.transports.credentials import prove, shown_credentials
 from gateway.transports.negotiation import require_accept, require_json_body
+from gateway.transports.peers import sender_of
 from gateway.transports.problems import Problem, log_failure, problem_headers, problem_of
-from gateway.transports.request_body import take_body_of_caller
 from gateway.transports.rest import CallerLeft, RestParts
 
 PATH: Final = "/tools/execute"
@@ -103,8 +105,9 @@ class ExecuteEndpoint:
         principal: Principal | None = None
         try:
             # Before the body: whoever shows no valid key is read no further.
-            principal = await self._parts.identification.identify(shown_credentials(scope))
-            self._admit(principal, scope)
+            credentials, sender = shown_credentials(scope), sender_of(scope)
+            principal = await prove(self._parts.identification, credentials, sender)
+            sender.max_body_bytes = self._largest_body(principal)
             asked = replace(_read(await _body(scope, receive)), principal=principal)
         except ClientGone:
             return _Asked(principal=principal, refusal=CallerLeft())
@@ -126,15 +129,10 @@ class ExecuteEndpoint:
         )
         return await self._parts.invoke(call, asked.refusal, asked.principal)
 
-    def _admit(self, principal: Principal, scope: Scope) -> None:
-        """Let the body be as large as the largest that this key may send to any tool."""
+    def _largest_body(self, principal: Principal) -> int:
         parts = self._parts
-        granted = (
-            size
-            for name, size in parts.body_limits.items()
-            if parts.policy.allows(principal.agent, name)
-        )
-        take_body_of_caller(scope, max((parts.max_body_bytes, *granted)))
+        may_call = partial(parts.policy.allows, principal.agent)
+        return largest_body(parts.body_limits, parts.max_body_bytes, may_call)
 
     def _operation_of(self, name: str) -> str:
         """The operation that answers to an MCP name, an operation id or an unambiguous bare name.

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
@@ -13,6 +13,8 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
+from gateway.transports.credentials import prove
+from gateway.transports.peers import Sender
 
 RECHECK_SECONDS: Final = 15.0
 """How long a stream outlives its key, besides what the authenticator remembers."""
@@ -24,6 +26,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     credentials: Credentials
     transport: Literal["rest", "mcp", "stdio"]
     request_id: str
+    sender: Sender = field(default_factory=lambda: Sender(None))
+    """Of the request; nobody's, where a transport has proven its caller before."""
     operation_id: str = EVENTS
 
 
@@ -61,7 +65,7 @@ class Followers:
         `UnknownOperation`, as for a tool.
         """
         async with self._audit.open(asked) as record:
-            principal = await self._identification.identify(asked.credentials)
+            principal = await prove(self._identification, asked.credentials, asked.sender)
             record.principal = principal
             if refusal is not None:
                 raise refusal

@@ -19,8 +19,8 @@ from gateway.contract.pointers import pointer_of
 from gateway.contract.scopes import OPERATE
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
 from gateway.transports.asgi import request_id_of
-from gateway.transports.credentials import shown_credentials
-from gateway.transports.request_body import take_body_of_caller
+from gateway.transports.credentials import prove, shown_credentials
+from gateway.transports.peers import sender_of
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
@@ -77,11 +77,12 @@ class OperatorDesk:
         asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")
         async with self._audit.open(asked) as record:
             record.facts = {name: _shown(value) for name, value in facts.items()}
-            principal = await self._identification.identify(shown_credentials(scope))
+            sender = sender_of(scope)
+            principal = await prove(self._identification, shown_credentials(scope), sender)
             record.principal = principal
             if not self._policy.allows(principal.agent, OPERATE):
                 raise UnknownPath
-            take_body_of_caller(scope, MAX_BODY_BYTES)
+            sender.max_body_bytes = MAX_BODY_BYTES
             record.is_repeated = is_poll and self._is_recent(principal.subject, verb)
             yield record
 

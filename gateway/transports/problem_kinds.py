@@ -8,10 +8,14 @@ from msgspec import Struct
 from gateway import errors
 
 
-class BodyTooSlow(errors.CallerError):
-    """The request body did not arrive in time."""
+class RequestTooSlow(errors.CallerError):
+    """The request did not arrive whole in time."""
 
     is_retryable = True
+
+
+class NoRoomForBody(errors.LimitExceeded):
+    """The bodies of requests hold as much memory as they may."""
 
 
 class BadFraming(errors.MalformedRequest):
@@ -61,7 +65,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.HeadersTooLarge: ProblemKind(
         431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _MEND
     ),
-    BodyTooSlow: ProblemKind(
+    RequestTooSlow: ProblemKind(
         408, "TIMEOUT_ERROR", "body-too-slow", "The request came too slowly", _LATER
     ),
     errors.UnsupportedMediaType: ProblemKind(

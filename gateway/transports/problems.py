@@ -11,11 +11,20 @@ from gateway import errors
 from gateway.contract.hidden import visible_text
 from gateway.contract.violation import Violation
 from gateway.transports.asgi import Headers, Send, respond
-from gateway.transports.problem_kinds import PROBLEMS, BadFraming, BodyTooSlow, ProblemKind
+from gateway.transports.problem_kinds import (
+    PROBLEMS,
+    BadFraming,
+    NoRoomForBody,
+    ProblemKind,
+    RequestTooSlow,
+)
 
 _log = logging.getLogger(__name__)
 
 PROBLEM_JSON: Final = b"application/problem+json"
+CLOSE: Final = (b"connection", b"close")
+_LAST: Final = (errors.PayloadTooLarge, RequestTooSlow, NoRoomForBody, BadFraming)
+"""Errors after which the connection ends."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -68,6 +77,13 @@ def kind_of(error: errors.GatewayError) -> ProblemKind:
 
 def problem_headers(error: BaseException) -> Headers:
     """The header fields that HTTP asks for beside this error's status."""
+    fields = _own_headers(error)
+    # The rest of the body is not read, or nobody can tell where it ends, so the connection cannot
+    # be used again.
+    return [*fields, CLOSE] if isinstance(error, _LAST) else fields
+
+
+def _own_headers(error: BaseException) -> Headers:
     match error:
         case errors.Unauthenticated(presented=presented):
             error_code = b', error="invalid_token"' if presented else b""
@@ -76,10 +92,6 @@ def problem_headers(error: BaseException) -> Headers:
             return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]
-        case errors.PayloadTooLarge() | BodyTooSlow() | BadFraming():
-            # The rest of the body is not read, or nobody can tell where it ends, so the connection
-            # cannot be used again.
-            return [(b"connection", b"close")]
         case errors.GatewayError() if (seconds := _retry_after(error)) is not None:
             return [(b"retry-after", b"%d" % seconds)]
         case _:

@@ -1,34 +1,43 @@
-"""The body of one request: how much of it is read, and how long that may take."""
+"""The body of one request: how much of it is read, how long that may take, and whose it is."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from gateway.errors import PayloadTooLarge
+from gateway.errors import GatewayError, PayloadTooLarge
+from gateway.limits.addresses import group_of
+from gateway.limits.budgets import BodyCharge
 from gateway.transports.asgi import Message, Receive, Scope, header_values
-from gateway.transports.problem_kinds import BodyTooSlow
+from gateway.transports.peers import Sender
+from gateway.transports.problem_kinds import NoRoomForBody, RequestTooSlow
 
-_MAX_BYTES: Final = "gateway.max_body_bytes"
-
-
-def take_body_of_caller(scope: Scope, max_bytes: int) -> None:
-    """Let the body of this request, whose caller is proven, have `max_bytes`."""
-    scope[_MAX_BYTES] = max_bytes
+_CHARGE: Final = "gateway.body_charge"
+_REFUSAL: Final = "gateway.body_refusal"
 
 
-def is_body_of_caller(scope: Mapping[str, Any]) -> bool:
-    """Whether the caller of this request is proven."""
-    return _MAX_BYTES in scope
+def charge_body(scope: Scope, charge: BodyCharge) -> None:
+    """Let what is read of this request's body be held by `charge`."""
+    scope[_CHARGE] = charge
+
+
+def refuse_body(scope: Scope, error: GatewayError) -> None:
+    """Let whoever reads the rest of this request's body meet `error`."""
+    scope[_REFUSAL] = error
 
 
 class RequestBody:
-    """The request body as it arrives, cut off when it is too large or too slow."""
+    """The request body as it arrives, cut off when it is too large, too slow or broken."""
 
     def __init__(
-        self, scope: Scope, receive: Receive, max_bytes: int, deadline_seconds: float
+        self,
+        scope: Scope,
+        sender: Sender,
+        receive: Receive,
+        max_bytes: int,
+        deadline_seconds: float,
     ) -> None:
-        """`max_bytes` holds for strangers; `take_body_of_caller` says what does for callers."""
+        """`max_bytes` holds for strangers; of others the `sender` knows how much they may send."""
         self._scope = scope
+        self._sender = sender
         self._receive = receive
         self._max_bytes = max_bytes
         self._deadline_seconds = deadline_seconds
@@ -37,20 +46,36 @@ class RequestBody:
         self.is_complete = False
 
     async def receive(self) -> Message:
-        """The next message. Raises `PayloadTooLarge` or `BodyTooSlow`."""
+        """The next message.
+
+        Raises `PayloadTooLarge`, `RequestTooSlow`, `NoRoomForBody`, and why the rest is not read.
+        """
         if self.is_complete:
             return await self._receive()
-        max_bytes = self._scope.get(_MAX_BYTES, self._max_bytes)
+        max_bytes = self._sender.max_body_bytes or self._max_bytes
         if not self._size and _declared(self._scope) > max_bytes:
             raise PayloadTooLarge(too_large(max_bytes))
         message = await self._next()
         if message["type"] != "http.request":
             return message
-        self._size += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._size += size
         if self._size > max_bytes:
             raise PayloadTooLarge(too_large(max_bytes))
+        if size:
+            self._hold(size)
         self.is_complete = not message.get("more_body", False)
+        if not self.is_complete and _REFUSAL in self._scope:
+            raise self._scope[_REFUSAL]
         return message
+
+    def _hold(self, size: int) -> None:
+        charge: BodyCharge | None = self._scope.get(_CHARGE)
+        if charge is None:
+            return
+        sender = self._sender
+        if not charge.hand_on(size, group_of(sender.peer), is_proven=sender.is_proven):
+            raise NoRoomForBody
 
     async def _next(self) -> Message:
         if self._deadline is None:
@@ -59,7 +84,7 @@ class RequestBody:
             async with asyncio.timeout_at(self._deadline):
                 return await self._receive()
         except TimeoutError:
-            raise BodyTooSlow from None
+            raise RequestTooSlow from None
 
 
 def _declared(scope: Scope) -> int:

@@ -19,11 +19,11 @@ from gateway.transports.asgi import (
     respond,
 )
 from gateway.transports.bounds import bounds_of_headers
-from gateway.transports.credentials import shown_credentials
+from gateway.transports.credentials import prove, shown_credentials
 from gateway.transports.negotiation import require_accept, require_json_body
+from gateway.transports.peers import sender_of
 from gateway.transports.problems import send_problem
 from gateway.transports.queries import Readings, arguments_of
-from gateway.transports.request_body import take_body_of_caller
 
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
@@ -90,7 +90,7 @@ class RestDoor:
         refusal: BaseException | None = None
         try:
             # Before the body: whoever shows no valid key is read no further.
-            principal = await self._parts.identification.identify(credentials)
+            principal = await prove(self._parts.identification, credentials, sender_of(scope))
             self._admit(principal, operation_id, scope)
             bounds = bounds_of_headers(scope)
             arguments = await self._read_arguments(operation_id, scope, receive)
@@ -119,7 +119,7 @@ class RestDoor:
         is_granted = parts.policy.allows(principal.agent, operation_id)
         allow = _ALLOW_QUERIES if is_granted and operation_id in parts.queries else _ALLOW
         limit = parts.body_limits.get(operation_id) if is_granted else None
-        take_body_of_caller(scope, limit or parts.max_body_bytes)
+        sender_of(scope).max_body_bytes = limit or parts.max_body_bytes
         if scope["method"] not in allow:
             raise MethodNotAllowed(allow=allow)
 

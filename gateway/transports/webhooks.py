@@ -7,7 +7,7 @@ from litestar import asgi
 from litestar.handlers import ASGIRouteHandler
 from msgspec import Struct
 
-from gateway.errors import GatewayError, MethodNotAllowed, PayloadTooLarge
+from gateway.errors import GatewayError, MethodNotAllowed, NotProven, PayloadTooLarge
 from gateway.failpoints import hit
 from gateway.store.records import Receipt
 from gateway.transports.asgi import (
@@ -21,7 +21,7 @@ from gateway.transports.asgi import (
     respond,
 )
 from gateway.transports.negotiation import require_json_body
-from gateway.transports.peers import peer_at
+from gateway.transports.peers import sender_of
 from gateway.transports.problems import PROBLEM_JSON, problem_headers, problem_of, send_problem
 from gateway.webhooks.ingest import Ingest
 
@@ -63,13 +63,21 @@ class WebhookDoor:
         await respond(send, status, _encode(_Answer(receipt.webhook_id, receipt.outcome)))
 
     async def _take(self, provider: str, scope: Scope, receive: Receive) -> Receipt:
-        source = self._ingest.admit(provider, peer_at(scope))
+        sender = sender_of(scope)
+        source = self._ingest.admit(provider, sender.peer)
         if scope["method"] != "POST":
             raise MethodNotAllowed(allow=_ALLOW)
         require_json_body(scope)
         body = await read_body(_capped(receive, source.contract.max_body_bytes))
         hit("ingest.after_body")
-        return await self._ingest.receive(source, scope["headers"], body)
+        try:
+            return await self._ingest.receive(source, scope["headers"], body)
+        except NotProven:
+            raise
+        except GatewayError:
+            # It was genuine before it was anything else.
+            sender.is_proven = True
+            raise
 
 
 def webhook_route(door: WebhookDoor) -> ASGIRouteHandler:

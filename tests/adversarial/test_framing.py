@@ -17,6 +17,11 @@ NEXT = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
         b"content-length: 4\r\ntransfer-encoding: chunked\r\n",
         b"transfer-encoding: gzip, chunked\r\n",
         b"content-length: +4\r\n",
+        b"transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
+        b"transfer-encoding: chunked\r\n" + HOST + b"transfer-encoding: chunked\r\n",
+        b"content-length: 4\r\ncontent-length: 4\r\n",
+        b"x: y\r\n" * 100 + b"content-length: 4\r\ntransfer-encoding: chunked\r\n",
+        b"x: y\r\n" * 100 + b"transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n",
     ],
 )
 @pytest.mark.attack(
@@ -64,6 +69,24 @@ async def test_a_broken_chunk_is_no_event_for_the_log(
         async with connected(socket_site) as wire:
             await wire.send(CALL + KEY + b"transfer-encoding: chunked\r\n\r\n2\r\n{")
             await wire.send(b"ZZ\r\n")
+            assert (await wire.answer()).status == 400
+            assert await wire.is_closed()
+    assert [line for line in caplog.records if line.exc_info or line.levelname == "ERROR"] == []
+
+
+@pytest.mark.parametrize("broken", [b"ZZ\r\n", b"1\r\n{ZZ\r\n"])
+@pytest.mark.attack(
+    "a client expects `100 Continue`, and sends a broken chunk in the same packet, fifty times",
+    required="each is answered with 400, nothing is to be continued, and the log holds no "
+    "traceback",
+)
+async def test_a_broken_chunk_of_a_client_that_waits_is_no_event_for_the_log(
+    socket_site: str, broken: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    expecting = b"expect: 100-continue\r\ntransfer-encoding: chunked\r\n\r\n"
+    for _ in range(50):
+        async with connected(socket_site) as wire:
+            await wire.send(CALL + KEY + expecting + broken)
             assert (await wire.answer()).status == 400
             assert await wire.is_closed()
     assert [line for line in caplog.records if line.exc_info or line.levelname == "ERROR"] == []

@@ -1,26 +1,20 @@
 """Hosts without a key that take connections, memory and time: others go on as before."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from typing import Any
 
 import pytest
-import uvicorn
-from uvicorn.server import ServerState
 
 from gateway.auth.authenticate import TTL_SECONDS, Authenticator
 from gateway.auth.keys import Keys
 from gateway.auth.principal import Credentials
-from gateway.clock import SystemClock
 from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.store.base import AgentKey
 from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits, shared_by
+from gateway.transports.connection_limits import ConnectionLimits
 from tests.adversarial.wire import HOST, connected
 from tests.clocks import ManualClock
 from tests.interaction.conftest import build_running
@@ -33,7 +27,6 @@ CALL = (
     b'content-length: 15\r\n\r\n{"name": "Ada"}'
 )
 WEBHOOK = b"POST /v1/example/greet HTTP/1.1\r\n" + HOST + b"content-length: 4000\r\n\r\n"
-UNREAD = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 100000\r\n\r\n"
 SOCKETS = 900
 ATTACKER = "127.0.0.66"
 
@@ -89,46 +82,6 @@ async def test_the_sockets_of_others_outlive_a_flood(socket_site: str) -> None:
             wire.writer.write(b"G")
         await honest.send(ALIVE)
         assert (await honest.answer()).status == 200
-
-
-class SmallBudget(Connection):
-    """Has room for the first pieces of fifty bodies of one host."""
-
-    limits = ConnectionLimits(max_stranger_bytes=400_000, max_stranger_bytes_of_one_host=200_000)
-
-
-@asynccontextmanager
-async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str, ServerState]]:
-    """The base URL at which `app` is served, and what its connections share."""
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, http=kind))
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}", server.server_state
-    server.should_exit = server.force_exit = True
-    await serving
-
-
-@pytest.mark.attack(
-    "200 connections of one address each send a piece of a body that nobody has asked for, and the "
-    "request waits",
-    required="all that is held of them stays within the budget of the address: the others are "
-    "refused with 429, and a caller with a key goes on",
-)
-async def test_bodies_of_strangers_stay_within_their_budget() -> None:
-    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
-    running = build_running(strangers=Strangers(SystemClock(), limits))
-    async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as held:
-        wires = []
-        for _ in range(200):
-            wire = await held.enter_async_context(connected(url, ATTACKER))
-            await wire.send(UNREAD + b" " * 4000)
-            wires.append(wire)
-        # The first is answered at once, and fifty are held.
-        assert [(await wire.answer()).status for wire in wires[51:]] == [429] * 149
-        assert shared_by(state, SmallBudget.limits).bodies.strangers.taken == 200_000
-        async with connected(url, "127.0.0.2") as honest:
-            await honest.send(CALL)
-            assert (await honest.answer()).status == 200
 
 
 @pytest.mark.attack(

@@ -44,6 +44,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
+from gateway.transports.webhooks import WebhookDoor
 from tests.entity_rows import NoEntities
 from tests.remembered import MemoryStore
 
@@ -230,7 +231,12 @@ async def site(feed: Feed | None) -> AsyncIterator[Running]:
     await running.pipeline.audit.close()
 
 
-def build_running(feed: Feed | None = None, strangers: Strangers | None = None) -> Running:
+def build_running(
+    feed: Feed | None = None,
+    strangers: Strangers | None = None,
+    webhooks: WebhookDoor | None = None,
+    **rules: Any,
+) -> Running:
     handlers = Handlers()
     catalogue = _catalogue(handlers)
     store = MemoryStore()
@@ -261,10 +267,11 @@ def build_running(feed: Feed | None = None, strangers: Strangers | None = None) 
         rules=EdgeRules(
             hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
             max_body_bytes=MAX_BODY,
-            body_deadline_seconds=0.2,
             strangers=strangers,
+            **{"body_deadline_seconds": 0.2, **rules},
         ),
         version="1.2.3",
+        webhooks=webhooks,
         followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
     )
     tools = Tools(parts.invoke, parts.identification, catalogue, policy)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -123,6 +124,88 @@ async def test_what_never_ends_is_refused_before_it_fills_the_memory(
     assert refused.status == 431
     assert refused.problem["code"] == "HEADERS_TOO_LARGE"
     assert refused.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    ("broken", "status", "outcome"),
+    [(b"ZZ\r\n", 400, "VALIDATION_ERROR"), (b"1;" + b"a" * 600_000, 431, "HEADERS_TOO_LARGE")],
+)
+async def test_a_body_that_breaks_off_is_answered_and_recorded_as_one_request(
+    site: Any, socket_site: str, broken: bytes, status: int, outcome: str
+) -> None:
+    head = CHUNKED + KEY + b"x-request-id: mine\r\n\r\n"
+    (refused,) = await answers(socket_site, head + b"1\r\n{\r\n", broken)
+    assert (refused.status, refused.headers["connection"]) == (status, "close")
+    assert refused.headers["x-request-id"] == refused.problem["request_id"] == "mine"
+    records = await site.records()
+    assert [(each.request_id, each.status, each.outcome) for each in records] == [
+        ("mine", status, outcome)
+    ]
+
+
+async def test_a_broken_request_behind_a_call_is_answered_in_its_turn(
+    site: Any, socket_site: str
+) -> None:
+    async with connected(socket_site) as (reader, writer):
+        writer.write(WHOLE.replace(b"greet", b"wait") + CHUNKED + KEY + b"\r\nZZ\r\n")
+        await site.handlers.entered.wait()
+        site.handlers.release.set()
+        assert [each.status for each in await answers_left(reader)] == [200, 400]
+
+
+async def test_a_call_under_way_keeps_its_connection_whatever_follows_it(
+    site: Any, socket_site: str
+) -> None:
+    async with (
+        connected(socket_site) as first,
+        connected(socket_site) as second,
+        connected(socket_site) as third,
+    ):
+        for each in (first, second, third):
+            each[1].write(WHOLE.replace(b"greet", b"wait"))
+            await site.handlers.entered.wait()
+            site.handlers.entered.clear()
+        first[1].write(START + HOST + KEY + JSON + LENGTH + b"\r\n" + BODY[:3])
+        await asyncio.sleep(0.05)
+        (refused,) = await answers(socket_site)
+        assert refused.status == 429
+        site.handlers.release.set()
+        for each in (first, second, third):
+            assert (await answer(each[0])).status == 200
+
+
+class NarrowConnection(StrictConnection):
+    """Of an answer the system takes little at once, so that the rest waits in the process."""
+
+    def connection_made(self, transport: Any) -> None:
+        narrowed = transport.get_extra_info("socket")
+        narrowed.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        super().connection_made(transport)
+
+
+@pytest.mark.parametrize("connection", [NarrowConnection])
+async def test_an_answer_on_its_way_keeps_its_connection(socket_site: str) -> None:
+    asset = b"GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\n" + HOST + b"\r\n"
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(slow, ("127.0.0.1", int(socket_site.rpartition(":")[2])))
+    await loop.sock_sendall(slow, asset)
+    begin = await loop.sock_recv(slow, 1000)
+    async with connected(socket_site) as second, connected(socket_site) as third:
+        for each in (second, third):
+            each[1].write(ALIVE)
+            assert (await answer(each[0])).status == 200
+        assert (await answers(socket_site, LEAVE))[0].status == 200
+        assert await answers_left(second[0]) == []
+    head, _, body = begin.partition(b"\r\n\r\n")
+    size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    received = len(body)
+    while piece := await asyncio.wait_for(loop.sock_recv(slow, 2**20), 5):
+        received += len(piece)
+    slow.close()
+    assert received == size
 
 
 async def test_a_request_line_that_arrives_at_once_is_measured_too(socket_site: str) -> None:

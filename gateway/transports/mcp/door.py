@@ -14,13 +14,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from sse_starlette.sse import AppStatus
 
 from gateway.contract import jsontext
-from gateway.errors import (
-    LimitExceeded,
-    MalformedRequest,
-    MethodNotAllowed,
-    NotAcceptable,
-    Unauthenticated,
-)
+from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, NotAcceptable
 from gateway.transports.asgi import (
     ClientGone,
     Message,
@@ -33,7 +27,8 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.credentials import shown_credentials
+from gateway.transports.body_limits import largest_body
+from gateway.transports.credentials import prove, shown_credentials
 from gateway.transports.edge import EdgeRules
 from gateway.transports.following import Followers
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session, session_of
@@ -44,8 +39,8 @@ from gateway.transports.mcp.results import ResultBytes, error_response
 from gateway.transports.mcp.server import Context, build_server
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.negotiation import require_accept, require_json_body
+from gateway.transports.peers import sender_of
 from gateway.transports.problems import send_problem
-from gateway.transports.request_body import take_body_of_caller
 
 _CALLER: Final = "gateway.caller"
 NO_LIMITS: Final[Mapping[str, int]] = {}
@@ -111,18 +106,15 @@ class McpDoor:
 
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:
         """The proven caller. Raises `Unauthenticated` before anything else is looked at."""
-        credentials = shown_credentials(scope)
+        credentials, sender = shown_credentials(scope), sender_of(scope)
         request_id = request_id_of(scope)
         try:
-            principal = await self._tools.identify(credentials)
-        except (Unauthenticated, LimitExceeded) as error:
+            principal = await prove(self._tools, credentials, sender)
+        except GatewayError as error:
             endpoint = "mcp" if connector is None else f"mcp/{connector}"
             await self._tools.refuse(credentials, endpoint, request_id, error)
-            raise
         may_call = self._tools.may_call(principal)
-        granted = (size for name, size in self._body_limits.items() if may_call(name))
-        # Which tool is called stands in the body, so the largest that this key may send is let in.
-        take_body_of_caller(scope, max((self._max_body_bytes, *granted)))
+        sender.max_body_bytes = largest_body(self._body_limits, self._max_body_bytes, may_call)
         return Caller(
             principal=principal,
             credentials=credentials,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Literal, NoReturn
 
 from msgspec import Struct
 
@@ -56,8 +56,8 @@ class Tools:
 
     async def refuse(
         self, credentials: Credentials, endpoint: str, request_id: str, refusal: Exception
-    ) -> None:
-        """Leave the one record of a request that shows no valid key, and raise why."""
+    ) -> NoReturn:
+        """Leave the one record of a request whose caller is not proven, and raise why."""
         call = Call(
             operation_id=endpoint,
             credentials=credentials,
@@ -66,6 +66,7 @@ class Tools:
             request_id=request_id,
         )
         await self._invoke(call, refusal)
+        raise AssertionError("a call that is refused was run")
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
         """The entries that this caller may call through this face, in the order of tool names."""

@@ -10,7 +10,7 @@ from gateway.errors import PayloadTooLarge
 from gateway.transports.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
-from gateway.transports.problem_kinds import BodyTooSlow
+from gateway.transports.problem_kinds import RequestTooSlow
 
 RULES = EdgeRules(
     hosts=HostRules(["gateway.test"]), max_body_bytes=10, body_deadline_seconds=0.05, max_headers=5
@@ -58,7 +58,7 @@ async def test_a_body_arrives_whole_however_it_is_cut() -> None:
     [
         ([part(b"12345678"), part(b"901")], PayloadTooLarge),
         ([part(b"12345678901", more=False)], PayloadTooLarge),
-        ([part(b"1")], BodyTooSlow),
+        ([part(b"1")], RequestTooSlow),
         ([part(b"1"), {"type": "http.disconnect"}], ClientGone),
     ],
 )

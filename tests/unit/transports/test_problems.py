@@ -10,7 +10,7 @@ import pytest
 from gateway import errors
 from gateway.contract.schema import Gate
 from gateway.contract.violation import Violation
-from gateway.transports.problem_kinds import PROBLEMS, BadFraming, BodyTooSlow, ProblemKind
+from gateway.transports.problem_kinds import PROBLEMS, BadFraming, ProblemKind, RequestTooSlow
 from gateway.transports.problems import classify, problem_headers, problem_of
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
@@ -30,7 +30,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         for error in every_error(errors.GatewayError)
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
-    own = {BadFraming, BodyTooSlow}
+    own = {BadFraming, RequestTooSlow}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 

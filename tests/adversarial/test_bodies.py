@@ -1,0 +1,189 @@
+"""Hosts without a key that send bodies nobody may want: they fill their own part, and no more."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from gateway.clock import SystemClock
+from gateway.limits.addresses import networks_of
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.transports.connection import Connection
+from gateway.transports.connection_limits import ConnectionLimits, Shared, shared_by
+from gateway.transports.peers import Peers
+from gateway.transports.webhooks import WebhookDoor
+from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.ingest import Ingest
+from tests.adversarial.wire import HOST, Wire, connected
+from tests.eventually import eventually
+from tests.interaction.conftest import Running, build_running
+from tests.webhook_sources import ListInbox, open_sources
+
+JSON = b"content-type: application/json\r\n"
+KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
+CALL = (
+    b"POST /v1/example/greet HTTP/1.1\r\n" + HOST + KEY + JSON + b"content-length: 15\r\n"
+    b'\r\n{"name": "Ada"}'
+)
+WEBHOOK = b"POST /webhooks/acme HTTP/1.1\r\n" + HOST + JSON
+HALF = WEBHOOK + b"content-length: 4000\r\n\r\n" + b" " * 3000
+WHOLE = WEBHOOK + b"content-length: 3000\r\n\r\n" + b" " * 3000
+UNREAD = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 1000000\r\n\r\n"
+ONE_READ = 256 * 1024
+ATTACKER = "127.0.0.66"
+PROXY = "127.0.0.77"
+
+
+class SmallBudget(Connection):
+    """Has room for four hosts with fifty half-sent webhooks each."""
+
+    limits = ConnectionLimits(
+        max_stranger_bytes=600_000,
+        max_stranger_bytes_of_one_host=150_000,
+        proxies=networks_of([PROXY]),
+    )
+
+
+@asynccontextmanager
+async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str, ServerState]]:
+    """The base URL at which `app` is served, and what its connections share."""
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, http=kind))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", server.server_state
+    server.should_exit = server.force_exit = True
+    await serving
+
+
+def site_with_webhooks() -> Running:
+    """The small gateway with a door for webhooks, where a body may take as long as a test."""
+    clock = SystemClock()
+    door = WebhookDoor(Ingest(open_sources(clock), Arrivals(ListInbox()), clock))
+    peers = Peers(networks_of([PROXY]))
+    return build_running(webhooks=door, body_deadline_seconds=600, peers=peers)
+
+
+async def held(shared: Shared, size: int) -> None:
+    """Wait until strangers hold `size` bytes."""
+
+    async def look() -> bool | None:
+        return shared.bodies.strangers.taken == size or None
+
+    await eventually(look)
+
+
+async def half_sent(
+    stack: AsyncExitStack, url: str, number: int, address: str, request: bytes = HALF
+) -> list[Wire]:
+    """`number` connections from `address`, each with a request whose end does not come."""
+    wires = [await stack.enter_async_context(connected(url, address)) for _ in range(number)]
+    for wire in wires:
+        await wire.send(request)
+    return wires
+
+
+@pytest.mark.attack(
+    "200 connections of one address each send half a webhook",
+    required="all that is held of them stays within the budget of the address: the others are "
+    "refused with 429, and a caller with a key goes on",
+)
+async def test_bodies_of_strangers_stay_within_their_budget() -> None:
+    async with (
+        listening(site_with_webhooks().app, SmallBudget) as (url, state),
+        AsyncExitStack() as stack,
+    ):
+        await half_sent(stack, url, 50, ATTACKER)
+        await held(shared_by(state, SmallBudget.limits), 150_000)
+        for wire in await half_sent(stack, url, 150, ATTACKER):
+            refused = await wire.answer()
+            assert (refused.status, refused.headers["connection"]) == (429, "close")
+        async with connected(url, "127.0.0.2") as honest:
+            await honest.send(CALL)
+            assert (await honest.answer()).status == 200
+
+
+@pytest.mark.attack(
+    "four addresses hold all the bytes that strangers may hold together, with half-sent webhooks",
+    required="one more webhook gets 429, and callers with a key send bodies as before, from other "
+    "addresses and from those of the attackers",
+)
+async def test_strangers_who_hold_all_their_bytes_stop_no_caller() -> None:
+    async with (
+        listening(site_with_webhooks().app, SmallBudget) as (url, state),
+        AsyncExitStack() as stack,
+    ):
+        for number in range(4):
+            await half_sent(stack, url, 50, f"127.0.0.{60 + number}")
+        await held(shared_by(state, SmallBudget.limits), 600_000)
+        async with connected(url, "127.0.0.2") as stranger:
+            await stranger.send(WHOLE)
+            assert (await stranger.answer()).status == 429
+        for address in ("127.0.0.2", "127.0.0.60"):
+            async with connected(url, address) as honest:
+                for _ in range(2):
+                    await honest.send(CALL)
+                    assert (await honest.answer()).status == 200
+
+
+@pytest.mark.attack(
+    "200 connections of one address each send a megabyte of a body that nobody asks for, to "
+    "requests that wait for their refusal",
+    required="no more than one read of each is held, and a caller with a key goes on",
+)
+async def test_of_a_body_that_nobody_asks_for_one_read_is_held() -> None:
+    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    running = build_running(strangers=Strangers(SystemClock(), limits))
+    async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as stack:
+        for _ in range(200):
+            wire = await stack.enter_async_context(connected(url, ATTACKER))
+            wire.writer.write(UNREAD + b" " * 1_000_000)
+        async with connected(url, "127.0.0.2") as honest:
+            await honest.send(CALL)
+            assert (await honest.answer()).status == 200
+        bodies: list[int] = [len(each.cycle.body) for each in state.connections if each.cycle]  # type: ignore[union-attr]  # all are HTTP
+        assert len(bodies) >= 200
+        assert max(bodies) <= ONE_READ
+
+
+@pytest.mark.attack(
+    "a stranger puts requests with bodies behind one that waits, in one connection after the other",
+    required="what is held of the requests that wait for their turn stays within the budget",
+)
+async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None:
+    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    running = build_running(strangers=Strangers(SystemClock(), limits))
+    follower = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 3000\r\n\r\n" + b" " * 3000
+    async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as stack:
+        await half_sent(stack, url, 100, ATTACKER, follower + follower)
+        strangers = shared_by(state, SmallBudget.limits).bodies.strangers
+        await held(shared_by(state, SmallBudget.limits), 150_000)
+        assert strangers.taken == 150_000
+
+
+@pytest.mark.attack(
+    "a stranger behind our own proxy fills what one address may hold of bodies",
+    required="that part is of the address that the proxy names: others behind it go on",
+)
+async def test_a_proxy_is_not_one_host_for_bodies() -> None:
+    bad, good = (
+        WEBHOOK + b"x-forwarded-for: 192.0.2.%d\r\n" % number + b"content-length: %d\r\n\r\n" % size
+        for number, size in ((1, 4000), (2, 3000))
+    )
+    async with (
+        listening(site_with_webhooks().app, SmallBudget) as (url, state),
+        AsyncExitStack() as stack,
+    ):
+        await half_sent(stack, url, 50, PROXY, bad + b" " * 3000)
+        await held(shared_by(state, SmallBudget.limits), 150_000)
+        (more,) = await half_sent(stack, url, 1, PROXY, bad + b" " * 3000)
+        assert (await more.answer()).status == 429
+        async with connected(url, PROXY) as other:
+            await other.send(good + b" " * 3000)
+            # Read whole, and not genuine.
+            assert (await other.answer()).status == 401

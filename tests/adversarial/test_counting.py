@@ -1,0 +1,134 @@
+"""Who is counted as a stranger: whoever proves nothing, at every door, once; and nobody else."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.app import Gateway
+from gateway.clock import SystemClock
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.settings import read_settings
+from gateway.transports.webhooks import WebhookDoor
+from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.ingest import Ingest
+from tests.clocks import ManualClock
+from tests.interaction.conftest import Running, build_running
+from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
+
+KEY = "first-bootstrap-key-7c31f09be2"
+BURST = 10
+BODY = b'{"event_type": "thing_made", "event_id": "e-1", "thing": "a lamp"}'
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
+    """A whole gateway that serves ten requests of strangers, and then hardly one more."""
+    given: dict[str, Any] = {
+        "data": tmp_path / "data",
+        "database_url": "memory:",
+        "mock_speed": 0,
+        "stranger_requests_per_second": BURST // 10,
+    }
+    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, given)
+    async with Gateway.open(settings, clock=ManualClock()) as opened:
+        yield opened
+
+
+def client(gateway: Gateway, key: str | None = None) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(gateway.site()),  # type: ignore[arg-type]  # httpx's own ASGI types
+        base_url="http://localhost",
+        headers={"authorization": f"Bearer {key}"} if key else {},
+    )
+
+
+def site_of_webhooks(burst: int) -> Running:
+    clock = SystemClock()
+    limits = StrangerLimits(of_one_host=Rate(1e-9, burst), delay_seconds=0.01)
+    door = WebhookDoor(Ingest(open_sources(clock), Arrivals(ListInbox()), clock))
+    return build_running(strangers=Strangers(clock, limits), webhooks=door)
+
+
+async def post_webhooks(running: Running, number: int, body: bytes, proven: bytes) -> set[int]:
+    """The statuses of the answers to `body`, with the proof of `proven`."""
+    headers = {"content-type": "application/json", **proof_of(ACME, proven, _now())}
+    async with running.http(None) as http:
+        return {
+            (await http.post("/webhooks/acme", content=body, headers=headers)).status_code
+            for _ in range(number)
+        }
+
+
+def _now() -> float:
+    return SystemClock().now().timestamp()
+
+
+@pytest.mark.attack(
+    "messages that prove nothing are sent to a webhook without end",
+    required="they count as requests without a key: after a burst their sender waits",
+)
+async def test_messages_that_prove_nothing_are_counted() -> None:
+    running = site_of_webhooks(burst=5)
+    assert await post_webhooks(running, 5, BODY, b"another body") == {401}
+    async with running.http(None) as http:
+        assert (await http.get("/docs")).status_code == 429
+
+
+@pytest.mark.attack(
+    "genuine messages come faster than strangers may send, some of them malformed",
+    required="none of them counts as a stranger's: others at the same address go on",
+)
+async def test_genuine_messages_are_not_counted_also_when_they_are_refused() -> None:
+    running = site_of_webhooks(burst=1)
+    assert await post_webhooks(running, 5, BODY, BODY) <= {200, 202}
+    assert await post_webhooks(running, 5, b"{", b"{") == {400}
+    async with running.http(None) as http:
+        assert (await http.get("/docs")).status_code == 200
+
+
+@pytest.mark.attack(
+    "a caller with a key is refused, at each door, more often than a stranger may be",
+    required="none of its requests is counted: others at the same address go on",
+)
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/events?nothing=1", 400),
+        ("GET", "/events", 406),
+        ("GET", "/operator/jobs", 404),
+        ("HEAD", "/operator/jobs", 404),
+        ("POST", "/v1/nothing/nothing", 415),
+        ("PUT", "/v1/example/greet", 405),
+        ("GET", "/mcp", 405),
+        ("POST", "/mcp/info", 405),
+        ("POST", "/tools/execute", 415),
+        ("GET", "/openapi.json", 200),
+        ("HEAD", "/asyncapi.json", 200),
+    ],
+)
+async def test_whoever_shows_a_valid_key_is_not_counted(
+    gateway: Gateway, method: str, path: str, status: int
+) -> None:
+    agent = await gateway.parts.keys.create("flight_search", "")
+    headers = {"accept": "text/html"} if status == 406 else {"accept": "*/*"}
+    async with client(gateway, agent.key) as http:
+        answers = [await http.request(method, path, headers=headers) for _ in range(BURST + 5)]
+    assert {answer.status_code for answer in answers} == {status}
+    async with client(gateway) as http:
+        found = {(await http.get("/docs")).status_code for _ in range(BURST)}
+    assert found == {200}
+
+
+@pytest.mark.attack(
+    "keys are guessed at each door",
+    required="each request counts once: as many as the limit says get 401, and the next one 429",
+)
+@pytest.mark.parametrize("path", ["/mcp/info", "/openapi.json", "/events", "/operator/jobs"])
+async def test_a_request_without_a_valid_key_is_counted_once(gateway: Gateway, path: str) -> None:
+    async with client(gateway, "wrong-key-0123456789") as http:
+        found = [(await http.get(path)).status_code for _ in range(BURST + 1)]
+    assert found == [401] * BURST + [429]
