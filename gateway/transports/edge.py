@@ -53,6 +53,7 @@ _SINGLE: Final = (
     b"content-encoding",
     b"x-request-id",
 )
+_FRAMING: Final = (b"content-length", b"transfer-encoding")
 _CASELESS: Final = (b"host", b"origin")
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
@@ -123,9 +124,12 @@ class Edge:
 
     def _inspect(self, scope: Scope) -> None:
         """Raise a `CallerError` when the request may go no further."""
-        self._check_size(scope)
-        single = _singles(scope["headers"])
+        single, doubled = _singles(scope["headers"])
+        # First of all: after any other refusal, what follows on the connection is read.
         _check_framing(scope["method"], single)
+        if doubled is not None:
+            raise MalformedRequest(f"The header {doubled} occurs twice.")
+        self._check_size(scope)
         _check_path(scope.get("raw_path") or b"")
         _check_segments(scope["path"])
         self._check_names(single)
@@ -165,9 +169,9 @@ class _Answer:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.is_started = True
             if message["status"] >= 400:
                 await self._strangers.note_refusal(self.path, self._sender, message["status"])
+            self.is_started = True
             headers = with_safety_headers(message.get("headers", ()), self._request_id)
             message = {**message, "headers": headers}
         elif not self._has_body:
@@ -208,15 +212,21 @@ def _request_id(headers: Headers) -> str:
     return new_request_id()
 
 
-def _singles(headers: Headers) -> dict[bytes, bytes]:
-    """The headers that may occur once. Raises `MalformedRequest` when one occurs twice."""
+def _singles(headers: Headers) -> tuple[dict[bytes, bytes], str | None]:
+    """The headers that may occur once, and one of them that occurs twice.
+
+    Raises `BadFraming` where that is one that says where the body ends.
+    """
     found: dict[bytes, bytes] = {}
+    doubled = None
     for name, value in headers:
         if name in _SINGLE:
             if name in found and name != b"x-request-id":
-                raise MalformedRequest(f"The header {name.decode('ascii')} occurs twice.")
+                doubled = name.decode("ascii")
+                if name in _FRAMING:
+                    raise BadFraming(f"The header {doubled} occurs twice.")
             found[name] = value
-    return found
+    return found, doubled
 
 
 def _check_framing(method: str, single: dict[bytes, bytes]) -> None:

@@ -5,8 +5,12 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from gateway.clock import SystemClock
 from gateway.errors import PayloadTooLarge
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.transports.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
@@ -23,7 +27,9 @@ def scope_with(*headers: tuple[bytes, bytes], **changes: Any) -> dict[str, Any]:
     return {"type": "http", "method": "GET", "path": "/", "headers": fields, **changes}
 
 
-async def serve(app: Any, scope: dict[str, Any], *messages: Any) -> list[Any]:
+async def serve(
+    app: Any, scope: dict[str, Any], *messages: Any, rules: EdgeRules = RULES
+) -> list[Any]:
     """What the edge in front of `app` sends for `scope`; `messages` arrive, then nothing."""
     queue = list(messages) or [{"type": "http.request", "body": b"", "more_body": False}]
     sent: list[Any] = []
@@ -34,7 +40,7 @@ async def serve(app: Any, scope: dict[str, Any], *messages: Any) -> list[Any]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await Edge(app, RULES)(scope, receive, send)
+    await Edge(app, rules)(scope, receive, send)
     return sent
 
 
@@ -152,6 +158,29 @@ async def test_a_body_is_transferred_in_chunks_and_in_no_other_coding(coding: by
     assert sent[0]["status"] == 400
 
 
+CODING = (b"transfer-encoding", b"chunked")
+LENGTH = (b"content-length", b"1")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [CODING, CODING],
+        [LENGTH, LENGTH],
+        [CODING, LENGTH, *[(b"x", b"y")] * 5],
+        [CODING, CODING, *[(b"x", b"y")] * 5],
+        [(b"host", b"gateway.test"), CODING, LENGTH],
+        [(b"host", b"gateway.test"), LENGTH, LENGTH],
+        [(b"host", b"elsewhere.test"), CODING, LENGTH],
+    ],
+)
+async def test_where_a_request_ends_is_judged_before_all_else(headers: Any) -> None:
+    """After any other refusal the server goes on reading, from a place that is not sure."""
+    sent = await serve(echo, scope_with(*headers, method="POST"))
+    assert sent[0]["status"] == 400
+    assert (b"connection", b"close") in sent[0]["headers"]
+
+
 async def test_chunks_are_chunks_in_any_case() -> None:
     sent = await serve(echo, scope_with((b"transfer-encoding", b"Chunked"), method="POST"))
     assert sent[0]["status"] == 200
@@ -177,9 +206,9 @@ async def test_head_of_a_door_reaches_it_as_it_is(path: str) -> None:
     assert body["body"] == b""
 
 
-async def cancelled(app: Any, path: str) -> list[Any]:
+async def cancelled(app: Any, path: str, rules: EdgeRules = RULES) -> list[Any]:
     """What the edge in front of `app` sends when the server gives up on a request for `path`."""
-    request = asyncio.create_task(serve(app, scope_with(path=path)))
+    request = asyncio.create_task(serve(app, scope_with(path=path), rules=rules))
     await asyncio.sleep(0)
     request.cancel()
     return await request
@@ -210,6 +239,20 @@ async def test_a_call_that_is_cut_off_before_it_is_read_may_be_repeated() -> Non
 
     _, body = await cancelled(hang, "/v1/example/greet")
     assert json.loads(body["body"])["retryable"] is True
+
+
+async def test_a_refusal_that_is_cut_off_before_it_is_sent_is_told_that_the_gateway_stops() -> None:
+    """Refusals of strangers beyond their limit are slow; the server need not wait for them."""
+    waiting = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    strangers = Strangers(SystemClock(), waiting)
+    await strangers.count(None)
+
+    async def refuse(scope: Any, receive: Any, send: Any) -> None:
+        await respond(send, 404, b"")
+
+    rules = replace(RULES, strangers=strangers)
+    start, _ = await cancelled(refuse, "/v1/nothing", rules)
+    assert start["status"] == 503
 
 
 async def test_an_answer_that_is_cut_off_gets_nothing_in_its_middle() -> None:
