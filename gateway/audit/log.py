@@ -214,8 +214,11 @@ class OpenRecord:
             await self._durable(ticket, error)
 
     def _is_denied(self, error: BaseException | None) -> bool:
-        """Whether nobody is known to have called: then anybody can ask for one record more."""
-        return self.principal is None and isinstance(error, CallerError)
+        """Whether nobody is known to have called: then anybody can ask for one record more.
+
+        However it ended: a stranger may also leave before the refusal.
+        """
+        return self.principal is None and error is not None
 
     def _is_chosen(self) -> bool:
         unrecorded = self._denials.choose()

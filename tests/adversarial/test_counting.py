@@ -1,5 +1,6 @@
 """Who is counted as a stranger: whoever proves nothing, at every door, once; and nobody else."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,40 @@ async def test_a_request_without_a_valid_key_is_counted_once(gateway: Gateway, p
     async with client(gateway, "wrong-key-0123456789") as http:
         found = [(await http.get(path)).status_code for _ in range(BURST + 1)]
     assert found == [401] * BURST + [429]
+
+
+@pytest.mark.attack(
+    "a stranger beyond the limit asks for the events, and hangs up before the refusal, 300 times",
+    required="the audit holds a bounded number of rows, and the number of those without one",
+)
+async def test_strangers_who_hang_up_write_a_bounded_number_of_rows(gateway: Gateway) -> None:
+    site = gateway.site()
+    before = len(await gateway.parts.store.audit.latest(1000))
+    for _ in range(300):
+        await _ask_and_leave(site, "/events")
+    await gateway.parts.audit.flush()
+    found = await gateway.parts.store.audit.latest(1000)
+    assert len(found) - before <= 101
+    assert gateway.parts.audit.denied == 300
+
+
+async def _ask_and_leave(site: Any, path: str) -> None:
+    """A GET of a client that leaves as soon as it has asked."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+        "client": ("192.0.2.1", 1),
+    }
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        return
+
+    await site(scope, receive, send)
