@@ -85,17 +85,18 @@ class OperatorDesk:
             sender.max_body_bytes = MAX_BODY_BYTES
             record.is_repeated = is_poll and self._is_recent(principal.subject, verb)
             yield record
+            if is_poll and not record.is_repeated:
+                self._note_poll(principal.subject, verb)
 
     def _is_recent(self, subject: str, verb: str) -> bool:
-        """Whether this reading was recorded within the last minute; if not, it is now."""
-        now = self._now()
+        """Whether such a reading succeeded, and was recorded, within the last minute."""
         known = self._polled.get((subject, verb))
-        if known is not None and now - known < _POLL_SECONDS:
-            return True
+        return known is not None and self._now() - known < _POLL_SECONDS
+
+    def _note_poll(self, subject: str, verb: str) -> None:
         if len(self._polled) >= _MAX_POLLED:
             self._polled.clear()
-        self._polled[subject, verb] = now
-        return False
+        self._polled[subject, verb] = self._now()
 
 
 def _shown(value: object) -> object:

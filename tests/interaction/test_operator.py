@@ -290,6 +290,12 @@ async def test_lists_that_programs_poll_are_recorded_once_a_minute_and_refusals_
     assert sorted(outcomes) == ["VALIDATION_ERROR"] * 5 + ["ok"]
 
 
+async def test_a_poll_that_is_refused_does_not_stand_for_those_that_succeed(desk):
+    for limit in ("0", "1", "1"):
+        await desk.http.get("/operator/events", params={"limit": limit})
+    assert [each.outcome for each in await desk.records()] == ["VALIDATION_ERROR", "ok"]
+
+
 async def test_the_audit_is_read_in_pages_by_who_what_and_outcome(desk):
     _, refused = await desk.post("endpoints", {"url": 1})
     for _ in range(3):
