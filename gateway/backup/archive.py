@@ -77,12 +77,18 @@ class ArchiveWriter:
         self.entries[name] = Entry(len(content), sha256(content).hexdigest())
 
     def add_file(self, name: str, file: BinaryIO, size: int) -> None:
-        """An entry of the next `size` bytes of `file`. Raises `StoreError` when it is shorter."""
+        """An entry of the next `size` bytes of `file`.
+
+        Raises `StoreError` when it is shorter, or cannot be read.
+        """
         self._begin(name, size)
         digest = sha256()
         left = size
         while left:
-            block = file.read(min(left, _BLOCK))
+            try:
+                block = file.read(min(left, _BLOCK))
+            except OSError as error:
+                raise StoreError(f"{name} cannot be read ({error.strerror}); try again") from None
             if not block:
                 raise StoreError(f"{name} became shorter while it was read; try again")
             digest.update(block)
@@ -96,9 +102,9 @@ class ArchiveWriter:
         self._stream.write(_SIZES.pack(0, len(content)) + content)
 
     def _begin(self, name: str, size: int) -> None:
-        encoded = name.encode()
         if name in self.entries or not is_safe(name):
             raise StoreError(f"{name!r} cannot be the name of an entry; rename the file")
+        encoded = name.encode()
         self._stream.write(_SIZES.pack(len(encoded), size) + encoded)
 
 

@@ -1,21 +1,23 @@
 """What a gateway's state consists of, and where it is."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from msgspec import Struct
 
 from gateway.backup.sealing import MAGIC, is_backup
+from gateway.errors import StoreError
 from gateway.store.copies import COMPANIONS, SIGNATURE
 from gateway.store.server_copies import ServerTables
+from gateway.store.server_lock import LOCK
 
 DATABASES: Final = "databases"
 FILES: Final = "files"
 DRAFT: Final = ".backup-"
 """How the names of files begin that a backup or a restore leaves behind when it is killed."""
 SQLITE_ENTRY: Final = "sqlite"
-_LOCK: Final = ".lock"
 
 
 class DatabasePlace(Struct, frozen=True, kw_only=True):
@@ -53,18 +55,19 @@ class State(Struct, frozen=True, kw_only=True):
 def files_of(state: State) -> Iterator[tuple[str, Path]]:
     """Each file in the data folder that is state, with its path in it, in order.
 
-    Not the databases, nor locks, nor other backups. Links are left out: where they lead is not
-    the gateway's.
+    Not the databases, nor what is kept beside a database, nor other backups. Links are left out:
+    where they lead is not the gateway's. Raises `StoreError` for what cannot be read.
     """
-    databases = {place.path.absolute() for place in state.databases if place.path is not None}
-    without = {Path(f"{path}{end}") for path in databases for end in ("", *COMPANIONS)}
-    for path in sorted(state.data.absolute().rglob("*")):
-        if path.is_symlink() or not path.is_file() or path in without:
-            continue
-        name = path.relative_to(state.data.absolute()).as_posix()
-        if DRAFT in name or name.endswith((_LOCK, *COMPANIONS)) or is_backup(_head(path)):
-            continue
-        yield name, path
+    data = state.data.absolute()
+    own = {place.path.absolute() for place in state.databases if place.path is not None}
+    found = sorted(_files_in(data))
+    databases = own | {path for path in found if is_database(path)}
+    beside = {Path(f"{path}{end}") for path in databases for end in (*COMPANIONS, LOCK)}
+    for path in found:
+        name = path.relative_to(data)
+        is_draft = any(part.startswith(DRAFT) for part in name.parts)
+        if not (is_draft or path in own or path in beside or is_backup(_head(path))):
+            yield name.as_posix(), path
 
 
 def is_database(path: Path) -> bool:
@@ -72,6 +75,29 @@ def is_database(path: Path) -> bool:
     return _head(path).startswith(SIGNATURE)
 
 
+def opened(path: Path) -> BinaryIO:
+    """The file, to be read. Raises `StoreError`."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise _unreadable(error) from None
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    def fail(error: OSError) -> None:
+        raise _unreadable(error)
+
+    for name, _, files in os.walk(folder, onerror=fail):
+        paths = (Path(name, file) for file in files)
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
+
+
 def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(max(len(MAGIC), len(SIGNATURE)))
+
+
+def _unreadable(error: OSError) -> StoreError:
+    return StoreError(
+        f"{error.filename} cannot be read ({error.strerror}); let the user who runs this read it"
+    )

@@ -4,15 +4,17 @@ import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manifest
 from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, State
+from gateway.backup.placing import Placing, new_file
 from gateway.backup.reading import opened, verified
 from gateway.errors import StoreError
 from gateway.store.copies import COMPANIONS
 from gateway.store.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
+from gateway.store.server_lock import LOCK, only_owner
 
 Report = Callable[[str], None]
 
@@ -21,26 +23,42 @@ async def restore_backup(path: Path, state: State, passphrase: str, report: Repo
     """Put what the backup holds where `state` says; the manifest of what is there now.
 
     All of the backup is checked before anything is written, and nothing that is there is replaced.
-    The databases are the last to appear. Raises `StoreError`.
+    Files appear before what a server holds is committed, and are taken back if it is not. Raises
+    `StoreError`.
     """
     manifest = verified(path, passphrase, report)
     _refuse_unsuitable(manifest, state, path)
     _refuse_taken(state)
+    with only_owner(*_files_of_databases(state)):
+        _refuse_taken(state)
+        await _put(path, manifest, state, passphrase, report)
+    return manifest
+
+
+async def _put(
+    path: Path, manifest: Manifest, state: State, passphrase: str, report: Report
+) -> None:
     staging = state.data / f"{DRAFT}{secrets.token_hex(6)}"
-    try:
+    with _writing(state.data):
         state.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)
-        try:
-            with opened(path, passphrase) as archive:
-                await _Restore(state, manifest, staging, report).run(archive)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
+    try:
+        with opened(path, passphrase) as archive:
+            await _Restore(state, manifest, staging, report).run(archive)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Told where it happens: around it, an error is the backup's or a database's."""
+    try:
+        yield
     except OSError as error:
         raise StoreError(
-            f"{error.filename or state.data} cannot be written ({error.strerror}); make room or "
-            "the folder writable, empty it, and restore again"
+            f"{error.filename2 or error.filename or place} cannot be written ({error.strerror}); "
+            "make room or the folder writable, and restore again"
         ) from None
-    return manifest
 
 
 def _refuse_unsuitable(manifest: Manifest, state: State, path: Path) -> None:
@@ -76,12 +94,24 @@ def _refuse_unsuitable(manifest: Manifest, state: State, path: Path) -> None:
             )
 
 
+def _files_of_databases(state: State) -> list[Path]:
+    return [place.path for place in state.databases if place.path is not None]
+
+
+def _refuse_databases(state: State) -> None:
+    for path in _files_of_databases(state):
+        for each in (Path(f"{path}{end}") for end in ("", *COMPANIONS)):
+            if each.exists():
+                raise StoreError(f"{each} is there already; restore into an empty folder")
+
+
 def _refuse_taken(state: State) -> None:
-    paths = [place.path for place in state.databases if place.path is not None]
-    for path in (*(Path(f"{path}{end}") for path in paths for end in ("", *COMPANIONS)),):
-        if path.exists():
-            raise StoreError(f"{path} is there already; restore into an empty folder")
-    if state.data.exists() and (not state.data.is_dir() or any(state.data.iterdir())):
+    """What this or another restore needs there itself is not in the way."""
+    _refuse_databases(state)
+    locks = {Path(f"{path.resolve()}{LOCK}") for path in _files_of_databases(state)}
+    if state.data.exists() and (
+        not state.data.is_dir() or {*state.data.resolve().iterdir()} - locks
+    ):
         raise StoreError(f"{state.data} is not empty; name a new folder with --data")
 
 
@@ -96,26 +126,41 @@ class _Restore:
         self._places = {place.name: place for place in state.databases}
 
     async def run(self, archive: ArchiveReader) -> None:
-        async with AsyncExitStack() as stack:
-            servers = await self._open_servers(stack)
-            contents = _Contents(archive.entries())
-            while (content := contents.next()) is not None:
-                self._report(content.name)
-                await self._take(content, contents, servers)
-            for name, server in servers.items():
-                await server.set_sequences(_server_copy(self._manifest.databases[name]))
-        # Each server's transaction is committed by now. The files come before the databases that
-        # are files: without its database, no gateway takes the folder for its own.
-        self._move_files()
-        self._move_databases()
+        committed: list[str] = []
+        try:
+            async with AsyncExitStack() as stack:
+                placing = stack.enter_context(Placing())
+                servers = await self._open_servers(stack, committed)
+                contents = _Contents(archive.entries())
+                while (content := contents.next()) is not None:
+                    self._report(content.name)
+                    await self._take(content, contents, servers)
+                for name, server in servers.items():
+                    await server.set_sequences(_server_copy(self._manifest.databases[name]))
+                # Without its database, no gateway takes the folder for its own: that comes last.
+                with _writing(self._state.data):
+                    self._place_files(placing)
+                    self._place_databases(placing)
+        except StoreError as error:
+            if not committed:
+                raise
+            names = " and ".join(committed)
+            raise StoreError(
+                f"{error.detail}; before that, the {names} database was restored: empty that one "
+                "before you restore again"
+            ) from None
 
-    async def _open_servers(self, stack: AsyncExitStack) -> dict[str, ServerRestore]:
+    async def _open_servers(
+        self, stack: AsyncExitStack, committed: list[str]
+    ) -> dict[str, ServerRestore]:
+        """Each is a transaction that ends with `stack`, the last one first."""
         servers = {}
         for name, facts in self._manifest.databases.items():
             place = self._places[name]
             if place.path is None:
+                stack.push(_noting(name, committed))
                 server = await stack.enter_async_context(
-                    restoring(place.url, place.place, place.tables)
+                    restoring(place.url, f"{name} database", place.tables)
                 )
                 await server.refuse_taken()
                 await server.make_tables(_server_copy(facts))
@@ -140,27 +185,31 @@ class _Restore:
     def _stage(self, content: Content) -> None:
         """Names are checked where they are read, and nobody else writes in the new folder."""
         path = self._staging.joinpath(*content.name.split("/"))
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
+        with _writing(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = new_file(path)
+        with file:
             for block in content.blocks():
-                file.write(block)
-            file.flush()
-            os.fsync(file.fileno())
+                with _writing(path):
+                    file.write(block)
+            with _writing(path):
+                file.flush()
+                os.fsync(file.fileno())
 
-    def _move_files(self) -> None:
+    def _place_files(self, placing: Placing) -> None:
         staged = self._staging / FILES
-        for entry in sorted(staged.iterdir()) if staged.is_dir() else ():
-            if entry.name not in self._state.configured:
-                entry.rename(self._state.data / entry.name)
+        for path in sorted(each for each in staged.rglob("*") if each.is_file()):
+            name = path.relative_to(staged)
+            if name.parts[0] not in self._state.configured:
+                placing.place(path, self._state.data / name)
 
-    def _move_databases(self) -> None:
+    def _place_databases(self, placing: Placing) -> None:
+        # Once more: SQLite takes a log that has come meanwhile for the database's own.
+        _refuse_databases(self._state)
         for name, place in self._places.items():
             staged = self._staging / DATABASES / name / SQLITE_ENTRY
             if place.path is not None and staged.is_file():
-                place.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                # Also to another file system, where a rename cannot reach.
-                shutil.move(staged, place.path)
+                placing.place(staged, place.path)
 
 
 class _Contents:
@@ -183,6 +232,16 @@ class _Contents:
                 yield block
             content = self.next()
         self._waiting = content
+
+
+def _noting(name: str, committed: list[str]) -> Callable[..., None]:
+    """At the end of a stack: notes that the transaction that was begun next has been committed."""
+
+    def note(kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            committed.append(name)
+
+    return note
 
 
 def _server_copy(facts: DatabaseFacts) -> ServerCopy:

@@ -2,10 +2,9 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from gateway.backup.archive import ArchiveWriter, DatabaseFacts, Manifest
 from gateway.backup.places import (
@@ -17,7 +16,9 @@ from gateway.backup.places import (
     State,
     files_of,
     is_database,
+    opened,
 )
+from gateway.backup.placing import appearing
 from gateway.backup.sealing import Sealed
 from gateway.clock import SystemClock
 from gateway.contract.conversion import rfc3339
@@ -38,34 +39,24 @@ async def take_backup(
     What the gateway had acknowledged before the call is in it. The file is there only when it is
     whole, and has mode 600. Raises `StoreError`.
     """
-    with _appearing(output) as file:
-        sealed = Sealed(file, passphrase)
-        manifest = await _write(state, ArchiveWriter(sealed), version, report)
-        sealed.finish()
-    return manifest
-
-
-@contextmanager
-def _appearing(output: Path) -> Iterator[BinaryIO]:
-    """A file to write that has its name, and is on the disk, once the block has ended well."""
-    if output.exists():
-        raise StoreError(f"{output} is there already; name a new file")
-    draft = output.with_name(f"{DRAFT}{secrets.token_hex(6)}")
+    _refuse_taken(output)
     try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(output)
-        _sync_folder(output.absolute().parent)
+        with appearing(output) as file:
+            sealed = Sealed(file, passphrase)
+            manifest = await _write(state, ArchiveWriter(sealed), version, report)
+            sealed.finish()
     except OSError as error:
         raise StoreError(
             f"the backup cannot be written ({error.filename or output}: {error.strerror}); "
             "make room or the folder writable, or name another file"
         ) from None
-    finally:
-        draft.unlink(missing_ok=True)
+    return manifest
+
+
+def _refuse_taken(output: Path) -> None:
+    """Before the work; whether it is still free is seen when it appears."""
+    if output.exists():
+        raise StoreError(f"{output} is there already; name a new file")
 
 
 async def _write(state: State, archive: ArchiveWriter, version: str, report: Report) -> Manifest:
@@ -84,7 +75,7 @@ async def _write(state: State, archive: ArchiveWriter, version: str, report: Rep
         if is_database(path):
             _add_copy(archive, f"{FILES}/{name}", path, report)
         else:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 archive.add_file(f"{FILES}/{name}", file, os.fstat(file.fileno()).st_size)
     manifest = Manifest(
         version=version,
@@ -151,7 +142,7 @@ def _add_copy(archive: ArchiveWriter, name: str, path: Path, report: Report) -> 
             path, copy, lambda done, every: report(f"{path.name}, {100 * done // (every or 1)} %")
         )
         report(f"{path.name}, sealing")
-        with copy.open("rb") as file:
+        with opened(copy) as file:
             archive.add_file(name, file, os.fstat(file.fileno()).st_size)
     finally:
         for end in ("", *COMPANIONS):
@@ -164,13 +155,3 @@ def _refuse_newer(state: State, place: DatabasePlace, revisions: dict[str, str])
         refuse_unknown(revisions, state.package)
     except StoreError as error:
         raise StoreError(f"{place.place}: {error.detail}") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let the file's new name outlast a power failure, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

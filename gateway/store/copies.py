@@ -8,13 +8,13 @@ from typing import Final
 from gateway.errors import StoreError
 from gateway.store.failures import explain
 from gateway.store.sqlite_library import sqlite3
+from gateway.store.versions import ENTITY_VERSIONS, VERSIONS
 
 SIGNATURE: Final = b"SQLite format 3\x00"
 """How each such file begins."""
 COMPANIONS: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of files that SQLite keeps beside a database."""
 _PAGES: Final = 4096
-_VERSIONS: Final = ("alembic_version", "entity_version")
 
 
 def copy_database(source: Path, target: Path, moved: Callable[[int, int], None]) -> dict[str, str]:
@@ -49,7 +49,7 @@ def _revisions(connection: sqlite3.Connection) -> dict[str, str]:
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     return {
         table: str(found[0])
-        for table in _VERSIONS
+        for table in (VERSIONS, ENTITY_VERSIONS)
         if table in names
         and (found := connection.execute(f"SELECT version_num FROM {table}").fetchone())  # noqa: S608 - one of two constants
     }

@@ -19,7 +19,12 @@ from gateway.errors import StoreError
 from gateway.store.engine import entities_of
 from gateway.store.engines import CONNECT_SECONDS, engines_at
 from gateway.store.failures import explain, failures
-from gateway.store.migrations.upgrade import unknown_revision, upgrade, upgrade_entities
+from gateway.store.migrations.upgrade import (
+    OWN_REVISIONS,
+    unknown_revision,
+    upgrade,
+    upgrade_entities,
+)
 from gateway.store.tables import METADATA
 from gateway.store.versions import ENTITY_VERSIONS, VERSIONS, EntityTables
 from gateway.store.workspace_tables import bring_up_to_date, tables_of
@@ -29,6 +34,12 @@ _SETTINGS: Final = {
     "application_name": "contract-gateway backup",
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
+    # COPY writes values as the session shows them, and the server's or the role's default may show
+    # less than there is, or what another session reads otherwise.
+    "DateStyle": "ISO",
+    "IntervalStyle": "postgres",
+    "bytea_output": "hex",
+    "extra_float_digits": "3",
 }
 _COLUMNS: Final = """
 SELECT attname FROM pg_attribute
@@ -72,9 +83,16 @@ def workspace_tables(shapes: Iterable[Shape]) -> ServerTables:
 
 def refuse_unknown(revisions: Mapping[str, str], package: str | None) -> None:
     """Raise `StoreError` for tables that this version cannot have made: a newer one did."""
-    folders = {VERSIONS: None, ENTITY_VERSIONS: entities_of(package).migrations}
+    migrations = entities_of(package).migrations
+    if ENTITY_VERSIONS in revisions and migrations is None:
+        raise StoreError(
+            "it holds the tables of entities, and this project's generated package has none; use "
+            "the generated package that wrote it"
+        )
+    folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: migrations}
     for table, applied in revisions.items():
-        if table not in folders or unknown_revision(folders[table], applied):
+        folder = folders.get(table)
+        if folder is None or unknown_revision(folder, applied):
             raise StoreError(
                 f"its tables are at revision {applied} of {table}, which this version does not "
                 "know; install the version that wrote it"
@@ -202,15 +220,18 @@ class ServerRestore:
 
 
 @asynccontextmanager
-async def restoring(url: str, place: str, wanted: ServerTables) -> AsyncIterator[ServerRestore]:
-    """One transaction at `url`; it is committed when the block ends well. Raises `StoreError`."""
+async def restoring(url: str, name: str, wanted: ServerTables) -> AsyncIterator[ServerRestore]:
+    """One transaction at `url`; it is committed when the block ends well.
+
+    Raises `StoreError`, which calls the database "the `name`".
+    """
     asyncpg = importlib.import_module("asyncpg")
-    engines = engines_at(url, place.removeprefix("the "))
+    engines = engines_at(url, name)
     try:
         async with failures(engines.place), engines.writer.begin() as connection:
             yield ServerRestore(connection, wanted, engines.place)
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise StoreError(f"{place} {explain(error)}") from None
+        raise StoreError(f"{engines.place} {explain(error)}") from None
     finally:
         await engines.dispose()
 

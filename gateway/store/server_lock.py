@@ -17,7 +17,8 @@ from typing import Final
 from gateway.errors import StoreError
 from gateway.store.sqlite import SQLITE_PREFIXES, sqlite_path
 
-_SUFFIX: Final = ".lock"
+LOCK: Final = ".lock"
+"""How the name of a file's lock ends, after that of the file."""
 _MAX_HOLDER: Final = 200
 
 
@@ -27,9 +28,15 @@ def only_server(*urls: str) -> Iterator[None]:
 
     Raises `StoreError` when another process is, or when the folder cannot hold locks.
     """
-    paths = {sqlite_path(url).resolve() for url in urls if url.startswith(SQLITE_PREFIXES)}
+    with only_owner(*(sqlite_path(url) for url in urls if url.startswith(SQLITE_PREFIXES))):
+        yield
+
+
+@contextmanager
+def only_owner(*files: Path) -> Iterator[None]:
+    """The same for these files, which need not be there."""
     with ExitStack() as stack:
-        for path in sorted(paths):
+        for path in sorted({file.resolve() for file in files}):
             stack.enter_context(_held(path))
         yield
 
@@ -37,7 +44,7 @@ def only_server(*urls: str) -> Iterator[None]:
 @contextmanager
 def _held(database: Path) -> Iterator[None]:
     # A file of its own: closing any descriptor of the database drops the locks of SQLite on it.
-    lock = database.with_name(database.name + _SUFFIX)
+    lock = database.with_name(database.name + LOCK)
     try:
         lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,11 +1,13 @@
 """Copies of a database of each engine, and what a restore does with a place that is taken."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from gateway.backup import sealing
 from gateway.backup.archive import Manifest
@@ -17,7 +19,14 @@ from gateway.store.engine import open_store
 from gateway.store.engines import engines_at
 from gateway.store.migrations.upgrade import upgrade
 from gateway.store.records import NewEvent
-from gateway.store.server_copies import store_tables
+from gateway.store.server_copies import (
+    ServerRestore,
+    ServerTables,
+    refuse_unknown,
+    restoring,
+    store_tables,
+    workspace_tables,
+)
 from tests.postgres import create_database, drop_database, run, server_url
 
 PASSPHRASE = "a long passphrase of the tests"
@@ -147,6 +156,86 @@ async def test_a_backup_of_older_tables_is_restored_and_then_migrated(
     store = await open_store(new, PACKAGE)
     assert [key.id for key in await store.keys.list()] == ["key_1"]
     await store.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_a_restore_whose_files_find_no_room_leaves_the_server_empty(
+    urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = urls
+    await published(old, "one")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "secrets-key").write_text("k", "utf-8")
+    await taken(old, tmp_path)
+
+    def _fail(_file: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device", str(target))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.backup.placing.os.link", _fail)
+        with pytest.raises(StoreError, match="No space left"):
+            await restored(new, tmp_path)
+    assert await tables_of(new) == []
+    await restored(new, tmp_path)
+    assert [name for _, name in await published(new)] == ["one"]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_a_second_commit_that_fails_says_which_database_is_to_be_emptied(
+    urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = urls
+    await published(old, "one")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "secrets-key").write_text("k", "utf-8")
+
+    def both(url: str, data: Path) -> State:
+        state = state_at(url, data)
+        workspace = DatabasePlace(name="workspace", url=url, tables=workspace_tables([]))
+        return replace(state, databases=(*state.databases, workspace))
+
+    @asynccontextmanager
+    async def _lost(url: str, name: str, wanted: ServerTables) -> AsyncIterator[ServerRestore]:
+        async with restoring(url, name, wanted) as server:
+            yield server
+            if name == "gateway database":
+                raise StoreError("the gateway database cannot be reached")
+
+    file = tmp_path / "b.gwb"
+    await take_backup(both(old, tmp_path / "old"), file, PASSPHRASE, "1", lambda _: None)
+    monkeypatch.setattr("gateway.backup.restoring.restoring", _lost)
+    with pytest.raises(StoreError, match="the workspace database was restored: empty that one"):
+        await restore_backup(file, both(new, tmp_path / "new"), PASSPHRASE, lambda _: None)
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_values_are_copied_as_they_are_whatever_the_database_shows(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    old, new = urls
+    await published(old, "one")
+    await run(old, f'alter database "{old.rpartition("/")[2]}" set extra_float_digits = -10')
+    await run(
+        old,
+        "insert into audit_records (id, at, request_id, transport, operation, outcome, status, "
+        "duration_ms, hidden_characters) "
+        "values ('1', 1, 'r', 'rest', 'a.b', 'ok', 200, 0.30000000000000004, 0)",
+    )
+    await taken(old, tmp_path)
+    await restored(new, tmp_path)
+    store = await open_store(new, PACKAGE)
+    assert [each.duration_ms for each in await store.audit.latest(5)] == [0.1 + 0.2]
+    await store.close()
+
+
+def test_a_package_without_entities_is_told_from_an_unknown_revision(tmp_path: Path) -> None:
+    refuse_unknown({"alembic_version": "0001"}, "gateway")
+    with pytest.raises(StoreError, match="generated package has none"):
+        refuse_unknown({"entity_version": "0001"}, "gateway")
 
 
 async def tables_of(url: str) -> list[str]:

@@ -21,6 +21,8 @@ NEWEST: Final = "head"
 _FIRST_NOTED: Final = "0004"
 """The revision that made the table of oldest readers."""
 _OWN: Final = Path(__file__).parent
+OWN_REVISIONS: Final = _OWN / "versions"
+"""The folder of the revisions of the gateway's own tables."""
 
 
 def migration_config(connection: Connection | None = None) -> Config:
@@ -52,11 +54,10 @@ def upgrade_entities(
     _run(config, place, to)
 
 
-def unknown_revision(revisions: Path | None, applied: str) -> bool:
-    """Whether no revision in the folder (None: of the gateway's own tables) is called that."""
+def unknown_revision(revisions: Path, applied: str) -> bool:
+    """Whether no revision in the folder is called that."""
     config = migration_config()
-    if revisions is not None:
-        config.set_main_option("version_locations", _escaped(revisions))
+    config.set_main_option("version_locations", _escaped(revisions))
     script = ScriptDirectory.from_config(config)
     return applied not in {revision.revision for revision in script.walk_revisions()}
 

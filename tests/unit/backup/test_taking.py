@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import errno
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -12,11 +14,13 @@ import pytest
 
 from gateway.backup import sealing, taking
 from gateway.backup.archive import Manifest
+from gateway.backup.places import is_database
 from gateway.backup.reading import verified
 from gateway.backup.restoring import restore_backup
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
 from gateway.store.copies import copy_database
+from gateway.store.server_lock import only_owner
 from gateway.store.sqlite_library import sqlite3
 from tests.unit.backup.state import KEY, PASSPHRASE, made_state, put_gateway
 
@@ -52,7 +56,7 @@ def restore(file: Path, state) -> Manifest:
 def test_what_is_there_comes_back_and_nothing_else(state, tmp_path):
     (state.data / "mock").mkdir()
     (state.data / "mock" / "avinode.json").write_text("{}", "utf-8")
-    (state.data / "gateway.lock").write_text("1", "utf-8")
+    (state.data / "gateway.db.lock").write_text("1", "utf-8")
     (state.data / ".backup-left").write_text("x", "utf-8")
     first = take(state, state.data / "first.gwb")
     second = take(state, state.data / "second.gwb")
@@ -60,10 +64,115 @@ def test_what_is_there_comes_back_and_nothing_else(state, tmp_path):
     new = made_state(tmp_path / "new")
     assert restore(state.data / "second.gwb", new) == second
     found = {each.relative_to(new.data).as_posix() for each in new.data.rglob("*")}
-    assert found == {"bootstrap-key", "gateway.db", "mock", "mock/avinode.json"}
+    files = {"bootstrap-key", "gateway.db", "mock", "mock/avinode.json"}
+    assert found == {*files, "gateway.db.lock"}, "the restore has held its own lock"
     assert (new.data / "bootstrap-key").read_text("utf-8") == f"{KEY}\n"
     modes = {each.stat().st_mode & 0o077 for each in [new.data, *new.data.rglob("*")]}
     assert modes == {0}
+
+
+def test_only_what_lies_beside_a_database_is_left_out(state, tmp_path):
+    kept = {"keys.backup-2024/x", "poetry.lock", "a-wal", "b-journal"}
+    left_out = {".backup-old/x", "sub/.backup-y", "gateway.db-shm", "gateway.db.lock"}
+    for name in (*kept, *left_out):
+        (state.data / name).parent.mkdir(exist_ok=True)
+        (state.data / name).write_text("x", "utf-8")
+    manifest = take(state, tmp_path / "b.gwb")
+    files = {name.removeprefix("files/") for name in manifest.entries if "files/" in name}
+    assert files == {*kept, "bootstrap-key"}
+
+
+@pytest.mark.parametrize("name", ["a\udcff", "a\nb"])
+def test_a_file_whose_name_cannot_be_kept_is_named(state, tmp_path, name):
+    (state.data / name).write_text("x", "utf-8")
+    with pytest.raises(StoreError, match="rename the file"):
+        take(state, tmp_path / "b.gwb")
+
+
+def test_what_cannot_be_read_is_not_called_a_lack_of_room(state, tmp_path, monkeypatch):
+    (state.data / "shut").write_text("x", "utf-8")
+    there = Path.open
+
+    def _open(self, *arguments):
+        if self.name == "shut":
+            raise PermissionError(13, "Permission denied", str(self))
+        return there(self, *arguments)
+
+    monkeypatch.setattr(Path, "open", _open)
+    with pytest.raises(StoreError, match="shut cannot be read") as error:
+        take(state, tmp_path / "b.gwb")
+    assert "room" not in error.value.detail
+    assert [each.name for each in tmp_path.iterdir()] == ["old"]
+
+
+def test_what_appears_while_a_backup_is_made_is_not_replaced(state, tmp_path):
+    target = tmp_path / "b.gwb"
+    with pytest.raises(StoreError, match="is there already"):
+        take(state, target, lambda _: target.write_text("mine", "utf-8"))
+    assert target.read_text("utf-8") == "mine"
+    assert {each.name for each in tmp_path.iterdir()} == {"old", "b.gwb"}
+
+
+def test_what_appears_while_a_backup_is_restored_is_not_replaced(state, tmp_path):
+    take(state, tmp_path / "b.gwb")
+    new = made_state(tmp_path / "new")
+
+    def _appear(_step):
+        if new.data.is_dir():
+            (new.data / "bootstrap-key").write_text("mine", "utf-8")
+
+    with pytest.raises(StoreError, match="bootstrap-key is there already"):
+        asyncio.run(restore_backup(tmp_path / "b.gwb", new, PASSPHRASE, _appear))
+    assert (new.data / "bootstrap-key").read_text("utf-8") == "mine"
+    assert {each.name for each in new.data.iterdir()} == {"bootstrap-key", "gateway.db.lock"}
+
+
+def test_a_restore_and_a_server_are_not_at_one_file(state, tmp_path):
+    take(state, tmp_path / "b.gwb")
+    new = made_state(tmp_path / "new")
+    with only_owner(new.data / "gateway.db"), pytest.raises(StoreError, match="is in use"):
+        restore(tmp_path / "b.gwb", new)
+    restore(tmp_path / "b.gwb", new)
+
+
+def test_a_restore_that_fails_can_be_repeated(state, tmp_path, monkeypatch):
+    (state.data / "mock").mkdir()
+    (state.data / "mock" / "avinode.json").write_text("{}", "utf-8")
+    take(state, tmp_path / "b.gwb")
+    new, link = made_state(tmp_path / "new"), os.link
+
+    def _link(file, target):
+        if target.name == "gateway.db":
+            raise OSError(28, "No space left on device", str(target))
+        link(file, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.backup.placing.os.link", _link)
+        with pytest.raises(StoreError, match=r"gateway\.db cannot be written \(No space"):
+            restore(tmp_path / "b.gwb", new)
+    assert [each.name for each in new.data.iterdir()] == ["gateway.db.lock"]
+    restore(tmp_path / "b.gwb", new)
+    assert (new.data / "mock" / "avinode.json").is_file()
+
+
+@pytest.mark.parametrize("code", [errno.EXDEV, errno.EPERM])
+def test_files_come_to_where_no_second_name_can_be_given(state, tmp_path, monkeypatch, code):
+    take(state, tmp_path / "b.gwb")
+    new, link = made_state(tmp_path / "new"), os.link
+
+    def _link(file, target):
+        is_draft = file.name.startswith(".backup-")
+        if code == errno.EPERM or (file.name != target.name and not is_draft):
+            raise OSError(code, "no link", str(target))
+        link(file, target)
+
+    monkeypatch.setattr("gateway.backup.placing.os.link", _link)
+    restore(tmp_path / "b.gwb", new)
+    assert is_database(new.data / "gateway.db")
+    assert (new.data / "gateway.db").stat().st_mode & 0o777 == 0o600
+    assert {each.name for each in new.data.iterdir()} == {
+        *("gateway.db", "gateway.db.lock", "bootstrap-key")
+    }
 
 
 def test_with_the_true_cost_of_a_passphrase(state, tmp_path, monkeypatch):
