@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # One process per core, up to four; slow files first, and each file of tests as a whole.
 PARALLEL := pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-# The tests that run the gateway in their own process; the others start programs.
+# The tests that run the gateway in their own process; the others start programs, and are those that
+# `make test UNMEASURED=1` runs.
 MEASURED := tests/unit tests/interaction tests/conformance tests/adversarial
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,7 @@ run: setup ## Serve on the mocks and SQLite, with its data in ./data
 	@$(BIN)/gateway serve --data data
 
 test: setup ## Run the tests; more arguments for pytest: make test ARGS="-k keys"
-	@$(BIN)/$(PARALLEL) $(ARGS)
+	@$(BIN)/$(PARALLEL) $(if $(UNMEASURED),$(MEASURED:%=--ignore=%)) $(ARGS)
 
 coverage: setup ## Run the tests that work inside one process, and measure which branches they take
 	@$(BIN)/$(PARALLEL) $(MEASURED) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
@@ -56,8 +57,8 @@ docs: setup ## Build the documentation into docs/_build
 lock: setup ## Resolve the dependencies of pyproject.toml into scripts/requirements.lock
 	@$(BIN)/python scripts/lock.py
 
-audit: setup ## Look up known advisories of the locked packages
-	@$(BIN)/python scripts/advisories.py
+audit: setup ## Look up known advisories of the locked packages; ARGS=--strict wants an answer
+	@$(BIN)/python scripts/advisories.py $(ARGS)
 
 sbom: setup ## Write the bill of materials of .venv into dist/sbom.cdx.json
 	@$(BIN)/python scripts/sbom.py

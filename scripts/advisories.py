@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Look up known advisories of every locked package on PyPI, with pip-audit.
+"""Look up known advisories of the locked packages on PyPI, with pip-audit.
 
-Without a network there is nothing to look up: that is said, and no error. An answer that names an
-advisory is an error, unless ACCEPTED gives the reason why it does not concern the gateway.
+Looked up are those that this platform and this Python install. Without a network there is nothing
+to look up: that is said, and an error only with --strict. An answer that names an advisory is an
+error, unless ACCEPTED gives the reason why it does not concern the gateway.
 """
 
 import argparse
@@ -20,7 +21,7 @@ ACCEPTED: Final[dict[str, str]] = {}
 
 
 def main() -> int:
-    """Exit 0: nothing known, or nothing answered; 1: advisories; 2: the lock cannot be read."""
+    """Exit 0: none known, or no answer; 1: advisories, or no answer with --strict; 2: no lock."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lock", type=Path, default=LOCK, help="the hashed requirements to check")
     parser.add_argument("--strict", action="store_true", help="exit 1 when nothing answers, too")

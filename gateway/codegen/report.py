@@ -16,13 +16,11 @@ _SARIF_SCHEMA: Final = (
 )
 
 
-def as_text(findings: Sequence[Finding], folder: str = "schemas") -> str:
-    """`file:line: severity rule pointer message`, the fix below it, and a count at the end."""
-    return "\n".join(as_lines(findings, folder))
-
-
 def as_lines(findings: Sequence[Finding], folder: str = "schemas") -> list[str]:
-    """The same, line by line: a line may hold line feeds that a contract brought."""
+    """`file:line: severity rule pointer message`, the fix below it, and a count at the end.
+
+    A line may hold line feeds that a contract brought.
+    """
     return [*(line for finding in findings for line in _lines(finding, folder)), summary(findings)]
 
 

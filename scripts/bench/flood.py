@@ -59,7 +59,7 @@ class Round(Struct, frozen=True, kw_only=True):
     alone: Figures
     flooded: Figures
     answers: dict[str, int]
-    """Of the flood, by status; `closed` without an answer."""
+    """Of the flood, by status; `closed` without an answer, `connected` where none is asked for."""
 
     @property
     def ratio(self) -> float:
@@ -229,10 +229,14 @@ async def _socket(kind: str, port: int, number: int, answers: Counter[str]) -> N
             reader, writer = await asyncio.open_connection(
                 "127.0.0.1", port, local_addr=(ATTACKER, 0)
             )
+            if kind == "connect":
+                answers["connected"] += 1
             while kind != "connect":
                 writer.write(_attack(kind, port, guesses))
                 answers[await _attacked(kind, reader)] += 1
-            answers["connected"] += 1
+                if kind == "body":
+                    # The rest of the body is owed: only a new connection can attack again.
+                    break
         except (OSError, asyncio.IncompleteReadError):
             answers["closed"] += 1
         finally:
@@ -256,11 +260,7 @@ def _attack(kind: str, port: int, guesses: Any) -> bytes:
 async def _attacked(kind: str, reader: asyncio.StreamReader) -> str:
     if kind == "half":
         await reader.readexactly(1)
-    status = await _answer(reader)
-    if kind == "body":
-        # The rest of the body is owed: only a new connection can attack again.
-        raise ConnectionError
-    return status
+    return await _answer(reader)
 
 
 def _text_of(report: dict[str, Any]) -> str:

@@ -63,12 +63,30 @@ def test_continuous_integration_runs_the_same_targets(root):
 
 def test_continuous_integration_runs_each_test_once(root):
     """What `make coverage` runs, `make test` leaves out there, and nothing else."""
-    makefile = (root / "Makefile").read_text("utf-8")
-    (measured,) = re.findall(r"^MEASURED := (.+)$", makefile, re.MULTILINE)
     script = (root / ".ci" / "run").read_text("utf-8")
-    assert "make coverage" in script
-    assert re.findall(r"--ignore (\S+?)[\s\"]", script) == measured.split()
-    assert all((root / folder).is_dir() for folder in measured.split())
+    assert "make coverage ||" in script
+    assert "make test UNMEASURED=1 ||" in script
+    measured = [each for each in made(root, "coverage") if each.startswith("tests/")]
+    left_out = [each for each in made(root, "test", "UNMEASURED=1") if "--ignore" in each]
+    assert measured
+    assert left_out == [f"--ignore={folder}" for folder in measured]
+    assert all((root / folder).is_dir() for folder in measured)
+    assert not [each for each in made(root, "test") if "--ignore" in each]
+
+
+def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
+    assert made(root, "audit", "ARGS=--strict")[-1] == "--strict"
+    assert 'make audit ARGS="$*" ||' in (root / ".ci" / "run").read_text("utf-8")
+    workflow = (root / ".github" / "workflows" / "check.yml").read_text("utf-8")
+    assert "- run: .ci/run --strict\n" in workflow
+
+
+def made(root, *arguments):
+    """The words of the last command that make would run."""
+    done = subprocess.run(
+        ["make", "-n", *arguments], cwd=root, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip().splitlines()[-1].split()
 
 
 def test_no_file_names_a_path_of_one_machine(root, tracked):

@@ -3,7 +3,7 @@
 import json
 
 from gateway.codegen.finding import ContractRefused, Finding, Severity, ordered
-from gateway.codegen.report import as_json, as_sarif, as_text
+from gateway.codegen.report import as_json, as_lines, as_sarif
 
 ERROR = Finding(
     path="tools/my books/find.yaml",
@@ -25,7 +25,7 @@ NOTE = Finding(
 
 
 def test_text_leads_with_file_and_line_and_ends_with_a_count() -> None:
-    assert as_text([ERROR, NOTE]).splitlines() == [
+    assert as_lines([ERROR, NOTE]) == [
         "schemas/tools/my books/find.yaml:7: error tool/mcp-name /post/x-mcp/name: x is not y",
         "  fix: Write books_find.",
         "schemas/common/a.json:1: note schema/amber-keyword: anyOf is checked at run time",
@@ -35,7 +35,7 @@ def test_text_leads_with_file_and_line_and_ends_with_a_count() -> None:
 
 
 def test_nothing_found_is_said_in_words() -> None:
-    assert as_text([]) == "0 errors, 0 notes"
+    assert as_lines([]) == ["0 errors, 0 notes"]
 
 
 def test_json_carries_every_part_and_the_counts() -> None:
