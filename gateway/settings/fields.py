@@ -25,7 +25,10 @@ _DATABASE_URL: Final = r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:
 
 
 class Fields(Struct, frozen=True, kw_only=True):
-    """Every setting. `Meta.title` says what the value must be where type and range do not."""
+    """Every setting that `LimitFields` does not add.
+
+    `Meta.title` says what the value must be where type and range do not.
+    """
 
     host: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""The settings of what strangers may use: hosts that have not proven who they are."""
+"""The settings of what a gateway bears: connections, bodies, strangers, log lines, and its end."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -10,7 +10,8 @@ _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 
 class LimitFields(Fields, frozen=True, kw_only=True):
-    """The settings that bound what a host may use before it has shown a valid key."""
+    """All settings: those of `Fields`, and of what hosts may use, with a valid key and without, how
+    much is logged, how the gateway stops, and who reads its documents."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
@@ -42,8 +43,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Connections that one address may open, after four times as many at once; "
-            "more are held for a second, and then refused with 429.",
+            description="Connections that one address may open per second, after four times as "
+            "many at once; more are held for a second, and then refused with 429.",
         ),
     ] = 500
     max_bodies_bytes: Annotated[
@@ -59,8 +60,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=2**20,
             le=2**36,
-            description="The same for requests without a valid key, webhooks among them; one "
-            "address may have a quarter of it.",
+            description="Bytes of all request bodies in memory at once, of requests without a "
+            "valid key, webhooks among them; one address may have a quarter of it.",
         ),
     ] = 32 * 2**20
     stranger_requests_per_second: Annotated[
@@ -68,8 +69,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Requests of one address that show no valid key, after ten times as many "
-            "at once; more are answered late, with 429. Requests with a valid key do not count.",
+            description="Requests per second of one address that show no valid key, after ten "
+            "times as many at once; more are answered late, with 429. Requests with a valid key do "
+            "not count.",
         ),
     ] = 50
     all_strangers_requests_per_second: Annotated[
@@ -77,8 +79,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=1_000_000,
-            description="The same of all addresses together, but for `/health`, `/healthz` and "
-            "`/readyz`.",
+            description="Requests per second of all addresses together that show no valid key, "
+            "after ten times as many at once, but for `/health`, `/healthz` and `/readyz`; more "
+            "are answered late, with 429.",
         ),
     ] = 500
     log_lines_per_second: Annotated[
@@ -86,8 +89,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000,
-            description="Warnings and errors from one place in the code that are logged, after ten "
-            "times as many at once; the next one that is says how many were left out.",
+            description="Warnings and errors per second from one place in the code that are "
+            "logged, after ten times as many at once; the next one that is says how many were left "
+            "out.",
         ),
     ] = 5
     stop_notice_seconds: Annotated[

@@ -247,3 +247,10 @@ def test_every_list_can_be_given_by_a_variable_also_with_a_default(key):
         text = "one.two, three"
     settings = read_settings({setting.name.variable: text}, None, {})
     assert getattr(settings, key) == tuple(each.strip() for each in text.split(","))
+
+
+def test_each_description_can_be_read_without_the_one_before():
+    for key, setting in SETTINGS.items():
+        assert "The same" not in setting.description, key
+        assert setting.description.endswith("."), key
+        assert ("per second" in setting.description) is key.endswith("_per_second"), key
