@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
 from gateway.transports.asgi import Scope, header_values
@@ -54,10 +52,3 @@ def bounds_of(seconds: Any, attempts: Any) -> CallBounds:
     if attempts is not None and not (type(attempts) is int and 1 <= attempts <= _MAX_ATTEMPTS):
         raise MalformedRequest("The attempts of a call must be a number from 1 to 9.")
     return CallBounds(timeout_seconds=seconds, max_attempts=attempts)
-
-
-def bounds_of_meta_text(meta: bytes) -> CallBounds:
-    """The same of `_meta` as JSON text; nearly all of them ask for nothing."""
-    if META_PREFIX.encode() not in meta:
-        return UNBOUNDED
-    return bounds_of_meta(msgspec.json.decode(meta))

@@ -37,6 +37,24 @@ async def test_a_shorter_deadline_over_mcp(site: Any, mode: str, meta: dict[str,
     assert [record.outcome for record in await site.records()] == ["TIMEOUT_ERROR"]
 
 
+@pytest.mark.parametrize(
+    "name", [b"contract-gateway\\/timeoutSeconds", b"\\u0063ontract-gateway/timeoutSeconds"]
+)
+async def test_a_bound_is_heard_however_its_name_is_escaped(site: Any, name: bytes) -> None:
+    body = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "example_wait",'
+        b' "arguments": {"name": "Ada"}, "_meta": {"%b": 0.05}}}' % name
+    )
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+        "mcp-protocol-version": "2025-11-25",
+    }
+    async with site.http(**headers) as http:
+        answer = await http.post("/mcp", content=body)
+    assert "No answer in 0.05 seconds." in answer.text
+
+
 @ERAS
 async def test_a_shorter_deadline_through_the_bridge(
     site: Any, socket_site: str, admin_key: str, mode: str

@@ -8,10 +8,9 @@ from typing import Any, Final, TypeVar
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from msgspec import UNSET
 
-from gateway.calls.call import UNBOUNDED, Result
+from gateway.calls.call import CallBounds, Result
 from gateway.catalogue import Entry
 from gateway.transports.asgi import ClientGone, Receive
-from gateway.transports.bounds import bounds_of_meta_text
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
 from gateway.transports.mcp.results import (
@@ -46,17 +45,15 @@ class FastPath:
                 listed = self._listing(entries, caller.connector, request.version)
                 return 200, response(message_id, listed)
             case ToolsCall() as message:
-                work = self._call(message, caller, is_modern=request.is_modern)
+                work = self._call(message, caller, request.bounds, is_modern=request.is_modern)
                 # In the handshake eras a client may leave and the call goes on.
                 return await (while_connected(work, receive) if request.is_modern else work)
 
     async def _call(
-        self, message: ToolsCall, caller: Caller, *, is_modern: bool
+        self, message: ToolsCall, caller: Caller, bounds: CallBounds, *, is_modern: bool
     ) -> tuple[int, bytes]:
         name, raw = message.params.name, message.params.arguments
         arguments = NO_ARGUMENTS if raw is UNSET else bytes(raw)
-        meta = message.params.meta
-        bounds = UNBOUNDED if meta is UNSET else bounds_of_meta_text(bytes(meta))
         try:
             outcome = await self._tools.call(caller, name, arguments, message.id, bounds)
         except CalledOff:

@@ -19,6 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic import ValidationError
 
+from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
 from gateway.transports.asgi import Headers
 from gateway.transports.bounds import bounds_of_meta
@@ -59,6 +60,8 @@ class Recognised(Struct, frozen=True):
 
     message: ToolsCall | ToolsList
     version: str
+    bounds: CallBounds
+    """What its `_meta` asks for."""
 
     @property
     def is_modern(self) -> bool:
@@ -83,8 +86,10 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
         if version == LATEST_MODERN_VERSION
         else version in HANDSHAKE_PROTOCOL_VERSIONS
     )
-    is_served = is_served and _has_object_arguments(message) and _is_valid_meta(message, version)
-    return Recognised(message, version) if is_served else None
+    if not is_served or not _has_object_arguments(message):
+        return None
+    bounds = _bounds(message, version)
+    return None if bounds is None else Recognised(message, version, bounds)
 
 
 def is_of_handshake_era(headers: Headers) -> bool:
@@ -124,26 +129,27 @@ def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
     return bytes(message.params.arguments).startswith(b"{")
 
 
-def _is_valid_meta(message: ToolsCall | ToolsList, version: str) -> bool:
+def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
+    """What `_meta` asks for; None where the SDK is to judge it."""
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
-        return version in HANDSHAKE_PROTOCOL_VERSIONS
+        return UNBOUNDED if version in HANDSHAKE_PROTOCOL_VERSIONS else None
     text = bytes(meta)
-    return len(text) <= _MAX_META and _is_valid_envelope(text, version)
+    return _bounds_of_envelope(text, version) if len(text) <= _MAX_META else None
 
 
 @lru_cache(maxsize=512)
-def _is_valid_envelope(text: bytes, version: str) -> bool:
-    """Whether the SDK accepts this `_meta`. Clients send the same one with every request."""
+def _bounds_of_envelope(text: bytes, version: str) -> CallBounds | None:
+    """What this `_meta` asks for, if the SDK accepts it. Clients send the same every time."""
     meta: Any = msgspec.json.decode(text)
     if not isinstance(meta, dict) or _LOG_LEVEL in meta:
-        return False
+        return None
     params = {"name": "", "_meta": meta}
     try:
         validate_client_request("tools/call", version, params)
         CallToolRequestParams.model_validate(params, by_name=False)
-        bounds_of_meta(meta)
+        bounds = bounds_of_meta(meta)
     except (ValidationError, MalformedRequest):
-        return False
+        return None
     is_handshake = version in HANDSHAKE_PROTOCOL_VERSIONS
-    return is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version
+    return bounds if is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version else None
