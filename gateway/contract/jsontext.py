@@ -25,6 +25,8 @@ class Limits(Struct, frozen=True, kw_only=True):
 ANY: Final = Limits()
 REQUEST: Final = Limits(names=10_000, elements=100_000)
 """What anybody with a key may send: judging it must not keep the others waiting."""
+MESSAGE: Final = msgspec.structs.replace(REQUEST, depth=REQUEST.depth + 2)
+"""The same within a message, which comes on top with its `params`: arguments may nest as deep."""
 REPLY: Final = Limits(depth=200)
 """What an upstream may answer: its bytes are capped, and a list of 1,000 flights holds 20,000
 names. Deeper, because that takes no look at what is ordinarily large; gates read to 255."""

@@ -45,8 +45,6 @@ NUMBERS: Final[Mapping[str, int]] = {
 _MALFORMED: Final = -32600
 _INVALID: Final = -32602
 _FAILED: Final = -32002
-_LIMITS: Final = replace(jsontext.REQUEST, depth=jsontext.REQUEST.depth + 2)
-"""The request and its `params` come on top: arguments may nest as deep as over REST."""
 
 
 class _Named(Struct, forbid_unknown_fields=True):
@@ -116,7 +114,7 @@ class ExecuteEndpoint:
         try:
             return replace(asked, bounds=bounds_of_headers(scope))
         except MalformedRequest as error:
-            return replace(asked, refusal=error)
+            return replace(asked, refusal=asked.refusal or error)
 
     async def _call(self, asked: _Asked, scope: Scope) -> Result:
         call = Call(
@@ -160,9 +158,9 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
 
 def _read(body: bytes) -> _Asked:
-    """The call that the body asks for. Raises `MalformedRequest`."""
+    """The call that the body asks for, or in which form to refuse it. Raises `MalformedRequest`."""
     try:
-        decoded: Any = jsontext.decode(body, _LIMITS)
+        decoded: Any = jsontext.decode(body, jsontext.MESSAGE)
     except jsontext.NotJson as error:
         raise MalformedRequest(f"The body is not valid JSON: {error}.") from None
     is_rpc = isinstance(decoded, dict) and "jsonrpc" in decoded
@@ -174,10 +172,16 @@ def _read(body: bytes) -> _Asked:
             named = plain = msgspec.json.decode(body, type=_Plain)
             message_id = plain.id
     except msgspec.DecodeError:
-        raise MalformedRequest(
+        refusal = MalformedRequest(
             "The body must be an object with name and arguments, or a JSON-RPC request with them."
-        ) from None
+        )
+        return _Asked(id=_id_of(decoded), is_rpc=is_rpc, refusal=refusal)
     return _Asked(id=message_id, is_rpc=is_rpc, name=named.name, arguments=bytes(named.arguments))
+
+
+def _id_of(decoded: Any) -> int | str | None:
+    given = decoded.get("id") if isinstance(decoded, dict) else None
+    return given if type(given) in {int, str} else None
 
 
 async def _send_error(send: Send, error: Exception, asked: _Asked, request_id: str) -> None:

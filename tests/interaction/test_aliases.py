@@ -128,6 +128,33 @@ async def test_a_body_that_is_no_call_is_refused_and_recorded(
     assert [record.outcome for record in await site.records()] == ["VALIDATION_ERROR"]
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ({"jsonrpc": "2.0", "id": "seven", "method": "tools/list", "params": {}}, "seven"),
+        ({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": 1}}, 7),
+        ({"jsonrpc": "1.0", "id": 7, "method": "tools/call", "params": {"name": "x"}}, 7),
+        ({"jsonrpc": "2.0", "id": True, "method": "tools/call", "params": {"name": "x"}}, None),
+        ({"jsonrpc": "2.0", "id": {}, "method": "tools/call", "params": {"name": "x"}}, None),
+    ],
+)
+async def test_a_malformed_json_rpc_request_is_answered_as_one(
+    site: Any, message: dict[str, Any], shown: Any
+) -> None:
+    async with site.http() as http:
+        answer = await http.post(EXECUTE, json=message)
+    assert answer.status_code == 400
+    assert (answer.json()["id"], answer.json()["error"]["code"]) == (shown, -32600)
+    assert [record.outcome for record in await site.records()] == ["VALIDATION_ERROR"]
+
+
+async def test_a_malformed_plain_call_keeps_its_id(site: Any) -> None:
+    async with site.http() as http:
+        answer = await http.post(EXECUTE, json=plain("example_greet", extra=1))
+    assert answer.json()["id"] == "request-1"
+    assert answer.json()["error"]["code"] == "VALIDATION_ERROR"
+
+
 async def test_other_methods_and_media_types_are_refused(site: Any) -> None:
     async with site.http() as http:
         assert (await http.get(EXECUTE)).status_code == 405

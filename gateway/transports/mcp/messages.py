@@ -9,14 +9,10 @@ from typing import Any, Final
 import msgspec
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest
 from gateway.transports.problems import problem_of
-
-_LIMITS: Final = replace(jsontext.REQUEST, depth=jsontext.REQUEST.depth + 2)
-"""The message and its `params` come on top: arguments may nest as deep as over REST."""
 
 
 class Initialize(Struct, tag_field="method", tag="initialize"):
@@ -49,7 +45,7 @@ def control_of(text: bytes) -> Initialize | Cancelled | None:
 def refusal(text: bytes, request_id: str) -> ErrorData | None:
     """The protocol error for `text`, or None when it is one well-formed message."""
     try:
-        message = jsontext.decode(text, _LIMITS)
+        message = jsontext.decode(text, jsontext.MESSAGE)
     except jsontext.NotJson as error:
         detail = f"The message is not valid JSON: {error}."
         return _error(PARSE_ERROR, "Parse error", detail, request_id)
