@@ -44,14 +44,15 @@ def configure_logs(
 
     `stream` is stderr unless a test says otherwise: stdout belongs to the answers. `secrets` are
     masked wherever they occur, as are bearer tokens and this gateway's keys. Of warnings and errors
-    from one place in the code, as many are written as `repeats` says.
+    from one place in the code, as many of each class of error are written as `repeats` says.
     """
     target = stream or sys.stderr
-    handler = logging.StreamHandler(target)
+    limit = RepeatLimit(repeats)
+    handler = _Handler(target, limit)
     is_json = form == "json" or (form == "auto" and not target.isatty())
     renderers = _renderers(target, is_json=is_json)
     handler.setFormatter(_Formatter(renderers, Redactor(secrets), is_json=is_json))
-    handler.addFilter(RepeatLimit(repeats))
+    handler.addFilter(limit)
     root = logging.getLogger()
     for old in root.handlers[:]:
         root.removeHandler(old)
@@ -70,6 +71,20 @@ def configure_logs(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes lines, and at the end of the process how many were left out and not told."""
+
+    def __init__(self, stream: TextIO, limit: RepeatLimit) -> None:
+        super().__init__(stream)
+        self._limit = limit
+
+    def close(self) -> None:
+        """Tell, then close."""
+        for line in self._limit.untold():
+            self.emit(line)
+        super().close()
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):

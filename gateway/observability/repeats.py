@@ -9,10 +9,15 @@ from gateway.limits.buckets import Bucket, Rate
 USUAL_RATE: Final = Rate(5, 50)
 SUPPRESSED: Final = "suppressed"
 """The member of a line that says how many of its kind were left out before it."""
+ERROR: Final = "error"
+"""The member of a line that names the class of the error that it tells of."""
+_MAX_KINDS: Final = 1000
+_LAST: Final = "no more lines of this kind followed"
+_Key = tuple[str, int, int, str | None]
 
 
 class RepeatLimit(logging.Filter):
-    """Lets so many lines of each kind pass: of one severity, from one place in the code.
+    """Lets so many lines of each kind pass: of one severity, from one place, of one class of error.
 
     Whoever can cause a warning can cause it without end. Lines below a warning always pass.
     """
@@ -21,16 +26,18 @@ class RepeatLimit(logging.Filter):
         super().__init__()
         self._rate = rate
         self._clock = clock or SystemClock()
-        self._kinds: dict[tuple[str, int, int], _Kind] = {}
+        self._kinds: dict[_Key, _Kind] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write the line; one that is written says how many were not."""
         if record.levelno < logging.WARNING:
             return True
-        place = (record.pathname, record.lineno, record.levelno)
-        kind = self._kinds.get(place)
+        key = (record.pathname, record.lineno, record.levelno, _error_of(record))
+        kind = self._kinds.get(key)
         if kind is None:
-            kind = self._kinds[place] = _Kind(self._rate)
+            if len(self._kinds) >= _MAX_KINDS:
+                del self._kinds[next(iter(self._kinds))]
+            kind = self._kinds[key] = _Kind(self._rate, record.name)
         if kind.bucket.take(self._clock.monotonic()):
             kind.suppressed += 1
             return False
@@ -39,12 +46,39 @@ class RepeatLimit(logging.Filter):
             kind.suppressed = 0
         return True
 
+    def untold(self) -> list[logging.LogRecord]:
+        """For each kind of which lines were left out at the end, a line that says how many."""
+        lines = []
+        for key, kind in self._kinds.items():
+            if kind.suppressed:
+                lines.append(_last_line(key, kind))
+                kind.suppressed = 0
+        return lines
+
 
 class _Kind:
-    """The lines from one place in the code, of which there are only so many."""
+    """The lines of one kind, of which there are only so many."""
 
-    __slots__ = ("bucket", "suppressed")
+    __slots__ = ("bucket", "logger", "suppressed")
 
-    def __init__(self, rate: Rate) -> None:
+    def __init__(self, rate: Rate, logger: str) -> None:
         self.bucket = Bucket(rate, 0.0)
+        self.logger = logger
         self.suppressed = 0
+
+
+def _error_of(record: logging.LogRecord) -> str | None:
+    """The class of the error that a line tells of: failures of all calls come from one place."""
+    if record.exc_info and record.exc_info[0]:
+        return record.exc_info[0].__name__
+    named = getattr(record, ERROR, None)
+    return named if isinstance(named, str) else None
+
+
+def _last_line(key: _Key, kind: _Kind) -> logging.LogRecord:
+    path, number, level, error = key
+    line = logging.LogRecord(kind.logger, level, path, number, _LAST, (), None)
+    setattr(line, SUPPRESSED, kind.suppressed)
+    if error is not None:
+        setattr(line, ERROR, error)
+    return line

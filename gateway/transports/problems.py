@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway import errors
 from gateway.contract.hidden import visible_text
 from gateway.contract.violation import Violation
+from gateway.observability.repeats import ERROR
 from gateway.transports.asgi import Headers, Send, respond
 from gateway.transports.problem_kinds import (
     PROBLEMS,
@@ -103,7 +104,8 @@ def log_failure(error: BaseException, request_id: str) -> None:
     if not isinstance(error, errors.GatewayError):
         _log.error("request %s: unexpected error", request_id, exc_info=error)
     elif _status(error, kind_of(error)) >= 500:
-        _log.warning("request %s: %s: %s", request_id, type(error).__name__, error.detail)
+        name = type(error).__name__
+        _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})
 
 
 async def send_problem(send: Send, error: BaseException, request_id: str) -> None:

@@ -40,6 +40,47 @@ def test_what_is_no_warning_always_passes() -> None:
     assert all(limit.filter(record(level=logging.INFO)) for _ in range(100))
 
 
+def test_each_kind_of_error_is_a_kind_of_its_own() -> None:
+    """All failures of calls come from one place in the code."""
+    limit = RepeatLimit(Rate(1, 1), ManualClock())
+    assert [limit.filter(failed("UpstreamTimeout")) for _ in range(3)] == [True, False, False]
+    assert limit.filter(failed("InternalError"))
+    assert limit.filter(raised(KeyError()))
+    assert limit.filter(raised(TypeError()))
+    assert not limit.filter(raised(TypeError()))
+
+
+def failed(error: str) -> logging.LogRecord:
+    line = record()
+    line.error = error
+    return line
+
+
+def raised(error: Exception) -> logging.LogRecord:
+    line = record(level=logging.ERROR)
+    line.exc_info = (type(error), error, None)
+    return line
+
+
+def test_the_kinds_are_bounded() -> None:
+    limit = RepeatLimit(Rate(1, 1), ManualClock())
+    for number in range(10_000):
+        limit.filter(failed(f"Error{number}"))
+    assert len(limit._kinds) <= 1000
+
+
+def test_what_was_left_out_at_the_end_is_told() -> None:
+    limit = RepeatLimit(Rate(1, 2), ManualClock())
+    for _ in range(7):
+        limit.filter(failed("UpstreamTimeout"))
+    for _ in range(2):
+        limit.filter(failed("InternalError"))
+    (line,) = limit.untold()
+    assert (line.suppressed, line.error, line.levelname) == (5, "UpstreamTimeout", "WARNING")
+    assert line.name == "gateway.x"
+    assert limit.untold() == []
+
+
 @pytest.fixture
 def _restored():
     root = logging.getLogger()
@@ -58,3 +99,7 @@ def test_the_log_of_the_process_is_limited() -> None:
         logging.getLogger("gateway.x").warning("refused %d", number)
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["event"] for line in lines] == ["refused 0", "refused 1"]
+    logging.getLogger().handlers[0].close()
+    *_, last = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert last["event"] == "no more lines of this kind followed"
+    assert (last["suppressed"], last["level"], last["logger"]) == (98, "warning", "gateway.x")
