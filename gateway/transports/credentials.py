@@ -1,11 +1,12 @@
 """Credentials from an HTTP request (RFC 6750 §2.1: the Authorization header and nothing else)."""
 
 import re
-from typing import Final
+from typing import Final, NoReturn
 
 from gateway.auth.principal import Credentials, Identification, Principal
+from gateway.calls.call import Call, Invoke
 from gateway.contract import bearer
-from gateway.errors import Unauthenticated
+from gateway.errors import GatewayError, Unauthenticated
 from gateway.transports.asgi import Scope, header_values
 from gateway.transports.peers import Sender, peer_at
 
@@ -38,6 +39,12 @@ async def prove(
     principal = await identification.identify(credentials)
     sender.is_proven = True
     return principal
+
+
+async def refuse(invoke: Invoke, call: Call, error: GatewayError) -> NoReturn:
+    """Leave the one record of a `call` whose caller is not proven, and raise why."""
+    await invoke(call, error)
+    raise AssertionError("a call that is refused was run")
 
 
 def shown_credentials(scope: Scope) -> Credentials:

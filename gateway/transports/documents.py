@@ -10,11 +10,14 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
 from gateway.auth.authorize import Policy
-from gateway.auth.principal import Identification
+from gateway.auth.principal import Identification, Principal
+from gateway.calls.call import Call, Invoke
 from gateway.catalogue import Catalogue
 from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
-from gateway.transports.asgi import header_values
-from gateway.transports.credentials import shown_credentials
+from gateway.errors import GatewayError
+from gateway.transports.asgi import Scope, header_values, request_id_of
+from gateway.transports.credentials import prove, refuse, shown_credentials
+from gateway.transports.peers import sender_of
 
 Render = Callable[[bytes, MayCall | None], bytes]
 
@@ -24,6 +27,8 @@ class Documents(Struct, frozen=True, kw_only=True):
 
     catalogue: Catalogue
     identification: Identification
+    invoke: Invoke
+    """Records whoever shows a key that is not valid; what succeeds leaves no record."""
     policy: Policy
     is_public: bool = False
     """Whether everybody sees the whole documents."""
@@ -77,8 +82,23 @@ def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTP
         scope: Any = request.scope
         agent = None
         if header_values(scope, b"authorization"):
-            principal = await documents.identification.identify(shown_credentials(scope))
-            agent = principal.agent
+            agent = (await _reader(documents, path, scope)).agent
         return document_of(agent).answer(request, vary="authorization")
 
     return serve_document
+
+
+async def _reader(documents: Documents, path: str, scope: Scope) -> Principal:
+    """Who reads. Raises `Unauthenticated`, on record: keys must not be guessed without a trace."""
+    credentials = shown_credentials(scope)
+    try:
+        return await prove(documents.identification, credentials, sender_of(scope))
+    except GatewayError as error:
+        asked = Call(
+            operation_id=path.strip("/"),
+            credentials=credentials,
+            arguments=b"",
+            transport="rest",
+            request_id=request_id_of(scope),
+        )
+        await refuse(documents.invoke, asked, error)

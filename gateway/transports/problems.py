@@ -108,13 +108,22 @@ def log_failure(error: BaseException, request_id: str) -> None:
         _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})
 
 
-async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
-    """Answer with `error` as problem+json."""
-    log_failure(error, request_id)
+def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]:
+    """The answer to `error` as problem+json: its status, own headers, and body."""
     problem = problem_of(error, request_id)
-    body = msgspec.json.encode(problem)
-    headers = problem_headers(error)
-    await respond(send, problem.status, body, content_type=PROBLEM_JSON, headers=headers)
+    return problem.status, problem_headers(error), msgspec.json.encode(problem)
+
+
+async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
+    """Answer with `error` as problem+json, and tell the operator what the log is for."""
+    log_failure(error, request_id)
+    await send_refusal(send, error, request_id)
+
+
+async def send_refusal(send: Send, error: BaseException, request_id: str) -> None:
+    """The same without a line in the log."""
+    status, headers, body = written(error, request_id)
+    await respond(send, status, body, content_type=PROBLEM_JSON, headers=headers)
 
 
 def _status(error: errors.GatewayError, kind: ProblemKind) -> int:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, cast
 
-import msgspec
 from litestar import Litestar, Request, Response, asgi
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
@@ -30,7 +29,7 @@ from gateway.transports.mcp.door import McpDoor
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import CheckReadiness, health_alias, operations_routes
 from gateway.transports.pages import page_routes
-from gateway.transports.problems import PROBLEM_JSON, log_failure, problem_headers, problem_of
+from gateway.transports.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.queries import Readings, readings_of
 from gateway.transports.rest import RestDoor, RestParts
 from gateway.transports.webhooks import WebhookDoor, webhook_route
@@ -108,6 +107,7 @@ def _documents(parts: SiteParts) -> Documents:
     return Documents(
         catalogue=parts.catalogue,
         identification=parts.identification,
+        invoke=parts.invoke,
         policy=parts.policy,
         is_public=parts.are_documents_public,
     )
@@ -229,14 +229,9 @@ def _problem(request: _AnyRequest, error: Exception) -> Response[bytes]:
     known = _known(error)
     request_id = request_id_of(request.scope)  # type: ignore[arg-type]  # a TypedDict is a dict
     log_failure(known, request_id)
-    problem = problem_of(known, request_id)
-    headers = {name.decode(): value.decode() for name, value in problem_headers(known)}
-    return Response(
-        msgspec.json.encode(problem),
-        status_code=problem.status,
-        headers=headers,
-        media_type=PROBLEM_JSON.decode(),
-    )
+    status, fields, body = written(known, request_id)
+    headers = {name.decode(): value.decode() for name, value in fields}
+    return Response(body, status_code=status, headers=headers, media_type=PROBLEM_JSON.decode())
 
 
 def _known(error: Exception) -> Exception:

@@ -22,7 +22,8 @@ from gateway.transports.asgi import (
 )
 from gateway.transports.negotiation import require_json_body
 from gateway.transports.peers import sender_of
-from gateway.transports.problems import PROBLEM_JSON, problem_headers, problem_of, send_problem
+from gateway.transports.problems import send_problem, send_refusal
+from gateway.transports.request_body import too_large
 from gateway.webhooks.ingest import Ingest
 
 _ALLOW: Final = ("POST", "OPTIONS")
@@ -54,7 +55,8 @@ class WebhookDoor:
         except ClientGone:
             return
         except GatewayError as error:
-            await _send_refusal(send, error, request_id_of(scope))
+            # Ingest has told of it; and anybody can ask for one more.
+            await send_refusal(send, error, request_id_of(scope))
             return
         except Exception as error:  # noqa: BLE001 - this door's single edge
             await send_problem(send, error, request_id_of(scope))
@@ -101,19 +103,7 @@ def _capped(receive: Receive, max_bytes: int) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > max_bytes:
-            raise PayloadTooLarge(f"The request body is larger than {max_bytes} bytes.")
+            raise PayloadTooLarge(too_large(max_bytes))
         return message
 
     return receive_within
-
-
-async def _send_refusal(send: Send, error: GatewayError, request_id: str) -> None:
-    """Answer without a line in the log: ingest has told of it, for anybody can ask for one more."""
-    problem = problem_of(error, request_id)
-    await respond(
-        send,
-        problem.status,
-        _encode(problem),
-        content_type=PROBLEM_JSON,
-        headers=problem_headers(error),
-    )

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import InternalError
+from tests.interaction.conftest import TwoKeys
+
 GREET = "/v1/example/greet"
 JSON = {"content-type": "application/json"}
 BOTH = {"accept": "application/json, text/event-stream", **JSON}
@@ -76,6 +79,32 @@ async def test_whoever_shows_no_key_at_all_leaves_one_record(site: Any, path: st
     (record,) = await site.records()
     assert (record.outcome, record.status) == ("AUTHENTICATION_ERROR", 401)
     assert record.transport == ("rest" if path == GREET else "mcp")
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/asyncapi.json"])
+async def test_a_key_that_is_tried_at_a_document_leaves_one_record(site: Any, path: str) -> None:
+    async with site.http("wrong-key-0123456789") as http:
+        assert (await http.get(path)).status_code == 401
+    async with site.http() as http:
+        assert (await http.get(path)).status_code == 200
+    async with site.http(key=None) as http:
+        assert (await http.get(path)).status_code == 200
+    assert told(await site.records()) == [(path[1:], "AUTHENTICATION_ERROR", 401, None)]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/info", "/openapi.json", GREET])
+async def test_a_key_that_cannot_be_checked_leaves_one_record(
+    site: Any, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise InternalError("The key could not be checked.")
+
+    monkeypatch.setattr(TwoKeys, "identify", fail)
+    async with site.http(**BOTH) as http:
+        answer = await http.request("POST" if path == GREET else "GET", path)
+    assert answer.status_code == 500
+    (record,) = await site.records()
+    assert (record.outcome, record.status, record.subject) == ("INTERNAL_ERROR", 500, None)
 
 
 @pytest.mark.parametrize("path", [GREET, "/mcp"])

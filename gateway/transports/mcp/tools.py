@@ -10,7 +10,8 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
-from gateway.errors import UnknownOperation
+from gateway.errors import GatewayError, UnknownOperation
+from gateway.transports.credentials import refuse
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.problems import Problem, log_failure, problem_of
 
@@ -55,7 +56,7 @@ class Tools:
         return partial(self._policy.allows, principal.agent)
 
     async def refuse(
-        self, credentials: Credentials, endpoint: str, request_id: str, refusal: Exception
+        self, credentials: Credentials, endpoint: str, request_id: str, error: GatewayError
     ) -> NoReturn:
         """Leave the one record of a request whose caller is not proven, and raise why."""
         call = Call(
@@ -65,8 +66,7 @@ class Tools:
             transport="mcp",
             request_id=request_id,
         )
-        await self._invoke(call, refusal)
-        raise AssertionError("a call that is refused was run")
+        await refuse(self._invoke, call, error)
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
         """The entries that this caller may call through this face, in the order of tool names."""
