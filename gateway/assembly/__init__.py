@@ -11,7 +11,7 @@ from gateway.assembly.ingest import Secrets, open_arrivals, open_webhook_door, w
 from gateway.assembly.mocks import MockSenders, mock_senders
 from gateway.assembly.upstreams import open_lines
 from gateway.assembly.work import Grounds, Work, build_work
-from gateway.audit.lines import log_calls
+from gateway.audit.lines import log_calls, log_nothing
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import Pace
 from gateway.auth.authenticate import Authenticator
@@ -137,8 +137,8 @@ async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Sql
 
 
 def _audit(store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack) -> AuditLog:
-    lines = {"on_stored": log_calls} if settings.log_calls else {}
-    audit = AuditLog(store.audit, clock, classify, _pace(settings), **lines)
+    on_stored = log_calls if settings.log_calls else log_nothing
+    audit = AuditLog(store.audit, clock, classify, _pace(settings), on_stored=on_stored)
     stack.push_async_callback(audit.close)
     return audit
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 from msgspec.structs import replace
 
 from gateway.audit.denials import Denials
+from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import OnStored, Pace, WriteBehind
 from gateway.catalogue import Entry
@@ -84,7 +85,7 @@ class AuditLog:
         classify: Classify,
         pace: Pace | None = None,
         *,
-        on_stored: OnStored = lambda _: None,
+        on_stored: OnStored = log_nothing,
     ) -> None:
         self._behind = WriteBehind(store, pace or Pace(), on_stored)
         self._clock = clock

@@ -89,9 +89,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000,
-            description="Warnings and errors per second from one place in the code that are "
-            "logged, after ten times as many at once; the next one that is says how many were left "
-            "out.",
+            description="Warnings and errors per second of one kind (from one place in the code, "
+            "of one class of error) that are logged, after ten times as many at once; the next one "
+            "that is, or a line at the end, says how many were left out.",
         ),
     ] = 5
     stop_notice_seconds: Annotated[

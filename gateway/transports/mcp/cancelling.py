@@ -42,7 +42,11 @@ def new_session() -> bytes:
 
 
 def session_of(scope: Scope) -> str | None:
-    """The session that a request names, None when it names none or one that we never gave out."""
+    """The session that a request names, None when it names none.
+
+    Any name of up to 128 bytes passes: together with a caller's key, it finds that caller's own
+    calls alone. One that we never gave out was at worst made up by its own client.
+    """
     values = header_values(scope, SESSION_HEADER)
     if len(values) != 1 or not 0 < len(values[0]) <= _MAX_LENGTH:
         return None
