@@ -13,18 +13,19 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Table
 
-from gateway.contract.conversion import rfc3339
+from gateway.contract.conversion import as_date_time, rfc3339
 from gateway.contract.entity import (
     CREATED_AT,
     ID,
     OCCURRED_AT,
+    TIMES,
     UPDATED_AT,
     WEBHOOK_ID,
     EntityRules,
     States,
 )
 from gateway.contract.states import Entry, moment, outcome, replay
-from gateway.store.entity_tables import TIMES, key_of, microseconds, stored
+from gateway.store.entity_tables import key_of, microseconds, stored
 from gateway.store.records import EntityChange
 
 Row = dict[str, Any]
@@ -94,11 +95,11 @@ def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
     state = change.values.get(states.column)
     if state is None:
         return False
-    before: Sequence[Entry] = row[states.log] or _first_entries(states, row)
+    before = _known_entries(states, row)
     carried = {name: change.values[name] for name in states.carries if name in change.values}
     entry: Entry = {
         "state": state,
-        "occurred_at": rfc3339(change.occurred_at),
+        "occurred_at": _said(change.occurred_at),
         "webhook_id": change.webhook_id,
         **({"values": carried} if carried else {}),
     }
@@ -113,21 +114,31 @@ def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
     return log != before
 
 
-def _first_entries(states: States, row: Row) -> list[Entry]:
-    """The log of a row that was written before its kind had one."""
-    if row[states.column] is None:
-        return []
+def _known_entries(states: States, row: Row) -> Sequence[Entry]:
+    """The log, with the state that an older package has written without a word in it.
+
+    Such a package knows the column, and no log: the row was there before its kind had one, or the
+    package works beside a newer one.
+    """
+    log: Sequence[Entry] = row[states.log] or []
+    held, values = outcome(states, log)
+    if row[states.column] in {None, held}:
+        return log
     at = _EPOCH + timedelta(microseconds=row[TIMES].get(states.column, row[OCCURRED_AT]))
-    carried = {name: row[name] for name in states.carries if row[name] is not None}
-    return [
-        {
-            "state": row[states.column],
-            "occurred_at": rfc3339(at),
-            "webhook_id": row[WEBHOOK_ID],
-            "applied": True,
-            **({"values": carried} if carried else {}),
-        }
-    ]
+    carried = {name: row[name] for name in states.carries if row[name] not in {None, values[name]}}
+    entry: Entry = {
+        "state": row[states.column],
+        "occurred_at": _said(at),
+        "webhook_id": row[WEBHOOK_ID],
+        **({"values": carried} if carried else {}),
+    }
+    return replay(states, log, entry) if log else [{**entry, "applied": True}]
+
+
+def _said(at: datetime) -> str:
+    """To the millisecond, as all moments are said, unless it is known better: the log's order is
+    that of the columns."""
+    return rfc3339(at) if at.microsecond % 1000 == 0 else as_date_time(at.isoformat())
 
 
 def _derive(rules: EntityRules, row: Row) -> None:

@@ -24,7 +24,8 @@ from gateway.store.records import EntityChange
 _Insert: TypeAlias = "sqlite.Insert | postgresql.Insert"
 _AT_ONCE: Final = 200
 """Rows asked for in one statement."""
-_WHICH: Final = "row_id"
+_WHICH: Final = "_which"
+"""The parameter that names the row: no column can be called that."""
 
 
 async def write_entities(

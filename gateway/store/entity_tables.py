@@ -7,9 +7,8 @@ from typing import Any, Final
 from sqlalchemy import Column, Table
 
 from gateway.contract.conversion import as_date_time
+from gateway.contract.entity import TIMES
 
-TIMES: Final = "column_times"
-"""The column that holds, by column, when what it tells had happened: microseconds since 1970."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 

@@ -22,6 +22,7 @@ TABLE = Table(
     Column("day", Date, info={"kind": "date"}),
     _moment("seen_at", is_nullable=True),
     Column("content", JSON(none_as_null=True), info={"kind": "json"}),
+    Column("row_id", Text, info={"kind": "text"}),
     Column("webhook_id", String(36), nullable=False),
     _moment("occurred_at"),
     _moment("created_at"),

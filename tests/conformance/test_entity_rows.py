@@ -27,6 +27,7 @@ FULL = {
     "day": "2026-02-28",
     "seen_at": "2026-02-28T10:00:00.000001Z",
     "content": {"words": ["ä", None, 1.5], "n": 1},
+    "row_id": "one of the contract's own",
 }
 # Half of the changes are about one row, and moments repeat: there the rules differ.
 VALUES = st.fixed_dictionaries(
@@ -129,6 +130,13 @@ def test_order_of_arrival_does_not_matter(url, told, shuffled) -> None:
         assert await ending(changes) == await ending(other)
 
     asyncio.run(run())
+
+
+async def test_a_column_keeps_its_value_whatever_it_is_called(url) -> None:
+    async with emptied(url) as database:
+        await write(database, change({"name": "a", "row_id": "first"}, 1))
+        await write(database, change({"name": "a", "row_id": "second"}, 2))
+        assert (await rows_of(database))["a"]["row_id"] == "second"
 
 
 async def test_news_that_changes_nothing_leaves_the_row_where_it_was(url) -> None:

@@ -1,6 +1,7 @@
 """State machines in every database: what is written is what the rules say, whoever writes it."""
 
 import asyncio
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -11,9 +12,9 @@ from gateway.clock import SystemClock
 from gateway.store.database import Database
 from gateway.store.engines import engines_at
 from gateway.store.entity_rows import write_entities
-from gateway.store.entity_tables import answered
+from gateway.store.entity_tables import answered, microseconds
 from generated.entities import TABLES
-from tests.avinode_messages import LATER, changes_of, rows_of
+from tests.avinode_messages import LATER, START, changes_of, rows_of
 from tests.state_model import STEPS, Model, message_of
 
 KINDS = ("requests", "quotes", "bookings", "trips")
@@ -86,3 +87,35 @@ async def test_a_row_of_before_there_was_a_log_keeps_its_state(database) -> None
     row = (await rows_in(database))["quotes", "Q-1"]
     assert row["status"] == "accepted"
     assert [each["applied"] for each in row["state_log"]] == [True, False]
+
+
+async def test_a_state_that_an_older_package_wrote_is_kept_in_the_log(database) -> None:
+    """It knows the column and no log, and may work beside a newer package."""
+    await write(database, message_of("quote_received", 1))
+    table = TABLES["quotes"]
+    (row,) = await database.rows(table.select())
+    times = {**row["column_times"], "status": microseconds(START + timedelta(minutes=2))}
+    async with database.engines.writer.begin() as connection:
+        older = table.update().values(status="accepted", column_times=times)
+        await connection.execute(older)
+    await write(database, message_of("quote_expired", 3))
+    row = (await rows_in(database))["quotes", "Q-1"]
+    assert row["status"] == "accepted"
+    assert [(each["state"], each["applied"]) for each in row["state_log"]] == [
+        ("received", True),
+        ("accepted", True),
+        ("expired", False),
+    ]
+
+
+async def test_states_of_one_millisecond_come_in_the_order_of_what_happened(database) -> None:
+    """Of two at one moment the one that the contract names first is earlier: not of these."""
+    micros = timedelta(microseconds=1) / timedelta(minutes=1)
+    await write(database, message_of("quote_expired", 700 * micros))
+    await write(database, message_of("quote_accepted", 300 * micros))
+    row = (await rows_in(database))["quotes", "Q-1"]
+    assert row["status"] == "accepted"
+    assert [(each["occurred_at"], each["applied"]) for each in row["state_log"]] == [
+        ("2026-11-20T12:00:00.000300Z", True),
+        ("2026-11-20T12:00:00.000700Z", False),
+    ]

@@ -9,6 +9,7 @@ from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.soundness import is_sound
 from gateway.codegen.sources.document import Document
+from gateway.contract.entity import TIMES
 from gateway.contract.pointers import child
 
 _UUID: Final = {"type": "string", "format": "uuid"}
@@ -54,6 +55,10 @@ def _column(
         if not is_standard or covers(_STANDARD[name], schema) is not True:
             message = f"{name} is not the column that every kind has"
             yield draft.finding("entity/standard-column", document, pointer, message)
+        return
+    if name == TIMES:
+        message = f"{name} is the name of a column that the gateway keeps for itself"
+        yield draft.finding("entity/column", document, pointer, message)
         return
     is_key = name in facts["x-entity"]["key"]
     is_log = name == facts["x-entity"].get("states", {}).get("log")

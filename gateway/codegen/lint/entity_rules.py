@@ -31,6 +31,9 @@ def check_owners(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fi
                 message = f"{name} has another owner already"
                 yield draft.finding("entity/two-owners", document, pointer, message)
             taken.add(name)
+        for pointer, name in _overwritten(facts, taken):
+            message = f"{name} is written by other rules already"
+            yield draft.finding("entity/two-owners", document, pointer, message)
 
 
 def check_states(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
@@ -58,6 +61,24 @@ def _named(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield child(f"{place}/when", other), other
     for name in facts.get("defaults", ()):
         yield child(f"{_FACTS}/defaults", name), name
+    yield from _of_states(facts)
+
+
+def _overwritten(facts: dict[str, Any], taken: set[str]) -> Iterator[tuple[str, str]]:
+    """Columns that states or defaults would write, and something else writes: as if a message had
+    said it, and unseen."""
+    written = set(taken)
+    for pointer, name in _of_states(facts):
+        if name in written:
+            yield pointer, name
+        written.add(name)
+    for name in facts.get("defaults", ()):
+        if name in written:
+            yield child(f"{_FACTS}/defaults", name), name
+
+
+def _of_states(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns that a state is written with, and where that is said."""
     if "states" in facts:
         yield f"{_FACTS}/states/column", facts["states"]["column"]
         for index, name in enumerate(facts["states"].get("carries", ())):

@@ -87,7 +87,7 @@ ENTITIES: Final = (
     ),
     Rule(
         "entity/two-owners",
-        "A column has one owner: the webhook, agents or the gateway.",
+        "A column has one owner: the webhook, agents or the gateway; and one rule writes it.",
         "Name the column once, and not one of the key.",
     ),
     Rule(

@@ -8,8 +8,6 @@ from msgspec import Struct
 from gateway.contract.entity import CREATED_AT, ID, OCCURRED_AT, UPDATED_AT, WEBHOOK_ID, Entity
 from gateway.contract.rows import ColumnKind, shape_of
 
-TIMES: Final = "column_times"
-"""The store's own column: by column, when what it tells had happened."""
 _ALWAYS: Final = frozenset({ID, WEBHOOK_ID, OCCURRED_AT, CREATED_AT, UPDATED_AT})
 _PAGE: Final = (UPDATED_AT, ID)
 

@@ -7,7 +7,6 @@ import msgspec
 
 from gateway.codegen.ir import EntityContract
 from gateway.codegen.migrations.shape import (
-    TIMES,
     ColumnShape,
     Shapes,
     TableShape,
@@ -23,7 +22,7 @@ from gateway.codegen.render.column_types import (
     TIMES_TYPE,
     TYPE_IMPORTS,
 )
-from gateway.contract.entity import ID
+from gateway.contract.entity import ID, TIMES
 
 _USED: Final = frozenset(
     {"copy", "dict", "json", "metadata", "registry", "schema", "construct", "validate"}

@@ -18,7 +18,6 @@ from gateway.codegen.migrations.difference import (
 )
 from gateway.codegen.migrations.recorded import FOLDER, RECORD, Revision
 from gateway.codegen.migrations.shape import (
-    TIMES,
     ColumnShape,
     Shapes,
     index_name,
@@ -28,7 +27,7 @@ from gateway.codegen.migrations.shape import (
 )
 from gateway.codegen.render.artifact import Artifact, docstring, joint_source, python, quoted
 from gateway.codegen.render.column_types import SQL_TYPES, TIMES_TYPE, TYPE_IMPORTS
-from gateway.contract.entity import ID
+from gateway.contract.entity import ID, TIMES
 
 _MOST_NAME: Final = 48
 

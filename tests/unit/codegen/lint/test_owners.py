@@ -34,6 +34,42 @@ EDITS = {
         "price_usd: {value: $request.body#/price/total, omitIfAbsent: true}",
         "binding/unknown-member",
     ),
+    "of agents, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "iso_request_id": { "beside": "price", "value": "x" }, "currency"',
+        "entity/two-owners",
+    ),
+    "that is computed, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "price_usd": { "beside": "price", "value": 1 }, "currency"',
+        "entity/two-owners",
+    ),
+    "that a state carries, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "rejection_reason": { "beside": "price", "value": "x" }, "currency"',
+        "entity/two-owners",
+    ),
+    "of agents, carried by a state": (
+        QUOTE,
+        '"carries": ["rejection_reason"]',
+        '"carries": ["rejection_reason", "iso_request_id"]',
+        "entity/two-owners",
+    ),
+    "of the key, that holds states": (
+        QUOTE,
+        '"column": "status"',
+        '"column": "avinode_quote_id"',
+        "entity/two-owners",
+    ),
+    "that the gateway keeps for itself": (
+        QUOTE,
+        '"notes": {',
+        '"column_times": {',
+        "entity/column",
+    ),
     "of an entity, without a type": (
         QUOTE,
         '"type": ["string", "null"],\n      "enum"',
