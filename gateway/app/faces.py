@@ -61,7 +61,7 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
     return ConnectionLimits(
         max_connections=settings.max_connections,
         max_connections_of_one_host=settings.max_connections_per_address,
-        opened_by_one_host=Rate(opened, 4 * opened),
+        opened_by_one_host=Rate(opened, opened),
         max_body_bytes=settings.max_bodies_bytes,
         max_stranger_bytes=settings.max_stranger_bodies_bytes,
         max_stranger_bytes_of_one_host=settings.max_stranger_bodies_bytes // 4,

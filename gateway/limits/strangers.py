@@ -9,6 +9,7 @@ from gateway.clock import Clock
 from gateway.errors import LimitExceeded
 from gateway.limits.addresses import Address
 from gateway.limits.buckets import Bucket, PeerBuckets, Rate
+from gateway.limits.spread import Spread
 
 _DETAIL: Final = "Too many requests without a valid key came from this address: try again later."
 
@@ -19,8 +20,10 @@ class StrangerLimits(Struct, frozen=True, kw_only=True):
     of_one_host: Rate = Rate(50, 500)
     in_all: Rate = Rate(500, 5000)
     delay_seconds: float = 1.0
-    """How long a request beyond the limit waits for its refusal, so that a host that sends the next
-    one after each answer is slowed down."""
+    """How long a request beyond the limit waits for its refusal at least, so that a host that sends
+    the next one after each answer is slowed down."""
+    apart_seconds: float = 0.005
+    """Between two such refusals."""
     max_delayed: int = 1000
     """Requests that wait at once; more are refused without delay."""
 
@@ -34,6 +37,7 @@ class Strangers:
         self._clock = clock
         self._of_host = PeerBuckets(self._limits.of_one_host, clock)
         self._in_all = Bucket(self._limits.in_all, clock.monotonic())
+        self._due = _spread(self._limits)
         self._delayed = 0
 
     async def count(self, peer: Address | None, *, in_all: bool = True) -> None:
@@ -67,6 +71,12 @@ class Strangers:
             return
         self._delayed += 1
         try:
-            await asyncio.sleep(self._limits.delay_seconds)
+            now = asyncio.get_running_loop().time()
+            await asyncio.sleep(self._due.next(now) - now)
         finally:
             self._delayed -= 1
+
+
+def _spread(limits: StrangerLimits) -> Spread:
+    queue_seconds = limits.max_delayed * limits.apart_seconds
+    return Spread(limits.delay_seconds, limits.apart_seconds, limits.delay_seconds + queue_seconds)

@@ -43,10 +43,10 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Connections that one address may open per second, after four times as "
-            "many at once; more are held for a second, and then refused with 429.",
+            description="Connections that one address may open per second; more are held for "
+            "a second or longer, and then refused with 429.",
         ),
-    ] = 500
+    ] = 200
     max_bodies_bytes: Annotated[
         int,
         Meta(

@@ -12,11 +12,20 @@ from uvicorn.server import ServerState
 
 from gateway.errors import LimitExceeded
 from gateway.limits.addresses import address_of, group_of
+from gateway.limits.spread import Spread
 from gateway.transports.connection_limits import ConnectionLimits, shared_by
 from gateway.transports.raw_answer import raw_answer
 
 _AT_ONCE: Final = 16
 """Connections accepted before other work of the event loop gets its turn."""
+_OPENED_AT_ONCE: Final = 2
+"""Of these, connections that are opened: each costs ten times as much as one that is held."""
+_APART_SECONDS: Final = 0.002
+"""Between two refusals."""
+_QUEUE_SECONDS: Final = 4.0
+"""The most that a refusal waits for those before it."""
+_REFUSED_TOGETHER_SECONDS: Final = 0.008
+"""What falls due within this time is refused together: a timer costs more than a refusal."""
 _NO_FILES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 0.5
 _ABORT: Final = struct.pack("ii", 1, 0)
@@ -47,6 +56,9 @@ class Acceptor:
         self._opening: set[asyncio.Task[object]] = set()
         self._held: deque[tuple[float, socket.socket]] = deque()
         """With the time of the event loop at which each is refused."""
+        self._due = Spread(
+            limits.hold_seconds, _APART_SECONDS, limits.hold_seconds + _QUEUE_SECONDS
+        )
         self._timer: asyncio.TimerHandle | None = None
         listener.setblocking(False)
         self._listen()
@@ -67,6 +79,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def _accept(self) -> None:
+        opened = 0
         for _ in range(_AT_ONCE):
             try:
                 accepted, (host, *_) = self._listener.accept()
@@ -78,7 +91,9 @@ class Acceptor:
                 self._make_room()
                 return
             accepted.setblocking(False)
-            self._place(accepted, host)
+            opened += self._place(accepted, host)
+            if opened >= _OPENED_AT_ONCE:
+                return
 
     def _make_room(self) -> None:
         """Let go of what is held; the listening socket would wake the loop again and again."""
@@ -86,32 +101,40 @@ class Acceptor:
         self._refuse_held_until(float("inf"))
         self._loop.call_later(_PAUSE_SECONDS, self._listen)
 
-    def _place(self, accepted: socket.socket, host: str) -> None:
+    def _place(self, accepted: socket.socket, host: str) -> bool:
+        """Open or hold a connection; whether it is opened."""
         address = address_of(host)
         is_proxy = address in self._limits.proxies
         if not is_proxy and (
             self._shared.opened.take(address) or self._shared.table.is_busy(group_of(address))
         ):
             self._hold(accepted)
-        else:
-            opening = self._loop.connect_accepted_socket(self._make_protocol, accepted)
-            task = self._loop.create_task(opening)
-            self._opening.add(task)
-            task.add_done_callback(self._opening.discard)
+            return False
+        opening = self._loop.connect_accepted_socket(self._make_protocol, accepted)
+        task = self._loop.create_task(opening)
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+        return True
 
     def _hold(self, accepted: socket.socket) -> None:
         if len(self._held) >= self._limits.max_held:
             accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
             accepted.close()
             return
-        due = self._loop.time() + self._limits.hold_seconds
+        due = self._due.next(self._loop.time())
         self._held.append((due, accepted))
         if self._timer is None:
-            self._timer = self._loop.call_at(due, self._refuse_due)
+            self._await_due()
+
+    def _await_due(self) -> None:
+        due = self._held[0][0] + _REFUSED_TOGETHER_SECONDS
+        self._timer = self._loop.call_at(due, self._refuse_due)
 
     def _refuse_due(self) -> None:
         self._refuse_held_until(self._loop.time())
-        self._timer = self._loop.call_at(self._held[0][0], self._refuse_due) if self._held else None
+        self._timer = None
+        if self._held:
+            self._await_due()
 
     def _refuse_held_until(self, now: float) -> None:
         refusal = LimitExceeded("There are too many connections from this address.")

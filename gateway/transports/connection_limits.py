@@ -23,7 +23,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     max_connections: int = 900
     """At once. Below the 1,024 files that most systems let a process open."""
     max_connections_of_one_host: int = 300
-    opened_by_one_host: Rate = Rate(500, 2000)
+    opened_by_one_host: Rate = Rate(200, 200)
     """Connections that one host may open. More are held, and then refused."""
     hold_seconds: float = 1.0
     """How long a connection too many of its host waits for its refusal."""
