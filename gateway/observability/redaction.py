@@ -11,6 +11,9 @@ SHORTEST_SECRET: Final = 6
 """Anything shorter would blacken half the log and protect nothing."""
 
 # A bearer token of any kind, and this gateway's own keys wherever they stand.
+_MARKS: Final = ("bearer ", "gw_")
+"""A text without any of them, in small letters, holds none of the shapes. Looking for them costs a
+tenth of matching the shapes, and nearly every line is such a text."""
 _SHAPES: Final = (
     r"(?<=bearer )[A-Za-z0-9._~+/=-]{6,}",
     r"(?<![A-Za-z0-9_-])gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
@@ -29,7 +32,11 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """`text` with every secret masked."""
-        return self._shapes.sub(MASK, self._exact.sub(MASK, text))
+        masked = self._exact.sub(MASK, text)
+        small = masked.lower()
+        if any(mark in small for mark in _MARKS):
+            masked = self._shapes.sub(MASK, masked)
+        return masked
 
 
 def _forms(secret: str) -> set[str]:
