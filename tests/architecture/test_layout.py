@@ -84,7 +84,12 @@ def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
 def made(root, *arguments):
     """The words of the last command that make would run."""
     done = subprocess.run(
-        ["make", "-n", *arguments], cwd=root, capture_output=True, text=True, check=True
+        # Under `make check` make would also say which folder it is in.
+        ["make", "--no-print-directory", "-n", *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.strip().splitlines()[-1].split()
 
