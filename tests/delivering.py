@@ -12,10 +12,10 @@ from ipaddress import ip_network
 from gateway.backends.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
-from gateway.events.courier import Courier
+from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
 from gateway.events.sequencer import Sequencer
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.engine import open_store
 from gateway.store.records import Changes
@@ -23,19 +23,19 @@ from gateway.store.sql_store import SqlStore
 from tests.unit.events.shelf import KEYRING
 
 HERE = AddressRules([ip_network("127.0.0.0/8")])
-QUICK = Pace(poll_seconds=0.02, lease_seconds=1.0, sweep_seconds=0.1)
-PATIENT = Pace(poll_seconds=0.02)
+QUICK = WorkerConfig(poll_seconds=0.02, lease_seconds=1.0, sweep_seconds=0.1)
+PATIENT = WorkerConfig(poll_seconds=0.02)
 
 
 @asynccontextmanager
 async def delivering(
-    store: SqlStore, *, pace: Pace = PATIENT, timeout_seconds: float = 15.0
+    store: SqlStore, *, pace: WorkerConfig = PATIENT, timeout_seconds: float = 15.0
 ) -> AsyncIterator[None]:
     """Sequences and delivers what is in `store` for as long as the block runs."""
     outbound = Outbound(HERE.refusal, timeout_seconds=timeout_seconds)
     worker = Worker(
         store.queue,
-        {"delivery": Deliver(store.endpoints, Courier(outbound, KEYRING, SystemClock()))},
+        {"delivery": Deliver(store.endpoints, DeliverySender(outbound, KEYRING, SystemClock()))},
         name="w",
         on_dead=lambda _job, _failure: Changes(),
         on_settled=lambda _changes: sequencer.wake(),

@@ -6,11 +6,11 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Any, Final
 
 from gateway.clock import Clock
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
-    Place,
+    MessagePart,
     Profile,
     SourceRate,
     StandardSignature,
@@ -38,8 +38,8 @@ PAYLOAD_SCHEMA: Final[dict[str, Any]] = {
     },
 }
 GATES: Final = {
-    "thing_made": Gate(PAYLOAD_SCHEMA),
-    "thing_seen": Gate({"type": "object", "required": ["thing"]}),
+    "thing_made": Validator(PAYLOAD_SCHEMA),
+    "thing_seen": Validator({"type": "object", "required": ["thing"]}),
 }
 
 ACME: Final = WebhookSource(
@@ -51,14 +51,14 @@ ACME: Final = WebhookSource(
             proof=HmacSignature(
                 header="x-acme-signature", prefix="sha256=", timestamp_header="x-acme-timestamp"
             ),
-            message_id=Place(pointer="/event_id"),
-            event_type=Place(pointer="/event_type"),
+            message_id=MessagePart(pointer="/event_id"),
+            event_type=MessagePart(pointer="/event_type"),
         ),
         Profile(
             name="pointer",
             proof=BasicCredentials(),
             message_id=None,
-            event_type=Place(pointer="/type"),
+            event_type=MessagePart(pointer="/type"),
         ),
     ),
     events=(
@@ -77,8 +77,8 @@ STANDARD: Final = WebhookSource(
         Profile(
             name="signed",
             proof=StandardSignature(),
-            message_id=Place(header="webhook-id"),
-            event_type=Place(pointer="/event_type"),
+            message_id=MessagePart(header="webhook-id"),
+            event_type=MessagePart(pointer="/event_type"),
         ),
     ),
     events=(WebhookEvent(type="thing_made", profiles=("signed",)),),
@@ -91,8 +91,8 @@ HUB: Final = WebhookSource(
         Profile(
             name="signed",
             proof=HmacSignature(header="x-hub-signature-256", prefix="sha256="),
-            message_id=Place(header="x-hub-delivery"),
-            event_type=Place(header="x-hub-event"),
+            message_id=MessagePart(header="x-hub-delivery"),
+            event_type=MessagePart(header="x-hub-event"),
         ),
     ),
     events=(WebhookEvent(type="thing_made", profiles=("signed",)),),

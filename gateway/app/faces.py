@@ -5,7 +5,7 @@ from typing import Final
 
 from litestar.handlers import HTTPRouteHandler
 
-from gateway.assembly import Parts
+from gateway.assembly import Components
 from gateway.auth.principal import Identification
 from gateway.catalogue import open_routes
 from gateway.limits.addresses import Networks
@@ -20,7 +20,7 @@ from gateway.transports.operations import CheckReadiness
 from gateway.transports.operator_audit import audit_routes
 from gateway.transports.operator_endpoints import endpoint_routes
 from gateway.transports.operator_events import event_routes
-from gateway.transports.operator_requests import OperatorDesk
+from gateway.transports.operator_requests import OperatorGuard
 from gateway.transports.operator_webhooks import WorkParts, work_routes
 from gateway.transports.peers import Peers
 from gateway.transports.site import SiteParts, build_site
@@ -28,7 +28,7 @@ from gateway.transports.site import SiteParts, build_site
 VERSION: Final = version("contract-gateway")
 
 
-def site_of(parts: Parts, settings: Settings, probe: CheckReadiness) -> App:
+def site_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App:
     """Everything that is served over HTTP. Raises `ContractError` for damaged routes."""
     return build_site(
         SiteParts(
@@ -69,15 +69,15 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
     )
 
 
-def followers_of(parts: Parts, identification: Identification) -> Followers:
+def followers_of(parts: Components, identification: Identification) -> Followers:
     """Who may follow the events, of those that `identification` knows."""
     return Followers(parts.work.feed, identification, parts.policy, parts.audit)
 
 
-def operator_routes(parts: Parts, identification: Identification) -> list[HTTPRouteHandler]:
+def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:
     """What operators see and do, for callers that `identification` knows."""
     store, work = parts.store, parts.work
-    desk = OperatorDesk(identification, parts.policy, parts.audit)
+    desk = OperatorGuard(identification, parts.policy, parts.audit)
     seen = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
     return [
         *work_routes(desk, seen),

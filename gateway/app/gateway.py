@@ -16,7 +16,7 @@ from uuid import uuid4
 from gateway.app.faces import followers_of, operator_routes, site_of
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
-from gateway.assembly import Parts, Wishes, assemble
+from gateway.assembly import Components, Wishes, assemble
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
@@ -43,7 +43,7 @@ Grants = Mapping[str, frozenset[str]]
 """Agent to the operation ids it may call."""
 
 
-class State(StrEnum):
+class Lifecycle(StrEnum):
     """Where a gateway is in its life."""
 
     IDLE = "idle"
@@ -79,9 +79,9 @@ class Gateway:
         self._is_server = is_server
         self._hooks = NO_HOOKS
         self._stack = AsyncExitStack()
-        self._parts: Parts | None = None
+        self._parts: Components | None = None
         self._probe: ReadinessProbe | None = None
-        self.state = State.IDLE
+        self.state = Lifecycle.IDLE
 
     @classmethod
     def open(
@@ -124,7 +124,7 @@ class Gateway:
         self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
 
     def _require_idle(self) -> None:
-        if self.state is not State.IDLE:
+        if self.state is not Lifecycle.IDLE:
             raise NotRunning(f"The gateway is {self.state}; add hooks before `async with`.")
 
     async def __aenter__(self) -> "Gateway":
@@ -135,12 +135,12 @@ class Gateway:
                     stack.enter_context(self._alone())
                 wishes = Wishes(grants=self._grants, hooks=self._hooks)
                 self._parts = await assemble(self._settings, self._clock, stack, wishes)
-                self.state = State.RUNNING
+                self.state = Lifecycle.RUNNING
                 for hook in self._on_start:
                     await hook(self)
                 self._stack = stack.pop_all()
         except BaseException:
-            self._end(State.ERROR)
+            self._end(Lifecycle.ERROR)
             raise
         return self
 
@@ -152,16 +152,16 @@ class Gateway:
     ) -> None:
         async with self._stack:
             # Each of them runs, and everything is closed, also when one of them fails.
-            self._stack.callback(self._end, State.STOPPED)
+            self._stack.callback(self._end, Lifecycle.STOPPED)
             for hook in reversed(self._on_stop):
                 self._stack.push_async_callback(hook, self)
 
-    def _end(self, state: State) -> None:
+    def _end(self, state: Lifecycle) -> None:
         self.state = state
         self._parts = None
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> Components:
         """What it is made of. Raises `NotRunning`."""
         if self._parts is None:
             raise NotRunning(f"The gateway is {self.state}; use it inside `async with`.")

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from gateway.assembly import Parts
+from gateway.assembly import Components
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.transports.operations import Readiness, UpstreamState
@@ -23,7 +23,7 @@ _WATCHED_SECONDS: Final = 60.0
 class ReadinessProbe:
     """What `/readyz` answers: looked up at most once a second, and red once the end is near."""
 
-    def __init__(self, parts: Parts, clock: Clock) -> None:
+    def __init__(self, parts: Components, clock: Clock) -> None:
         self._parts = parts
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -47,7 +47,7 @@ class ReadinessProbe:
         return self._clock.monotonic() - self._asked_at < _WATCHED_SECONDS
 
 
-async def readiness_of(parts: Parts) -> Readiness:
+async def readiness_of(parts: Components) -> Readiness:
     """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
     problems = ["Audit records cannot be stored."] if parts.audit.problem else []
     try:
@@ -68,7 +68,7 @@ async def readiness_of(parts: Parts) -> Readiness:
     return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
 
 
-def _problems_of_work(parts: Parts) -> list[str]:
+def _problems_of_work(parts: Components) -> list[str]:
     """What does not go on in the background; calls are served all the same."""
     found = [parts.work.worker.problem, parts.work.sequencer.problem, parts.store.problem]
     if parts.arrivals.problem is not None:
@@ -76,7 +76,7 @@ def _problems_of_work(parts: Parts) -> list[str]:
     return [problem for problem in found if problem is not None]
 
 
-async def _workspace_problem(parts: Parts, upstream: str) -> str | None:
+async def _workspace_problem(parts: Components, upstream: str) -> str | None:
     workspace = parts.workspaces.get(upstream)
     try:
         if workspace is not None:

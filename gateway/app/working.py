@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway.assembly import Parts
+from gateway.assembly import Components
 from gateway.assembly.announcement import announce_contract
 from gateway.assembly.background import Task, keep, kept_going
 from gateway.jobs.worker import Worker
@@ -12,7 +12,7 @@ from gateway.settings import Settings
 
 
 @asynccontextmanager
-async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIterator[None]:
+async def at_work(parts: Components, settings: Settings, url: str | None) -> AsyncIterator[None]:
     """Do what webhooks and events ask for.
 
     Mocks send their webhooks to the gateway at `url`, if there is one, and if time passes for them:
@@ -39,7 +39,7 @@ async def at_work(parts: Parts, settings: Settings, url: str | None) -> AsyncIte
 
 
 @asynccontextmanager
-async def following(parts: Parts) -> AsyncIterator[None]:
+async def following(parts: Components) -> AsyncIterator[None]:
     """Let callers in this process follow the events that others publish."""
     async with kept_going({"feed": parts.work.feed.run}):
         yield

@@ -10,10 +10,10 @@ from msgspec import Struct
 from gateway.assembly.ingest import Secrets, open_arrivals, open_webhook_door, webhook_secrets
 from gateway.assembly.mocks import MockSenders, mock_senders
 from gateway.assembly.upstreams import open_lines
-from gateway.assembly.work import Grounds, Work, build_work
+from gateway.assembly.work import Work, WorkDependencies, build_work
 from gateway.audit.lines import log_calls, log_nothing
 from gateway.audit.log import AuditLog
-from gateway.audit.writebehind import Pace
+from gateway.audit.writebehind import BatchConfig
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
@@ -24,7 +24,7 @@ from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.pipeline import Pipeline
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock
 from gateway.limits.buckets import Rate
@@ -37,15 +37,15 @@ from gateway.store.workspace import Workspace
 from gateway.transports.asgi import new_request_id
 from gateway.transports.operator_requests import OperatorRequest
 from gateway.transports.problems import classify
-from gateway.transports.webhooks import WebhookDoor
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.arrivals import GroupCommit
 
 
-class Parts(Struct, frozen=True, kw_only=True):
+class Components(Struct, frozen=True, kw_only=True):
     """What a running gateway is made of."""
 
     catalogue: Catalogue
-    lines: Mapping[str, Line]
+    lines: Mapping[str, UpstreamConnection]
     """By upstream."""
     workspaces: Mapping[str, Workspace]
     """By the upstream in whose place they stand."""
@@ -58,8 +58,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     new_key: NewKey | None
     """The administrator's key, when this start made one: to be shown once."""
     work: Work
-    arrivals: Arrivals
-    webhook_door: WebhookDoor
+    arrivals: GroupCommit
+    webhook_door: WebhookEndpoint
     mock_senders: MockSenders
 
 
@@ -76,7 +76,7 @@ NO_WISHES: Final = Wishes()
 
 async def assemble(
     settings: Settings, clock: Clock, stack: AsyncExitStack, wishes: Wishes = NO_WISHES
-) -> Parts:
+) -> Components:
     """Build everything; `stack` closes it in reverse order.
 
     Raises an `OperatorError` when a setting, a contract or the store is unfit.
@@ -97,12 +97,12 @@ async def assemble(
         audit=audit,
         hooks=wishes.hooks,
     )
-    work = build_work(Grounds(settings, clock, catalogue, store, lines, pipeline), stack)
+    work = build_work(WorkDependencies(settings, clock, catalogue, store, lines, pipeline), stack)
     arrivals = open_arrivals(store.inbox, work.wake, stack)
     door = open_webhook_door(catalogue, settings, secrets, arrivals, clock)
     # Last of all: a start that fails for another reason has changed nothing in the database.
     await store.upgrade()
-    return Parts(
+    return Components(
         catalogue=catalogue,
         lines=lines,
         workspaces=workspaces,
@@ -122,7 +122,7 @@ async def assemble(
 
 def _checked(
     settings: Settings, clock: Clock, stack: AsyncExitStack
-) -> tuple[Catalogue, Mapping[str, Line], Mapping[str, Workspace], Secrets]:
+) -> tuple[Catalogue, Mapping[str, UpstreamConnection], Mapping[str, Workspace], Secrets]:
     """What the contracts, the settings and the data folder make. Raises an `OperatorError`."""
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # read again by the server, after the database was brought up to date
@@ -170,8 +170,8 @@ def _revealed(secret: Secret | None) -> str | None:
     return None if secret is None else secret.reveal()
 
 
-def _pace(settings: Settings) -> Pace:
-    return Pace(
+def _pace(settings: Settings) -> BatchConfig:
+    return BatchConfig(
         flush_seconds=settings.audit_flush_seconds,
         batch_records=settings.audit_batch_records,
         queue_records=settings.audit_queue_records,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
@@ -11,8 +11,8 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings
 from gateway.signatures.proof import key_of
 from gateway.store.base import Inbox
-from gateway.transports.webhooks import WebhookDoor
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
 from gateway.webhooks.source import OpenSource, SourceAccess
@@ -21,7 +21,9 @@ Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
 """By provider and profile, the live secrets."""
 
 
-def webhook_secrets(catalogue: Catalogue, settings: Settings, lines: Mapping[str, Line]) -> Secrets:
+def webhook_secrets(
+    catalogue: Catalogue, settings: Settings, lines: Mapping[str, UpstreamConnection]
+) -> Secrets:
     """The secrets that the settings name, and for sources that are only played those made here.
 
     Raises `ConfigurationError` for what is misconfigured, and `StoreError` when a secret that is to
@@ -34,16 +36,18 @@ def webhook_secrets(catalogue: Catalogue, settings: Settings, lines: Mapping[str
     }
 
 
-def open_arrivals(inbox: Inbox, on_stored: Callable[[], None], stack: AsyncExitStack) -> Arrivals:
+def open_arrivals(
+    inbox: Inbox, on_stored: Callable[[], None], stack: AsyncExitStack
+) -> GroupCommit:
     """The group commit; `stack` stores what waits before it closes the store."""
-    arrivals = Arrivals(inbox, on_stored)
+    arrivals = GroupCommit(inbox, on_stored)
     stack.push_async_callback(arrivals.close)
     return arrivals
 
 
 def open_webhook_door(
-    catalogue: Catalogue, settings: Settings, secrets: Secrets, arrivals: Arrivals, clock: Clock
-) -> WebhookDoor:
+    catalogue: Catalogue, settings: Settings, secrets: Secrets, arrivals: GroupCommit, clock: Clock
+) -> WebhookEndpoint:
     """The door, with every source that has secrets. Raises `ConfigurationError`."""
     sources = {
         name: OpenSource(
@@ -57,11 +61,14 @@ def open_webhook_door(
         )
         for name, contract in catalogue.webhooks.items()
     }
-    return WebhookDoor(Ingest(sources, arrivals, clock))
+    return WebhookEndpoint(Ingest(sources, arrivals, clock))
 
 
 def _secrets(
-    source: WebhookSource, found: SourceSettings, settings: Settings, lines: Mapping[str, Line]
+    source: WebhookSource,
+    found: SourceSettings,
+    settings: Settings,
+    lines: Mapping[str, UpstreamConnection],
 ) -> Mapping[str, tuple[str, ...]]:
     if found.problem is not None:
         raise ConfigurationError(found.problem)
@@ -73,7 +80,7 @@ def _secrets(
     return {name: tuple(s.reveal() for s in secrets) for name, secrets in found.secrets.items()}
 
 
-def _is_played(provider: str, lines: Mapping[str, Line]) -> bool:
+def _is_played(provider: str, lines: Mapping[str, UpstreamConnection]) -> bool:
     """Whether nobody real can be the sender: its upstream is a mock, or without one, all are."""
     own = lines.get(provider)
     return not any(line.backend_name == "live" for line in ([own] if own else lines.values()))

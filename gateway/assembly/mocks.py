@@ -6,7 +6,7 @@ from typing import TypeAlias
 from gateway.assembly.ingest import Secrets
 from gateway.backends.mock import MockBackend
 from gateway.backends.mock_webhooks import Listener, MockSender
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 
@@ -15,14 +15,22 @@ MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
 
 
 def mock_senders(
-    catalogue: Catalogue, lines: Mapping[str, Line], secrets: Secrets, clock: Clock, url: str
+    catalogue: Catalogue,
+    lines: Mapping[str, UpstreamConnection],
+    secrets: Secrets,
+    clock: Clock,
+    url: str,
 ) -> Sequence[MockSender]:
     """A sender for each mock whose source of webhooks has a secret and is told things."""
     return tuple(_senders(catalogue, lines, secrets, clock, url))
 
 
 def _senders(
-    catalogue: Catalogue, lines: Mapping[str, Line], secrets: Secrets, clock: Clock, url: str
+    catalogue: Catalogue,
+    lines: Mapping[str, UpstreamConnection],
+    secrets: Secrets,
+    clock: Clock,
+    url: str,
 ) -> Iterator[MockSender]:
     for name, contract in catalogue.webhooks.items():
         backend = lines[name].backend if name in lines else None

@@ -10,7 +10,7 @@ from gateway.backends.mock import MockBackend
 from gateway.backends.mock_memory import remembering
 from gateway.backends.upstream_app import MockOptions
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock, MockClock
 from gateway.contract.rows import Shape
@@ -27,7 +27,7 @@ MOCKS: Final = "mocks"
 
 def open_lines(
     catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
-) -> tuple[dict[str, Line], dict[str, Workspace]]:
+) -> tuple[dict[str, UpstreamConnection], dict[str, Workspace]]:
     """The line to each upstream, and the workspaces that stand in for some of them."""
     upstreams = _configured(settings, catalogue)
     workspaces = _workspaces(catalogue, upstreams, settings, clock)
@@ -86,9 +86,9 @@ def _line(
     settings: Settings,
     clock: Clock,
     workspace: Workspace | None,
-) -> Line:
+) -> UpstreamConnection:
     upstream = catalogue.upstreams[found.name]
-    return Line(
+    return UpstreamConnection(
         upstream,
         _backend(upstream, found, settings, clock),
         ReplyReader(upstream),
@@ -135,7 +135,7 @@ def _mock(
     )
 
 
-def base_urls(lines: Mapping[str, Line], settings: Settings) -> dict[str, str]:
+def base_urls(lines: Mapping[str, UpstreamConnection], settings: Settings) -> dict[str, str]:
     """Where each upstream is, or says that it is where it is a mock, as far as that is known."""
     told = {
         name: line.backend.application.base_url

@@ -12,22 +12,22 @@ from gateway.assembly.upstreams import base_urls
 from gateway.backends.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.pipeline import Pipeline
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
 from gateway.contract.rows import shape_of
 from gateway.events.address import AddressRules
-from gateway.events.courier import Courier
+from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
-from gateway.events.endpoints import EndpointBook
+from gateway.events.endpoints import EndpointRegistry
 from gateway.events.feed import Feed
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.events.sequencer import Sequencer
 from gateway.jobs.calling import CallRun
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Run
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.settling import OnSettled
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
@@ -36,7 +36,7 @@ from gateway.store.records import Changes, JobKind
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers
 from gateway.webhooks.quarantine import Quarantine
-from gateway.webhooks.retention import Forgetting, Retention
+from gateway.webhooks.retention import Cleaner, Retention
 from gateway.webhooks.run import WebhookRun
 from gateway.webhooks.working import SourceWork
 
@@ -47,27 +47,27 @@ class Work(Struct, frozen=True, kw_only=True):
     worker: Worker
     sequencer: Sequencer
     feed: Feed
-    forgetting: Forgetting
+    forgetting: Cleaner
     quarantine: Quarantine
-    book: EndpointBook
+    book: EndpointRegistry
 
     def wake(self) -> None:
         """There is something to do."""
         self.worker.wake()
 
 
-class Grounds(Struct, frozen=True):
+class WorkDependencies(Struct, frozen=True):
     """What the work stands on."""
 
     settings: Settings
     clock: Clock
     catalogue: Catalogue
     store: Store
-    lines: Mapping[str, Line]
+    lines: Mapping[str, UpstreamConnection]
     pipeline: Pipeline
 
 
-def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
+def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
     """Build everything; nothing runs yet. Raises an `OperatorError` for unfit settings."""
     settings, store, clock = grounds.settings, grounds.store, grounds.clock
     keyring = open_keyring(_revealed(settings), settings.data)
@@ -87,20 +87,23 @@ def build_work(grounds: Grounds, stack: AsyncExitStack) -> Work:
         name=f"{socket.gethostname()}:{os.getpid()}",
         on_dead=DeadLetters(clock.now),
         on_settled=_waking(sequencer),
-        pace=Pace(size=max(settings.workers, 1)),
+        pace=WorkerConfig(size=max(settings.workers, 1)),
     )
     return Work(
         worker=worker,
         sequencer=sequencer,
         feed=feed,
-        forgetting=Forgetting(store, _retention(settings)),
+        forgetting=Cleaner(store, _retention(settings)),
         quarantine=Quarantine(store.inbox, sources),
-        book=EndpointBook(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
+        book=EndpointRegistry(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
     )
 
 
 def _runs(
-    grounds: Grounds, sources: Mapping[str, SourceWork], outbound: Outbound, keyring: Keyring
+    grounds: WorkDependencies,
+    sources: Mapping[str, SourceWork],
+    outbound: Outbound,
+    keyring: Keyring,
 ) -> dict[JobKind, Run]:
     catalogue, store, clock = grounds.catalogue, grounds.store, grounds.clock
     shapes = {kind: shape_of(kind, each.schema) for kind, each in catalogue.entities.items()}
@@ -111,12 +114,12 @@ def _runs(
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
     return {
         "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now),
-        "delivery": Deliver(store.endpoints, Courier(outbound, keyring, clock)),
+        "delivery": Deliver(store.endpoints, DeliverySender(outbound, keyring, clock)),
         "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__),
     }
 
 
-def _sources(grounds: Grounds) -> dict[str, SourceWork]:
+def _sources(grounds: WorkDependencies) -> dict[str, SourceWork]:
     return {
         name: SourceWork(
             contract.source, contract.gates, grounds.settings.for_webhook(contract.source).settings

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gateway.audit.denials import Denials
 from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
-from gateway.audit.writebehind import OnStored, Pace, WriteBehind
+from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.contract.hidden import visible_text
@@ -83,11 +83,11 @@ class AuditLog:
         store: AuditStore,
         clock: Clock,
         classify: Classify,
-        pace: Pace | None = None,
+        pace: BatchConfig | None = None,
         *,
         on_stored: OnStored = log_nothing,
     ) -> None:
-        self._behind = WriteBehind(store, pace or Pace(), on_stored)
+        self._behind = AuditBatcher(store, pace or BatchConfig(), on_stored)
         self._clock = clock
         self._classify = classify
         self._denials = Denials(clock)
@@ -153,7 +153,7 @@ class OpenRecord:
         self,
         call: AuditedCall,
         clock: Clock,
-        behind: WriteBehind,
+        behind: AuditBatcher,
         classify: Classify,
         denials: Denials,
     ) -> None:

@@ -26,7 +26,7 @@ OnStored = Callable[[Sequence[AuditRecord]], None]
 """Called with records that are durable now."""
 
 
-class Pace(Struct, frozen=True, kw_only=True):
+class BatchConfig(Struct, frozen=True, kw_only=True):
     """How records are gathered into transactions."""
 
     flush_seconds: float = 0.05
@@ -34,10 +34,10 @@ class Pace(Struct, frozen=True, kw_only=True):
     queue_records: int = 5000
 
 
-class WriteBehind:
+class AuditBatcher:
     """Accepts records at once; a record leaves the queue when the store holds it, not before."""
 
-    def __init__(self, store: AuditStore, pace: Pace, on_stored: OnStored) -> None:
+    def __init__(self, store: AuditStore, pace: BatchConfig, on_stored: OnStored) -> None:
         self._store = store
         self._pace = pace
         self._on_stored = on_stored

@@ -5,10 +5,10 @@ from typing import Any
 
 from gateway.backends.faults import Damage
 from gateway.contract import jsontext
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 
-def damaged(text: bytes, damage: Damage | None, gate: Gate | None) -> bytes:
+def damaged(text: bytes, damage: Damage | None, gate: Validator | None) -> bytes:
     """`text` after `damage`; `gate` is the contract that `break-contract` breaks."""
     match damage:
         case "truncate":
@@ -19,7 +19,7 @@ def damaged(text: bytes, damage: Damage | None, gate: Gate | None) -> bytes:
             return text
 
 
-def _broken(body: Any, gate: Gate | None) -> Any:
+def _broken(body: Any, gate: Validator | None) -> Any:
     """The smallest change that the contract refuses: a member left out, or null, or of no type."""
     for variant in _variants(body):
         if gate is None or not gate.admits(variant):

@@ -3,11 +3,11 @@
 from typing import Final
 from urllib.parse import parse_qsl
 
-from gateway.backends.mock_requests import Refused
+from gateway.backends.mock_requests import RequestRefused
 from gateway.backends.mock_tokens import TokenDesk
 from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
-from gateway.contract.mock import Refusal
+from gateway.contract.mock import MockRefusal
 from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 
 _TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
@@ -33,7 +33,7 @@ class CredentialCheck:
         self._query = [rule for rule in upstream.query if not _is_optional(rule, optional)]
 
     def check(self, request: WireRequest) -> None:
-        """Raises `Refused` with 401 for a credential or a token, with 400 for anything else."""
+        """Raises `RequestRefused`: 401 for a credential or a token, 400 for anything else."""
         headers = {name.lower(): value for name, value in request.headers}
         for header in self._headers:
             self._check(header, headers.get(header.name.lower(), ""), "header")
@@ -47,8 +47,8 @@ class CredentialCheck:
         names = PLACEHOLDER.findall(rule.template)
         if not value or not value.startswith(literal):
             is_secret = any(name == _TOKEN or name.startswith(_CREDENTIAL) for name in names)
-            raise Refused(
-                Refusal(
+            raise RequestRefused(
+                MockRefusal(
                     status=401 if is_secret else 400,
                     title=f"The {kind} '{rule.name}' is required",
                     path=rule.name,

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from gateway.backends.wire import FORM, WireRequest
 from gateway.contract import jsontext
-from gateway.contract.mock import Refusal
-from gateway.contract.schema import Gate
+from gateway.contract.mock import MockRefusal
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamOperation
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
@@ -18,17 +18,17 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The request is not one that the upstream admits."""
 
-    def __init__(self, refusal: Refusal, *, allow: Iterable[str] = ()) -> None:
+    def __init__(self, refusal: MockRefusal, *, allow: Iterable[str] = ()) -> None:
         super().__init__(refusal.title)
         self.refusal = refusal
         self.allow = tuple(allow)
         """The methods of the path, when the method is what was wrong."""
 
 
-class Arguments(Struct, frozen=True, kw_only=True):
+class MockArguments(Struct, frozen=True, kw_only=True):
     """What a request says, each value of the type that its contract gives it."""
 
     path: dict[str, Any]
@@ -46,16 +46,18 @@ class _Parameter(Struct, frozen=True):
     types: tuple[str, ...]
     separator: str | None
     """Between the items of an array; None for an array that repeats its name, and for scalars."""
-    gate: Gate
+    gate: Validator
 
     def read(self, texts: list[str]) -> Any:
-        """The value that the texts stand for. Raises `Refused`."""
+        """The value that the texts stand for. Raises `RequestRefused`."""
         if "array" in self.types:
             value: Any = texts if self.separator is None else texts[0].split(self.separator)
         else:
             value = _typed(texts[0], self.types) if len(texts) == 1 else None
         if not self.gate.admits(value):
-            raise Refused(Refusal(status=400, title="A parameter is not valid.", path=self.name))
+            raise RequestRefused(
+                MockRefusal(status=400, title="A parameter is not valid.", path=self.name)
+            )
         return value
 
 
@@ -67,10 +69,10 @@ class RequestReader:
         self._ignored = ignored
         self._takes_form = operation.takes_form
         schema = operation.request_schema
-        self._body = None if schema is None else Gate(schema)
+        self._body = None if schema is None else Validator(schema)
 
-    def read(self, request: WireRequest, path: Mapping[str, str]) -> Arguments:
-        """The arguments of `request`. Raises `Refused` with 400 or 422."""
+    def read(self, request: WireRequest, path: Mapping[str, str]) -> MockArguments:
+        """The arguments of `request`. Raises `RequestRefused` with 400 or 422."""
         headers = {name.lower(): value for name, value in request.headers}
         given = {
             "path": {name: [text] for name, text in path.items()},
@@ -84,11 +86,11 @@ class RequestReader:
                 values[parameter.place][parameter.name] = parameter.read(texts)
             elif parameter.is_required:
                 title = "A parameter is missing."
-                raise Refused(Refusal(status=400, title=title, path=parameter.name))
+                raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
         if given["query"]:
             title = "A parameter is not known."
-            raise Refused(Refusal(status=400, title=title, path=min(given["query"])))
-        return Arguments(
+            raise RequestRefused(MockRefusal(status=400, title=title, path=min(given["query"])))
+        return MockArguments(
             path=values["path"],
             query=values["query"],
             headers=headers,
@@ -102,16 +104,16 @@ class RequestReader:
     def _read_body(self, request: WireRequest, headers: Mapping[str, str]) -> Any:
         if self._body is None:
             if request.body:
-                raise Refused(Refusal(status=400, title="A body is not expected."))
+                raise RequestRefused(MockRefusal(status=400, title="A body is not expected."))
             return None
         media_type = FORM if self._takes_form else "application/json"
         if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
-            raise Refused(Refusal(status=400, title=f"The body must be {media_type}."))
+            raise RequestRefused(MockRefusal(status=400, title=f"The body must be {media_type}."))
         body = _form(request.body or b"") if self._takes_form else _json(request.body or b"")
         if not self._body.admits(body):
             violation = self._body.violations(body)[0]
             title = f"The body is not valid: {violation.detail}."
-            raise Refused(Refusal(status=422, title=title, path=violation.pointer))
+            raise RequestRefused(MockRefusal(status=422, title=title, path=violation.pointer))
         return body
 
 
@@ -119,7 +121,9 @@ def _json(text: bytes) -> Any:
     try:
         return jsontext.decode(text)
     except jsontext.NotJson as error:
-        raise Refused(Refusal(status=400, title=f"The body is not JSON: {error}.")) from error
+        raise RequestRefused(
+            MockRefusal(status=400, title=f"The body is not JSON: {error}.")
+        ) from error
 
 
 def _form(text: bytes) -> dict[str, str | list[str]]:
@@ -127,7 +131,7 @@ def _form(text: bytes) -> dict[str, str | list[str]]:
     try:
         grouped = _grouped(text.decode("ascii"))
     except UnicodeDecodeError as error:
-        raise Refused(Refusal(status=400, title="The body is no form.")) from error
+        raise RequestRefused(MockRefusal(status=400, title="The body is no form.")) from error
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in grouped.items()}
 
 
@@ -142,7 +146,7 @@ def _parameter(facts: Mapping[str, Any]) -> _Parameter:
         facts.get("required", False),
         (declared,) if isinstance(declared, str) else tuple(declared),
         "," if is_joined else None,
-        Gate(schema),
+        Validator(schema),
     )
 
 

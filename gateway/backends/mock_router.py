@@ -5,8 +5,8 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from gateway.backends.mock_requests import Refused
-from gateway.contract.mock import Refusal
+from gateway.backends.mock_requests import RequestRefused
+from gateway.contract.mock import MockRefusal
 from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation
 
 
@@ -18,7 +18,7 @@ class Router:
         self._routes = sorted(map(_route, upstream.operations), key=lambda route: -route.weight)
 
     def find(self, method: str, target: str) -> tuple[UpstreamOperation, dict[str, str]]:
-        """The operation and its path parameters as text. Raises `Refused` with 404 or 405."""
+        """The operation and its path parameters as text. Raises `RequestRefused`: 404 or 405."""
         segments = target.partition("?")[0].split("/")[1:]
         found: dict[str, tuple[UpstreamOperation, dict[str, str]]] = {}
         for route in self._routes:
@@ -26,10 +26,10 @@ class Router:
             if parameters is not None:
                 found.setdefault(route.operation.method, (route.operation, parameters))
         if not found:
-            raise Refused(Refusal(status=404, title="There is nothing at this path."))
+            raise RequestRefused(MockRefusal(status=404, title="There is nothing at this path."))
         if method not in found:
-            refusal = Refusal(status=405, title="The method is not allowed here.")
-            raise Refused(refusal, allow=sorted(found))
+            refusal = MockRefusal(status=405, title="The method is not allowed here.")
+            raise RequestRefused(refusal, allow=sorted(found))
         return found[method]
 
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.backends.mock_requests import Refused
+from gateway.backends.mock_requests import RequestRefused
 from gateway.backends.token_forms import GRANT_TYPES
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS
-from gateway.contract.mock import MockReply, Refusal, TokenRefusal
+from gateway.contract.mock import MockRefusal, MockReply, TokenRefusal
 from gateway.contract.upstream import TokenGrant, Upstream, UpstreamOperation
 
 REVOKED: Final = "revoked"
@@ -70,14 +70,14 @@ class TokenDesk:
         return self.refused(TokenRefusal(status=status, error=code, description=title))
 
     def admit(self, token: str) -> None:
-        """Raises `Refused` with 401 for a token that was not issued here, or has expired."""
+        """Raises `RequestRefused` with 401 for a token that was not issued here, or has expired."""
         expires_at = self._issued.get(token)
         if expires_at is None:
             title = "The access token is not valid."
-            raise Refused(Refusal(status=401, title=title, reason="invalid_token"))
+            raise RequestRefused(MockRefusal(status=401, title=title, reason="invalid_token"))
         if expires_at <= self._clock.now():
             title = "The access token has expired."
-            raise Refused(Refusal(status=401, title=title, reason="expired_token"))
+            raise RequestRefused(MockRefusal(status=401, title=title, reason="expired_token"))
 
     def _judge(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> TokenRefusal | None:
         grant = self._grants[operation.id].get(str(form.get("grant_type")))

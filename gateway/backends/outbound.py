@@ -19,11 +19,11 @@ from yarl import URL
 from gateway.backends.once import send_once
 from gateway.backends.posting import (
     Address,
-    Answer,
     Judge,
     NoAnswer,
+    PostAnswer,
+    PostTarget,
     Resolve,
-    Target,
     target_of,
 )
 
@@ -80,7 +80,9 @@ class Outbound:
             return NoAnswer(reason="unresolved", detail="the host's name servers do not answer")
         return found if isinstance(found, NoAnswer) else None
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NoAnswer:
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes
+    ) -> PostAnswer | NoAnswer:
         """Send exactly these bytes. Never raises for what the other side does."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -96,7 +98,7 @@ class Outbound:
             await self._session.close()
             self._session = None
 
-    async def _addresses(self, target: Target) -> Sequence[Address] | NoAnswer:
+    async def _addresses(self, target: PostTarget) -> Sequence[Address] | NoAnswer:
         literal = target.address
         try:
             found = [literal] if literal else await self._resolve(target.host)
@@ -161,7 +163,7 @@ def _look_up(host: str) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
-async def _answer(response: aiohttp.ClientResponse) -> Answer:
+async def _answer(response: aiohttp.ClientResponse) -> PostAnswer:
     excerpt = bytearray()
     try:
         async with asyncio.timeout(EXCERPT_SECONDS):
@@ -172,7 +174,7 @@ async def _answer(response: aiohttp.ClientResponse) -> Answer:
     finally:
         _let_go(response)
     is_readable = "Content-Encoding" not in response.headers
-    return Answer(
+    return PostAnswer(
         status=response.status,
         retry_after=response.headers.get("Retry-After"),
         excerpt=bytes(excerpt) if is_readable else b"",

@@ -10,7 +10,7 @@ from yarl import URL
 Address: TypeAlias = IPv4Address | IPv6Address
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class PostTarget(Struct, frozen=True, kw_only=True):
     """Where a URL leads: what is judged together with the addresses of its host."""
 
     scheme: str
@@ -27,7 +27,7 @@ class Target(Struct, frozen=True, kw_only=True):
             return None
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class PostAnswer(Struct, frozen=True, kw_only=True):
     """What came back."""
 
     status: int
@@ -47,12 +47,12 @@ class NoAnswer(Struct, frozen=True, kw_only=True):
     """For people; it holds neither address nor URL."""
 
 
-Judge: TypeAlias = Callable[[Target, Sequence[Address]], str | None]
+Judge: TypeAlias = Callable[[PostTarget, Sequence[Address]], str | None]
 """Why nothing may be sent to a host with these addresses; None if it may be."""
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[Address]]]
 """The addresses of a host name. Raises `OSError` where it has none."""
 
 
-def target_of(url: URL) -> Target:
+def target_of(url: URL) -> PostTarget:
     """Where `url` leads."""
-    return Target(scheme=url.scheme, host=url.raw_host or "", port=url.port or 0)
+    return PostTarget(scheme=url.scheme, host=url.raw_host or "", port=url.port or 0)

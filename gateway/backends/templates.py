@@ -14,16 +14,16 @@ PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
 _SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
-class Moment(Enum):
+class SendTime(Enum):
     """What is known only when a request is sent."""
 
     NOW = "now"
     TOKEN = "token"  # noqa: S105 - a placeholder's name
 
 
-NOW: Final = Moment.NOW
-TOKEN: Final = Moment.TOKEN
-Part = str | Moment
+NOW: Final = SendTime.NOW
+TOKEN: Final = SendTime.TOKEN
+Part = str | SendTime
 
 
 class Filled(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Filled(Struct, frozen=True):
     @property
     def is_fixed(self) -> bool:
         """Whether nothing is left to fill in."""
-        return not any(isinstance(part, Moment) for part in self.parts)
+        return not any(isinstance(part, SendTime) for part in self.parts)
 
     def text(self, known: Mapping[Part, str] = {}) -> str:
         """The value, with what is known now."""
@@ -73,7 +73,7 @@ def filled(
     return Filled(rule.name, tuple(parts))
 
 
-_MOMENTS: Final = {each.value: each for each in Moment}
+_MOMENTS: Final = {each.value: each for each in SendTime}
 
 
 def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -> str:

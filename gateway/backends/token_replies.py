@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.contract import jsontext
 from gateway.contract.refusals import plain_code, with_code
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, UpstreamOperation, status_names
 from gateway.errors import (
     InvalidReply,
@@ -51,7 +51,7 @@ class TokenReplyReader:
 
     def __init__(self, operation: UpstreamOperation) -> None:
         declared = map(operation.replies.get, status_names(200))
-        self._gate = Gate(next(filter(None, declared), {}))
+        self._gate = Validator(next(filter(None, declared), {}))
 
     def read(self, reply: Reply) -> IssuedToken | CredentialsRefused:
         """The token that was issued, or that there will be none.

@@ -14,7 +14,7 @@ from msgspec import Struct
 from gateway.backends.damage import damaged
 from gateway.backends.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
 from gateway.backends.mock_credentials import CredentialCheck
-from gateway.backends.mock_requests import Arguments, Refused, RequestReader
+from gateway.backends.mock_requests import MockArguments, RequestReader, RequestRefused
 from gateway.backends.mock_router import Router
 from gateway.backends.mock_state import StoredState
 from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
@@ -25,11 +25,11 @@ from gateway.contract.connector import faults, import_named
 from gateway.contract.mock import (
     Behaviour,
     MockMessage,
+    MockRefusal,
     MockReply,
     MockRequest,
-    Refusal,
 )
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 from gateway.errors import ContractError
 
@@ -80,7 +80,7 @@ class UpstreamApplication:
         ignored = frozenset(rule.name for rule in upstream.query)
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
         self._gates = {
-            (operation.id, status): Gate(schema)
+            (operation.id, status): Validator(schema)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
             if schema is not None
@@ -105,7 +105,7 @@ class UpstreamApplication:
             if not self._desk.serves(operation.id):
                 self._credentials.check(request)
             reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
-        except Refused as refused:
+        except RequestRefused as refused:
             reply = self._refused(operation, refused)
         finished = self._finish(reply)
         self._check(operation, finished)
@@ -133,16 +133,16 @@ class UpstreamApplication:
                 try:
                     return parse_fault(value)
                 except NotAFault as error:
-                    refusal = Refusal(status=400, title=f"{error}.", path=FAULT_HEADER)
-                    raise Refused(refusal) from error
+                    refusal = MockRefusal(status=400, title=f"{error}.", path=FAULT_HEADER)
+                    raise RequestRefused(refusal) from error
         return scripted
 
     def _answer(
-        self, operation: UpstreamOperation, arguments: Arguments, fault: Fault
+        self, operation: UpstreamOperation, arguments: MockArguments, fault: Fault
     ) -> MockReply:
         if fault.status is not None:
-            refusal = Refusal(status=fault.status, title="The mock was asked to fail.")
-            return self._refused(operation, Refused(refusal))
+            refusal = MockRefusal(status=fault.status, title="The mock was asked to fail.")
+            return self._refused(operation, RequestRefused(refusal))
         if self._desk.serves(operation.id):
             return self._desk.answer(operation, arguments.body or {})
         behaviour = self._behaviours.get(operation.id)
@@ -152,7 +152,7 @@ class UpstreamApplication:
         with self._state.transaction(request.now):
             return behaviour(request, self._state)
 
-    def _request(self, operation: UpstreamOperation, arguments: Arguments) -> MockRequest:
+    def _request(self, operation: UpstreamOperation, arguments: MockArguments) -> MockRequest:
         said = [operation.id, arguments.path, arguments.query, arguments.body]
         return MockRequest(
             operation=operation.id,
@@ -167,7 +167,7 @@ class UpstreamApplication:
             fingerprint=json.dumps(said, sort_keys=True),
         )
 
-    def _refused(self, operation: UpstreamOperation | None, refused: Refused) -> MockReply:
+    def _refused(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MockReply:
         headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
         refusal = refused.refusal
         if operation is not None and self._desk.serves(operation.id):
@@ -184,7 +184,7 @@ class UpstreamApplication:
             found = gate.violations(reply.body)
             raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
 
-    def _gate(self, operation: UpstreamOperation, status: int) -> Gate | None:
+    def _gate(self, operation: UpstreamOperation, status: int) -> Validator | None:
         found = (self._gates.get((operation.id, name)) for name in status_names(status))
         return next(filter(None, found), None)
 
@@ -244,7 +244,7 @@ def _example(operation: UpstreamOperation) -> MockReply:
     raise MockBrokeContract(f"{operation.id} has neither a behaviour nor an example")
 
 
-def _plain_refusal(refusal: Refusal) -> Any:
+def _plain_refusal(refusal: MockRefusal) -> Any:
     return {"error": {"status": refusal.status, "title": refusal.title, "path": refusal.path}}
 
 

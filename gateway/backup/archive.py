@@ -24,7 +24,7 @@ _BLOCK: Final = 1024 * 1024
 _Count = Annotated[int, Meta(ge=0)]
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True):
+class ArchiveEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A piece of content, as the manifest knows it."""
 
     bytes: _Count
@@ -52,7 +52,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     created_at: str
     databases: dict[str, DatabaseFacts]
     """By what the database is for: `gateway` or `workspace`."""
-    entries: dict[str, Entry]
+    entries: dict[str, ArchiveEntry]
 
 
 class Stream(Protocol):
@@ -68,13 +68,13 @@ class ArchiveWriter:
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, ArchiveEntry] = {}
 
     def add(self, name: str, content: bytes) -> None:
         """An entry that is in memory already."""
         self._begin(name, len(content))
         self._stream.write(content)
-        self.entries[name] = Entry(len(content), sha256(content).hexdigest())
+        self.entries[name] = ArchiveEntry(len(content), sha256(content).hexdigest())
 
     def add_file(self, name: str, file: BinaryIO, size: int) -> None:
         """An entry of the next `size` bytes of `file`.
@@ -94,7 +94,7 @@ class ArchiveWriter:
             digest.update(block)
             self._stream.write(block)
             left -= len(block)
-        self.entries[name] = Entry(size, digest.hexdigest())
+        self.entries[name] = ArchiveEntry(size, digest.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest, after which nothing may come."""

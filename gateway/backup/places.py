@@ -42,7 +42,7 @@ class DatabasePlace(Struct, frozen=True, kw_only=True):
         return "postgresql" if self.path is None else "sqlite"
 
 
-class State(Struct, frozen=True, kw_only=True):
+class SavedState(Struct, frozen=True, kw_only=True):
     """Everything that a gateway needs to go on, beside its contracts and its settings."""
 
     data: Path
@@ -52,7 +52,7 @@ class State(Struct, frozen=True, kw_only=True):
     """By the name of the file in the data folder that holds it otherwise: secrets that are set."""
 
 
-def files_of(state: State) -> Iterator[tuple[str, Path]]:
+def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     """Each file in the data folder that is state, with its path in it, in order.
 
     Not the databases, nor what is kept beside a database, nor other backups. Links are left out:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from gateway.backup.archive import ArchiveReader, Entry, Manifest
+from gateway.backup.archive import ArchiveEntry, ArchiveReader, Manifest
 from gateway.backup.sealing import Unsealed
 from gateway.errors import StoreError
 
@@ -30,7 +30,7 @@ def verified(path: Path, passphrase: str, report: Callable[[str], None]) -> Mani
             digest = sha256()
             for block in content.blocks():
                 digest.update(block)
-            found[content.name] = Entry(content.size, digest.hexdigest())
+            found[content.name] = ArchiveEntry(content.size, digest.hexdigest())
         manifest = archive.manifest
     if manifest is None or manifest.entries != found:
         listed = {} if manifest is None else manifest.entries

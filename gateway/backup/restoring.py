@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manifest
-from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, State
+from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
 from gateway.backup.placing import Placing, new_file
 from gateway.backup.reading import opened, verified
 from gateway.errors import StoreError
@@ -19,7 +19,9 @@ from gateway.store.server_lock import LOCK, only_owner
 Report = Callable[[str], None]
 
 
-async def restore_backup(path: Path, state: State, passphrase: str, report: Report) -> Manifest:
+async def restore_backup(
+    path: Path, state: SavedState, passphrase: str, report: Report
+) -> Manifest:
     """Put what the backup holds where `state` says; the manifest of what is there now.
 
     All of the backup is checked before anything is written, and nothing that is there is replaced.
@@ -36,7 +38,7 @@ async def restore_backup(path: Path, state: State, passphrase: str, report: Repo
 
 
 async def _put(
-    path: Path, manifest: Manifest, state: State, passphrase: str, report: Report
+    path: Path, manifest: Manifest, state: SavedState, passphrase: str, report: Report
 ) -> None:
     staging = state.data / f"{DRAFT}{secrets.token_hex(6)}"
     with _writing(state.data):
@@ -61,7 +63,7 @@ def _writing(place: Path) -> Iterator[None]:
         ) from None
 
 
-def _refuse_unsuitable(manifest: Manifest, state: State, path: Path) -> None:
+def _refuse_unsuitable(manifest: Manifest, state: SavedState, path: Path) -> None:
     """Raise `StoreError` for a backup that this version, or these settings, cannot take."""
     places = {place.name: place for place in state.databases}
     for name, facts in manifest.databases.items():
@@ -94,18 +96,18 @@ def _refuse_unsuitable(manifest: Manifest, state: State, path: Path) -> None:
             )
 
 
-def _files_of_databases(state: State) -> list[Path]:
+def _files_of_databases(state: SavedState) -> list[Path]:
     return [place.path for place in state.databases if place.path is not None]
 
 
-def _refuse_databases(state: State) -> None:
+def _refuse_databases(state: SavedState) -> None:
     for path in _files_of_databases(state):
         for each in (Path(f"{path}{end}") for end in ("", *COMPANIONS)):
             if each.exists():
                 raise StoreError(f"{each} is there already; restore into an empty folder")
 
 
-def _refuse_taken(state: State) -> None:
+def _refuse_taken(state: SavedState) -> None:
     """What this or another restore needs there itself is not in the way."""
     _refuse_databases(state)
     locks = {Path(f"{path.resolve()}{LOCK}") for path in _files_of_databases(state)}
@@ -118,7 +120,9 @@ def _refuse_taken(state: State) -> None:
 class _Restore:
     """One run: first into `staging` and uncommitted, then all of it."""
 
-    def __init__(self, state: State, manifest: Manifest, staging: Path, report: Report) -> None:
+    def __init__(
+        self, state: SavedState, manifest: Manifest, staging: Path, report: Report
+    ) -> None:
         self._state = state
         self._manifest = manifest
         self._staging = staging

@@ -13,7 +13,7 @@ from gateway.backup.places import (
     FILES,
     SQLITE_ENTRY,
     DatabasePlace,
-    State,
+    SavedState,
     files_of,
     is_database,
     opened,
@@ -32,7 +32,7 @@ _PART_BYTES: Final = 4 * 1024 * 1024
 
 
 async def take_backup(
-    state: State, output: Path, passphrase: str, version: str, report: Report
+    state: SavedState, output: Path, passphrase: str, version: str, report: Report
 ) -> Manifest:
     """Write everything that `state` names into the new file `output`; what it holds.
 
@@ -59,7 +59,9 @@ def _refuse_taken(output: Path) -> None:
         raise StoreError(f"{output} is there already; name a new file")
 
 
-async def _write(state: State, archive: ArchiveWriter, version: str, report: Report) -> Manifest:
+async def _write(
+    state: SavedState, archive: ArchiveWriter, version: str, report: Report
+) -> Manifest:
     # The databases first: what they refer to in files was there before.
     databases = {}
     for place in state.databases:
@@ -88,7 +90,7 @@ async def _write(state: State, archive: ArchiveWriter, version: str, report: Rep
 
 
 async def _add_database(
-    state: State, archive: ArchiveWriter, place: DatabasePlace, report: Report
+    state: SavedState, archive: ArchiveWriter, place: DatabasePlace, report: Report
 ) -> DatabaseFacts | None:
     """None for a file that is not there: no call has needed it yet."""
     if place.path is None:
@@ -104,7 +106,7 @@ async def _add_database(
 
 
 async def _add_rows(
-    state: State, archive: ArchiveWriter, place: DatabasePlace, report: Report
+    state: SavedState, archive: ArchiveWriter, place: DatabasePlace, report: Report
 ) -> DatabaseFacts:
     waiting: dict[str, bytearray] = {}
     parts: dict[str, int] = {}
@@ -150,7 +152,7 @@ def _add_copy(archive: ArchiveWriter, name: str, path: Path, report: Report) -> 
     return revisions
 
 
-def _refuse_newer(state: State, place: DatabasePlace, revisions: dict[str, str]) -> None:
+def _refuse_newer(state: SavedState, place: DatabasePlace, revisions: dict[str, str]) -> None:
     try:
         refuse_unknown(revisions, state.package)
     except StoreError as error:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import UNBOUNDED, Arguments, BackendName, Call, CallBounds, Outcome
-from gateway.calls.sending import Line, Sending, Sleep
+from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState, in_time
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
@@ -38,7 +38,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        lines: Mapping[str, Line],
+        lines: Mapping[str, UpstreamConnection],
         clock: Clock,
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from gateway.calls.sending import Line, Sending, Sleep
+from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall
@@ -17,14 +17,14 @@ from gateway.contract.operation import Attempts, Effect
 from gateway.errors import UpstreamTimeout
 
 
-class Allowance(Struct, frozen=True, kw_only=True):
+class FetchBudget(Struct, frozen=True, kw_only=True):
     """How often and how long is tried."""
 
     attempts: Attempts
     timeout_seconds: float
 
 
-USUAL: Final = Allowance(
+USUAL: Final = FetchBudget(
     attempts=Attempts(max=2, backoff_seconds=(0.5,), timeout_seconds=10.0), timeout_seconds=20.0
 )
 """Whoever fetches for a job has the job's attempts besides."""
@@ -35,7 +35,7 @@ class Fetcher:
 
     def __init__(
         self,
-        lines: Mapping[str, Line],
+        lines: Mapping[str, UpstreamConnection],
         clock: Clock,
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,

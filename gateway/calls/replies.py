@@ -9,7 +9,7 @@ from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule, with_code
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.violation import Violation
 from gateway.errors import (
@@ -32,7 +32,7 @@ class ReplyReader:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._gates = {
-            (operation.id, status): None if schema is None else Gate(schema)
+            (operation.id, status): None if schema is None else Validator(schema)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
         }
@@ -94,14 +94,14 @@ class ReplyReader:
         failure = self.failure(reply)
         return failure if failure.is_retryable and reply.status in statuses else None
 
-    def _gate(self, operation: str, status: int) -> Gate | None:
+    def _gate(self, operation: str, status: int) -> Validator | None:
         """The gate for this status; None where the contract says that there is no JSON body."""
         for name in status_names(status):
             if (operation, name) in self._gates:
                 return self._gates[operation, name]
         raise InvalidReply(f"The upstream's contract does not know the status {status}.")
 
-    def _body(self, reply: Reply, gate: Gate) -> Any:
+    def _body(self, reply: Reply, gate: Validator) -> Any:
         body = _json(reply)
         self._refuse_soft_errors(body)
         if not gate.admits(body):

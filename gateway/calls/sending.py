@@ -31,7 +31,7 @@ _JITTER: Final = 0.25
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Line(Struct, frozen=True):
+class UpstreamConnection(Struct, frozen=True):
     """Everything that leads to one upstream."""
 
     upstream: Upstream
@@ -57,7 +57,7 @@ class Line(Struct, frozen=True):
         return operation
 
 
-class Allowance(Protocol):
+class RetryBudget(Protocol):
     """How often and how long is tried: an operation's contract says it."""
 
     @property
@@ -72,7 +72,7 @@ class Sending:
     def __init__(
         self,
         clock: Clock,
-        allowance: Allowance,
+        allowance: RetryBudget,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
         *,
@@ -94,7 +94,7 @@ class Sending:
 
     async def send(
         self,
-        line: Line,
+        line: UpstreamConnection,
         request: UpstreamRequest,
         *,
         effect: Effect | None = None,
@@ -133,7 +133,12 @@ class Sending:
         return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
     async def _try(
-        self, line: Line, request: UpstreamRequest, until: float, *, leaves_no_doubt: bool
+        self,
+        line: UpstreamConnection,
+        request: UpstreamRequest,
+        until: float,
+        *,
+        leaves_no_doubt: bool,
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not leaves_no_doubt

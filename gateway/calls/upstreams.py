@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from gateway.calls.cache import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
-from gateway.calls.sending import Line, Sending
+from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.entity import EntityPages
@@ -50,7 +50,7 @@ class CallUpstreams:
     def __init__(
         self,
         call: CallFacts,
-        lines: Mapping[str, Line],
+        lines: Mapping[str, UpstreamConnection],
         sending: Sending,
         shared: SharedState,
         entities: EntityPages,
@@ -90,7 +90,7 @@ class CallUpstreams:
 
     @contextmanager
     def _remembered(
-        self, line: Line, operation: UpstreamOperation, request: UpstreamRequest
+        self, line: UpstreamConnection, operation: UpstreamOperation, request: UpstreamRequest
     ) -> Iterator[None]:
         """Raise a failure again while it is remembered; remember that of the block."""
         seconds = operation.failure_seconds
@@ -110,7 +110,7 @@ class CallUpstreams:
     async def _kept(
         self,
         operation: UpstreamOperation,
-        line: Line,
+        line: UpstreamConnection,
         request: UpstreamRequest,
         patience: float | None,
     ) -> Reply:
@@ -127,7 +127,7 @@ class CallUpstreams:
             return error.reply
 
     async def _worth_keeping(
-        self, line: Line, request: UpstreamRequest, patience: float | None
+        self, line: UpstreamConnection, request: UpstreamRequest, patience: float | None
     ) -> Reply:
         """A success that the contract admits. Raises for every other reply."""
         reply = await self._sending.send(line, request, patience_seconds=patience)
@@ -157,7 +157,7 @@ class CallUpstreams:
         """See `CallContext.exclusive`."""
         return _holding(self._shared.locks.setdefault(key, asyncio.Lock()))
 
-    def _line(self, upstream: str) -> Line:
+    def _line(self, upstream: str) -> UpstreamConnection:
         if upstream not in self._lines:
             raise InternalError(f"the binding does not name the upstream {upstream!r}")
         return self._lines[upstream]
@@ -177,7 +177,7 @@ async def in_time(seconds: float | None) -> AsyncIterator[None]:
         raise UpstreamTimeout(f"No answer in {seconds:g} seconds.") from None
 
 
-def _key(line: Line, request: UpstreamRequest) -> bytes:
+def _key(line: UpstreamConnection, request: UpstreamRequest) -> bytes:
     return encode_key([line.upstream.name, request.operation, request.path, request.query])
 
 

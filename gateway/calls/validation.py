@@ -7,7 +7,7 @@ from gateway.calls.call import Arguments, Outcome, Result
 from gateway.contract import hidden, jsontext
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.pointers import child
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 
@@ -52,7 +52,7 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
     return Result(outcome.values, text, outcome.backend)
 
 
-def _visible(gate: Gate, outcome: Outcome) -> Result:
+def _visible(gate: Validator, outcome: Outcome) -> Result:
     """The result without hidden characters, or with marks for them where it needs its length.
 
     Raises `InvalidResult` when neither keeps the contract.

@@ -2,21 +2,21 @@
 
 from gateway.catalogue.index import (
     Catalogue,
+    CompiledEvent,
+    CompiledWebhook,
     Entry,
-    EventContract,
-    Happenings,
+    EventContracts,
     ToolListing,
-    WebhookContract,
 )
 from gateway.catalogue.opening import open_catalogue, open_routes
 
 __all__ = [
     "Catalogue",
+    "CompiledEvent",
+    "CompiledWebhook",
     "Entry",
-    "EventContract",
-    "Happenings",
+    "EventContracts",
     "ToolListing",
-    "WebhookContract",
     "open_catalogue",
     "open_routes",
 ]

@@ -6,17 +6,17 @@ from typing import Any
 
 import msgspec
 
-from gateway.catalogue.index import EventContract, WebhookContract
+from gateway.catalogue.index import CompiledEvent, CompiledWebhook
 from gateway.catalogue.reading import reading, table
 from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.webhook import WebhookSource
 
 Schema = dict[str, Any]
 
 
-def open_webhooks(package: str, folder: Path) -> dict[str, WebhookContract]:
+def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
     """The sources by provider. Raises `ContractError`."""
     sources = table(package, "webhooks", "WEBHOOKS", WebhookSource)
     path = folder / "webhooks.json"
@@ -25,20 +25,22 @@ def open_webhooks(package: str, folder: Path) -> dict[str, WebhookContract]:
         return {source.provider: _webhook(source, schemas) for source in sources}
 
 
-def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> WebhookContract:
+def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> CompiledWebhook:
     payloads = schemas.get(source.provider, {})
     lost = [event.type for event in source.events if event.type not in payloads]
     if lost:
         raise LookupError(f"there is no payload schema for {source.provider}.{lost[0]}")
-    gates = {event.type: Gate(payloads[event.type]) for event in source.events}
-    return WebhookContract(source, gates)
+    gates = {event.type: Validator(payloads[event.type]) for event in source.events}
+    return CompiledWebhook(source, gates)
 
 
-def open_events(path: Path) -> dict[str, EventContract]:
+def open_events(path: Path) -> dict[str, CompiledEvent]:
     """The types of events by name. Raises `ContractError`."""
     with reading(path):
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, EventType])
-        return {name: EventContract(event, Gate(event.schema)) for name, event in found.items()}
+        return {
+            name: CompiledEvent(event, Validator(event.schema)) for name, event in found.items()
+        }
 
 
 def open_entities(path: Path) -> dict[str, Entity]:
@@ -47,5 +49,5 @@ def open_entities(path: Path) -> dict[str, Entity]:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Entity])
         for entity in found.values():
             # Whoever reads the columns compiles them again, and could not name the file.
-            Gate(entity.schema)
+            Validator(entity.schema)
         return found

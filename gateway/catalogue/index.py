@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
 from gateway.contract.operation import Operation, PythonBinding, Tool
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.errors import UnknownOperation
@@ -31,19 +31,19 @@ class Entry(Struct, frozen=True, eq=False):
     operation: Operation
     tool: Tool
     listing: ToolListing
-    input: Gate
-    output: Gate
+    input: Validator
+    output: Validator
 
     @property
     def id(self) -> str:
         return self.operation.id
 
 
-class WebhookContract(Struct, frozen=True, eq=False):
+class CompiledWebhook(Struct, frozen=True, eq=False):
     """A source of webhooks with the compiled gates of its payloads."""
 
     source: WebhookSource
-    gates: Mapping[str, Gate]
+    gates: Mapping[str, Validator]
     """By event type."""
 
     def find(self, event_type: str) -> WebhookEvent | None:
@@ -51,26 +51,26 @@ class WebhookContract(Struct, frozen=True, eq=False):
         return next((each for each in self.source.events if each.type == event_type), None)
 
 
-class EventContract(Struct, frozen=True, eq=False):
+class CompiledEvent(Struct, frozen=True, eq=False):
     """A type of event with its compiled gate."""
 
     event: EventType
-    gate: Gate
+    gate: Validator
     """Of the whole CloudEvent."""
 
 
-class Happenings(Struct, frozen=True, eq=False, kw_only=True):
+class EventContracts(Struct, frozen=True, eq=False, kw_only=True):
     """What arrives, what becomes of it, and what is published."""
 
-    webhooks: Mapping[str, WebhookContract] = {}
+    webhooks: Mapping[str, CompiledWebhook] = {}
     """Sources by provider."""
-    events: Mapping[str, EventContract] = {}
+    events: Mapping[str, CompiledEvent] = {}
     """What the gateway publishes, by type."""
     entities: Mapping[str, Entity] = {}
     """What webhooks write, by kind."""
 
 
-NOTHING_HAPPENS: Final = Happenings()
+NOTHING_HAPPENS: Final = EventContracts()
 
 
 class Catalogue:
@@ -84,7 +84,7 @@ class Catalogue:
         grants: Mapping[str, frozenset[str]],
         openapi: bytes,
         asyncapi: bytes = b"{}",
-        happenings: Happenings = NOTHING_HAPPENS,
+        happenings: EventContracts = NOTHING_HAPPENS,
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
         self.upstreams = upstreams

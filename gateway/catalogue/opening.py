@@ -9,11 +9,11 @@ import msgspec
 
 from gateway.catalogue.events import open_entities, open_events, open_webhooks
 from gateway.catalogue.handlers import check_named_code
-from gateway.catalogue.index import Catalogue, Entry, Happenings, ToolListing
+from gateway.catalogue.index import Catalogue, Entry, EventContracts, ToolListing
 from gateway.catalogue.reading import folder_of, reading, table
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Upstream
 from gateway.errors import ContractError
 
@@ -37,7 +37,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
         grants=_grants(package, folder),
         openapi=_document(folder / "openapi.json"),
         asyncapi=_document(folder / "asyncapi.json"),
-        happenings=Happenings(
+        happenings=EventContracts(
             webhooks=open_webhooks(package, folder),
             events=open_events(folder / "events.json"),
             entities=open_entities(folder / "entities.json"),
@@ -73,7 +73,7 @@ def _upstream(path: Path) -> Upstream:
         for operation in upstream.operations:
             for schema in operation.replies.values():
                 # Whoever reads the replies compiles it again, and could not name the file.
-                Gate(True if schema is None else schema)
+                Validator(True if schema is None else schema)
     _check_outbound(upstream)
     return upstream
 
@@ -120,7 +120,9 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
     listing = listings.get(tool.name) if tool else None
     if tool is None or listing is None:
         raise LookupError(f"there is no tool for {operation.id}")
-    return Entry(operation, tool, listing, Gate(listing.input_schema), Gate(listing.output_schema))
+    return Entry(
+        operation, tool, listing, Validator(listing.input_schema), Validator(listing.output_schema)
+    )
 
 
 def _document(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from gateway.cli.groups import WholeGroup
-from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, OperatorClient, operator_options, run_operator, segment
 from gateway.cli.output import json_line, print_json, print_table
 from gateway.cli.plain import plain
 from gateway.contract.conversion import rfc3339
@@ -80,7 +80,7 @@ def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) 
     """List the records, the newest first. --json adds the cursor of the next page as `next`."""
     query = {**_query(flags), "since": flags.pop("since"), "until": flags.pop("until")}
 
-    async def ask(operator: Operator) -> dict[str, Any]:
+    async def ask(operator: OperatorClient) -> dict[str, Any]:
         return await _read(operator, query, limit, after)
 
     page = run_operator(flags, ask)
@@ -118,7 +118,7 @@ def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
     """Print records as they come, one line each, until interrupted. --json prints them whole."""
     query = _query(flags)
 
-    async def ask(operator: Operator) -> None:
+    async def ask(operator: OperatorClient) -> None:
         shown = 0
         async for record in _new(operator, query):
             click.echo(json_line(record) if as_json else plain("  ".join(_row(record))))
@@ -135,7 +135,7 @@ def _query(flags: dict[str, Any]) -> dict[str, Any]:
     return {name: flags.pop(option) for name, option in names.items()}
 
 
-async def _new(operator: Operator, query: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+async def _new(operator: OperatorClient, query: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """Records that were not there before, the oldest first."""
     since = await _earliest(operator)
     items, since = await _window(operator, query, since)
@@ -151,7 +151,7 @@ async def _new(operator: Operator, query: dict[str, Any]) -> AsyncIterator[dict[
         seen = set(map(_key, items))
 
 
-async def _earliest(operator: Operator) -> str:
+async def _earliest(operator: OperatorClient) -> str:
     """How far to look back, by the gateway's clock where that is behind; empty without records."""
     newest = (await _read(operator, {}, 1, None))["items"]
     ends = [datetime.now(UTC), *(datetime.fromisoformat(each["at"]) for each in newest)]
@@ -159,7 +159,7 @@ async def _earliest(operator: Operator) -> str:
 
 
 async def _window(
-    operator: Operator, query: dict[str, Any], since: str
+    operator: OperatorClient, query: dict[str, Any], since: str
 ) -> tuple[list[dict[str, Any]], str]:
     """The newest records since then, and since when they are all there are: more may not fit."""
     page = await _read(operator, {**query, "since": since or None}, _WINDOW, None)
@@ -175,7 +175,7 @@ def _key(record: dict[str, Any]) -> tuple[str, str]:
 
 
 async def _read(
-    operator: Operator, query: dict[str, Any], limit: int, after: str | None
+    operator: OperatorClient, query: dict[str, Any], limit: int, after: str | None
 ) -> dict[str, Any]:
     """So many records, or all there are, and the cursor of what is older."""
     items: list[dict[str, Any]] = []

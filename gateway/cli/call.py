@@ -18,7 +18,7 @@ from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
-from gateway.cli.remote import Answer, ask_remote, refuse_mixed, remote_key, remote_options
+from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import GatewayError
 from gateway.settings import Settings
@@ -72,7 +72,7 @@ def command(
     return OK if answer.is_result else FINDINGS
 
 
-async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) -> Answer:
+async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) -> RemoteAnswer:
     async with Gateway.open(settings) as gateway:
         tell_of_new_key(gateway, settings)
         call = Call(
@@ -84,13 +84,13 @@ async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) 
         )
         try:
             result = await gateway.local_pipeline(agent).invoke(call)
-            return Answer(is_result=True, text=result.text)
+            return RemoteAnswer(is_result=True, text=result.text)
         except GatewayError as error:
             problem = problem_of(error, call.request_id)
-            return Answer(is_result=False, text=jsontext.encode(problem))
+            return RemoteAnswer(is_result=False, text=jsontext.encode(problem))
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: RemoteAnswer) -> None:
     """A result, or a problem with its gist on standard error."""
     value = jsontext.decode(answer.text)
     print_json(value)

@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 import click
 
 from gateway.cli.groups import WholeGroup
-from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, OperatorClient, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.repeating import tell_of_each, tried
 from gateway.store.records import JobKind
@@ -38,7 +38,7 @@ def list_dead_letters(
 ) -> None:
     """List dead letters, the newest first, with the class of the last failure."""
 
-    async def ask(operator: Operator) -> list[dict[str, Any]]:
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         return await _dead(operator, kind, lane, limit)
 
     found = run_operator(flags, ask)
@@ -72,7 +72,7 @@ def redrive(
     if job_ids and (kind or lane):
         raise click.UsageError("--kind and --lane are for --all")
 
-    async def ask(operator: Operator) -> list[dict[str, Any]]:
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         chosen = job_ids or [each["id"] for each in await _dead(operator, kind, lane, None)]
         with counted("redriving", len(chosen)) as step:
             return [
@@ -84,7 +84,7 @@ def redrive(
 
 
 async def _dead(
-    operator: Operator, kind: str | None, lane: str | None, limit: int | None
+    operator: OperatorClient, kind: str | None, lane: str | None, limit: int | None
 ) -> list[dict[str, Any]]:
     query = {"kind": kind, "lane": lane, "state": "dead_letter", "is_last": "true"}
     return [each async for each in operator.pages(_JOBS, query, limit)]

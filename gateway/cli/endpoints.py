@@ -6,7 +6,7 @@ import click
 
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
-from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, OperatorClient, operator_options, run_operator, segment
 from gateway.cli.output import print_json, print_table
 
 _ROOT: Final = "/operator/endpoints"
@@ -64,7 +64,7 @@ def list_endpoints(*, as_json: bool, **flags: Any) -> None:
 def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **flags: Any) -> None:
     """Show an endpoint and its newest deliveries."""
 
-    async def ask(operator: Operator) -> dict[str, Any]:
+    async def ask(operator: OperatorClient) -> dict[str, Any]:
         endpoint = await operator.ask("GET", _path(endpoint_id))
         pages = operator.pages(f"{_path(endpoint_id)}/deliveries", {"state": state}, limit)
         return {**endpoint, "deliveries": [each async for each in pages]}

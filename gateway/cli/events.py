@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.groups import WholeGroup
-from gateway.cli.operator import Operator, operator_options, run_operator
+from gateway.cli.operator import OperatorClient, operator_options, run_operator
 from gateway.cli.output import json_line
 from gateway.cli.plain import plain
 
@@ -36,7 +36,7 @@ def tail(
 ) -> None:
     """Print events as they come, one line each, until interrupted. --json prints them whole."""
 
-    async def ask(operator: Operator) -> None:
+    async def ask(operator: OperatorClient) -> None:
         told = 0
         async for event in _events(operator, ",".join(types), from_start=from_start):
             click.echo(json_line(event) if as_json else _line(event))
@@ -48,7 +48,7 @@ def tail(
 
 
 async def _events(
-    operator: Operator, types: str, *, from_start: bool
+    operator: OperatorClient, types: str, *, from_start: bool
 ) -> AsyncIterator[dict[str, Any]]:
     after: int | None = _FROM_THE_FIRST if from_start else None
     while True:

@@ -26,7 +26,7 @@ _HERE: Final = "http://localhost"
 _TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
 
 
-class Operator:
+class OperatorClient:
     """One gateway, asked as its operator."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
@@ -104,7 +104,7 @@ def operator_options(command: _Command) -> _Command:
 
 
 def run_operator(
-    flags: Mapping[str, Any], ask: Callable[[Operator], Coroutine[Any, Any, _Result]]
+    flags: Mapping[str, Any], ask: Callable[[OperatorClient], Coroutine[Any, Any, _Result]]
 ) -> _Result:
     """Run `ask` at the gateway that the options mean; without --url, on its database here."""
     given = dict(flags)
@@ -117,7 +117,7 @@ async def _run(
     flags: dict[str, Any],
     url: str | None,
     key_file: Path | None,
-    ask: Callable[[Operator], Coroutine[Any, Any, _Result]],
+    ask: Callable[[OperatorClient], Coroutine[Any, Any, _Result]],
 ) -> _Result:
     settings = settings_of(flags)
     if url is None:
@@ -126,9 +126,9 @@ async def _run(
             tell_of_new_key(gateway, settings)
             app: Any = gateway.operator_site(ADMINISTRATOR)
             async with _client(_HERE, None, httpx.ASGITransport(app)) as client:
-                return await ask(Operator(client))
+                return await ask(OperatorClient(client))
     async with _client(checked_url(url), remote_key(settings, key_file), None) as client:
-        return await ask(Operator(client))
+        return await ask(OperatorClient(client))
 
 
 @asynccontextmanager

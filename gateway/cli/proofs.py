@@ -5,11 +5,11 @@ from typing import Final
 from rich.text import Text
 
 from gateway.cli.output import print_json, print_table
-from gateway.codegen.fieldmap import Proof, Verdict
+from gateway.codegen.fieldmap import Coverage, Proof
 from gateway.codegen.ir import Contracts
 from gateway.codegen.proofs import proofs_of
 
-_COLOURS: Final = {Verdict.PROVED: "green", Verdict.GAP: "red", Verdict.UNDECIDED: "yellow"}
+_COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDECIDED: "yellow"}
 
 
 def print_proofs(contracts: Contracts, *, as_json: bool) -> None:
@@ -20,7 +20,9 @@ def print_proofs(contracts: Contracts, *, as_json: bool) -> None:
         return
     columns = ("operation", "field", "from", "verdict", "may arrive", "then", "because")
     print_table(columns, (_row(each.operation, each.proof) for each in proofs))
-    counts = {verdict: sum(each.proof.verdict is verdict for each in proofs) for verdict in Verdict}
+    counts = {
+        verdict: sum(each.proof.verdict is verdict for each in proofs) for verdict in Coverage
+    }
     print(", ".join(f"{number} {verdict.value}" for verdict, number in counts.items()))
 
 

@@ -19,7 +19,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class RemoteAnswer(Struct, frozen=True, kw_only=True):
     """What came of a call: a result, or the problem instead; either as JSON text."""
 
     is_result: bool
@@ -98,7 +98,7 @@ def checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> Answer:
+def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> RemoteAnswer:
     """Call `operation`, an operation id or an MCP name, at the gateway at `url`.
 
     Raises `ConfigurationError` when nothing that could be a gateway answers there, and
@@ -123,7 +123,7 @@ def _quoted(part: str) -> str:
 
 def _ask(
     client: httpx.Client, base: str, method: str, path: str, content: bytes | None = None
-) -> Answer:
+) -> RemoteAnswer:
     try:
         reply = client.request(method, f"{base}{path}", content=content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -137,10 +137,10 @@ def _ask(
         is_gateway = False
     if not is_gateway:
         raise ConfigurationError(f"{base} answered what no gateway answers; correct --url")
-    return Answer(is_result=reply.is_success, text=reply.content)
+    return RemoteAnswer(is_result=reply.is_success, text=reply.content)
 
 
-def _routes(document: Answer) -> dict[str, str]:
+def _routes(document: RemoteAnswer) -> dict[str, str]:
     """The routes by MCP name and alias, from a gateway's OpenAPI document."""
     try:
         paths = msgspec.json.decode(document.text, type=_Document).paths

@@ -6,14 +6,18 @@ from typing import Any
 import click
 
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.operator import Operator
+from gateway.cli.operator import OperatorClient
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.cli.refused import Refused
 
 
 async def tried(
-    operator: Operator, path: str, body: Mapping[str, Any], name: str, step: Callable[[], None]
+    operator: OperatorClient,
+    path: str,
+    body: Mapping[str, Any],
+    name: str,
+    step: Callable[[], None],
 ) -> dict[str, Any]:
     """The answer, or the problem in its place: one refusal does not keep the others."""
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway.backup.places import DatabasePlace, State
+from gateway.backup.places import DatabasePlace, SavedState
 from gateway.catalogue import open_catalogue
 from gateway.contract.rows import Shape
 from gateway.contract.views import shapes_of
@@ -14,9 +14,9 @@ from gateway.store.server_copies import ServerTables, store_tables, workspace_ta
 from gateway.store.sqlite import sqlite_path
 
 
-def state_of(settings: Settings) -> State:
+def state_of(settings: Settings) -> SavedState:
     """What has to be copied. Raises `StoreError` for a database in memory."""
-    return State(
+    return SavedState(
         data=settings.data,
         databases=(
             _place("gateway", settings.database, store_tables(settings.package)),

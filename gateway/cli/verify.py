@@ -19,8 +19,8 @@ from gateway.cli.plain import plain
 from gateway.codegen.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.verification.doors import DOORS, DoorFailed, World
-from gateway.verification.verify import Verdict, verify
+from gateway.verification.doors import DOORS, TransportFailed, World
+from gateway.verification.verify import ToolReport, verify
 
 
 @click.command(epilog="Example: gateway verify --connectors --connector avinode")
@@ -53,7 +53,7 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
         world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
         try:
             verdicts = asyncio.run(verify(catalogue, world, connector=only, tell=tell))
-        except DoorFailed as failed:
+        except TransportFailed as failed:
             said = world.last_words()
             for line in said:
                 click.echo(plain(line), err=True)
@@ -88,7 +88,7 @@ def _stale(settings: Settings) -> str | None:
     return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
 
-def _print(verdicts: list[Verdict]) -> None:
+def _print(verdicts: list[ToolReport]) -> None:
     print_table(("operation", *DOORS, "varies"), map(_row, verdicts))
     for verdict in verdicts:
         for failure in verdict.failures:
@@ -100,7 +100,7 @@ def _print(verdicts: list[Verdict]) -> None:
     )
 
 
-def _row(verdict: Verdict) -> tuple[str | Text, ...]:
+def _row(verdict: ToolReport) -> tuple[str | Text, ...]:
     counts = (
         Text(f"{number}/{verdict.examples}", "green" if number == verdict.examples else "red")
         for number in verdict.verified.values()

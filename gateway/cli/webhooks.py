@@ -6,7 +6,7 @@ import click
 
 from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
-from gateway.cli.operator import ID, Operator, operator_options, run_operator, segment
+from gateway.cli.operator import ID, OperatorClient, operator_options, run_operator, segment
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.plain import plain
 from gateway.cli.repeating import place_of, tell_of_each, tried
@@ -44,7 +44,7 @@ def list_webhooks(
     """List webhooks, the newest first: id, arrival, provider, event, state."""
     query = {"provider": provider, "event_type": event_type, "state": state}
 
-    async def ask(operator: Operator) -> list[dict[str, Any]]:
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         return [each async for each in operator.pages("/operator/webhooks", query, limit)]
 
     found = run_operator(flags, ask)
@@ -84,7 +84,7 @@ def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
 def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags: Any) -> int:
     """Process webhooks whose work has ended once more, with a new set of attempts."""
 
-    async def ask(operator: Operator) -> list[dict[str, Any]]:
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         with counted("replaying", len(webhook_ids)) as step:
             return [
                 await tried(operator, f"{_path(each)}/replay", {"force": force}, each, step)
@@ -114,7 +114,7 @@ def quarantine(
     """List what was genuine and broke its contract, with the places that break it."""
     query = {"provider": provider, "event_type": event_type, "state": "quarantined"}
 
-    async def ask(operator: Operator) -> list[dict[str, Any]]:
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         held = [each async for each in operator.pages("/operator/webhooks", query, None)]
         if not revalidate:
             return held

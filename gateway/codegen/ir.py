@@ -16,7 +16,7 @@ from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalati
 from gateway.contract.upstream import Upstream
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class ContractSource(Struct, frozen=True, kw_only=True):
     """The contract files that decide an output, named in its header."""
 
     path: PurePosixPath
@@ -87,7 +87,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     """For the published OpenAPI document: schema files are components."""
     components: dict[str, dict[str, Any]]
     """Those components, self-contained, by name."""
-    source: Source
+    source: ContractSource
 
     @property
     def route(self) -> str:
@@ -105,7 +105,7 @@ class UpstreamContract(Struct, frozen=True, kw_only=True):
     """A system we call, and the files that describe it."""
 
     upstream: Upstream
-    source: Source
+    source: ContractSource
 
 
 class EntityContract(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class EntityContract(Struct, frozen=True, kw_only=True):
 
     entity: Entity
     model: Model
-    source: Source
+    source: ContractSource
 
 
 class EventContract(Struct, frozen=True, kw_only=True):
@@ -125,7 +125,7 @@ class EventContract(Struct, frozen=True, kw_only=True):
     """For the published OpenAPI document, like that of a tool."""
     components: dict[str, dict[str, Any]]
     examples: tuple[Example, ...]
-    source: Source
+    source: ContractSource
 
     @property
     def name(self) -> str:
@@ -159,7 +159,7 @@ class WebhookContract(Struct, frozen=True, kw_only=True):
     path_item: dict[str, Any]
     """For the published OpenAPI document, like that of a tool."""
     components: dict[str, dict[str, Any]]
-    source: Source
+    source: ContractSource
 
     @property
     def route(self) -> str:
@@ -171,7 +171,7 @@ class CommonContract(Struct, frozen=True, kw_only=True):
 
     name: str
     models: tuple[Model, ...]
-    source: Source
+    source: ContractSource
 
 
 class PolicyContract(Struct, frozen=True, kw_only=True):
@@ -179,14 +179,14 @@ class PolicyContract(Struct, frozen=True, kw_only=True):
 
     grants: Mapping[str, tuple[str, ...]]
     """Agent to operation ids, both sorted; `*` is already resolved."""
-    source: Source
+    source: ContractSource
 
 
 class IndexContract(Struct, frozen=True, kw_only=True):
     """The members of the index that the published OpenAPI document repeats."""
 
     document: dict[str, Any]
-    source: Source
+    source: ContractSource
 
 
 class Contracts(Struct, frozen=True, kw_only=True):

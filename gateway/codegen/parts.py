@@ -5,19 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gateway.codegen.ir import Example, Model, Source
+from gateway.codegen.ir import ContractSource, Example, Model
 from gateway.codegen.sharing import model
 from gateway.codegen.sources.refs import resolve
 from gateway.codegen.sources.tree import SourceTree
 from gateway.contract.pointers import follow
 
 
-def source_of(tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]) -> Source:
+def source_of(
+    tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]
+) -> ContractSource:
     """The source named `path`, made of `files`."""
     members = tuple(sorted(files))
     lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return Source(path=path, closure=members, sha256=digest)
+    return ContractSource(path=path, closure=members, sha256=digest)
 
 
 def model_at(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:

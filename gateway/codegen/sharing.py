@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gateway.codegen.ir import Model
 from gateway.codegen.names import camel
-from gateway.codegen.sources.refs import Target, dereference
+from gateway.codegen.sources.refs import RefTarget, dereference
 from gateway.codegen.sources.tree import SourceTree
 from gateway.contract.pointers import child, steps
 from gateway.errors import ContractError
@@ -58,9 +58,9 @@ def published(
 
     Raises `ContractRefused` for a reference that cannot be resolved.
     """
-    targets: dict[str, Target] = {}
+    targets: dict[str, RefTarget] = {}
 
-    def component(target: Target) -> str | None:
+    def component(target: RefTarget) -> str | None:
         if target.document.path.suffix != ".json":
             return None
         name = component_name(target)
@@ -75,14 +75,14 @@ def published(
     return item, schemas
 
 
-def component_name(target: Target) -> str:
+def component_name(target: RefTarget) -> str:
     """`avinode.search_flights.input` for that file of `tools/`; a definition's name comes last."""
     folder, *rest = target.document.path.with_suffix("").parts
     parents = rest if folder in {COMMON, "tools"} else [folder, *rest]
     return ".".join([*parents, *steps(target.pointer)[-1:]])
 
 
-def _shared_definition(target: Target) -> str | None:
+def _shared_definition(target: RefTarget) -> str | None:
     """A place that `shared_models` makes a class of keeps its reference."""
     path = target.document.path
     where = steps(target.pointer)

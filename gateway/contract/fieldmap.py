@@ -21,7 +21,7 @@ from gateway.contract.conversion import (
 )
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.marker import ABSENT, REFUSE, SKIP, SkipItem, Unmappable
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 __all__ = [
     "ABSENT",
@@ -203,7 +203,7 @@ def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = 
     return found
 
 
-def guarded(value: Any, gate: Gate, pointer: str, otherwise: Any = REFUSE) -> Any:
+def guarded(value: Any, gate: Validator, pointer: str, otherwise: Any = REFUSE) -> Any:
     """`value` if `gate` admits it, or the last resort. Raises `Unmappable`.
 
     This is `onGap`. The gate is the output schema of the very member that is mapped, so that the

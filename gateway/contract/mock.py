@@ -3,7 +3,7 @@
 A behaviour module, named by `x-upstream.mock`, holds three things:
 
     BEHAVIOURS: Mapping[str, Behaviour]      what each operation does, by operation id
-    refuse(refusal: Refusal) -> Any          the body in which this vendor refuses a request
+    refuse(refusal: MockRefusal) -> Any          the body in which this vendor refuses a request
     finish(reply: MockReply) -> MockReply    what every reply of this vendor carries
 
 and, where the token endpoint does not word its refusals as RFC 6749 §5.2 does:
@@ -78,7 +78,7 @@ class MockReply(Struct, frozen=True, kw_only=True):
     body: Any
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class MockRefusal(Struct, frozen=True, kw_only=True):
     """Why the upstream refuses a request, in words that each vendor puts into its own envelope."""
 
     status: int

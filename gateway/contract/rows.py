@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gateway.contract.conversion import as_date, as_date_time
 from gateway.contract.pointers import child
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 
 ColumnKind = Literal["text", "integer", "number", "boolean", "date", "moment", "json"]
@@ -58,11 +58,11 @@ class Shape(Struct, frozen=True, eq=False):
     table: str
     columns: Mapping[str, Column]
     schema: Mapping[str, Any]
-    admits_new: Gate
+    admits_new: Validator
     """Judges a row to be added."""
-    admits_change: Gate
+    admits_change: Validator
     """Judges new values for rows."""
-    admits_stored: Gate
+    admits_stored: Validator
     """Judges a row, or some columns of one, as a database answers it."""
     entity: str | None = None
     """The kind of entity whose rows the table shows; None where the rows are the table's own."""
@@ -105,9 +105,9 @@ def shape_of(table: str, schema: Mapping[str, Any]) -> Shape:
         table,
         columns,
         schema,
-        Gate(_closed(given, needed)),
-        Gate(_closed(changed, [])),
-        Gate(_closed(properties, [])),
+        Validator(_closed(given, needed)),
+        Validator(_closed(changed, [])),
+        Validator(_closed(properties, [])),
     )
 
 

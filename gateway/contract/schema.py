@@ -30,7 +30,7 @@ _WRITTEN: Final = {"date": "2026-12-01", "date-time": "2026-12-01T15:00:00Z"}
 _MASK: Final = "the value"
 
 
-class Gate:
+class Validator:
     """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
 
     __slots__ = ("_schema", "_validator", "admits")

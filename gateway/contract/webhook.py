@@ -43,7 +43,7 @@ Proof = HmacSignature | StandardSignature | BasicCredentials
 """How a sender proves who it is."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class MessagePart(Struct, frozen=True, kw_only=True):
     """Where in a message a text is found. Exactly one of the two is set."""
 
     header: str | None = None
@@ -57,9 +57,9 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     name: str
     proof: Proof
-    message_id: Place | None
+    message_id: MessagePart | None
     """The id by which repeated messages are known; None where each receipt is a new message."""
-    event_type: Place
+    event_type: MessagePart
 
 
 class EntityEffect(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class Fetch(Struct, frozen=True, kw_only=True):
     """Path parameters by name."""
     query: Built
     """Query parameters by name."""
-    href: Place | None = None
+    href: MessagePart | None = None
     """Where the sender says what it points to: it must lead to the upstream's base URL."""
 
 

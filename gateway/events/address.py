@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from yarl import URL
 
-from gateway.backends.posting import Address, Target, target_of
+from gateway.backends.posting import Address, PostTarget, target_of
 from gateway.errors import InvalidArguments
 
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -79,7 +79,7 @@ class AddressRules:
     def __init__(self, allow: Iterable[Network] = ()) -> None:
         self._allow = tuple(allow)
 
-    def refusal(self, target: Target, addresses: Sequence[Address]) -> str | None:
+    def refusal(self, target: PostTarget, addresses: Sequence[Address]) -> str | None:
         """Why nothing may be sent to `target`, whose host has these addresses; None if it may be.
 
         One refused address among several is enough. Without TLS, and on other ports than 443 and
@@ -136,7 +136,7 @@ def _problem_of_text(text: str) -> str | None:
     return "must not hold a fragment" if "#" in text else None
 
 
-def _problem_of(target: Target) -> str | None:
+def _problem_of(target: PostTarget) -> str | None:
     if not target.port:
         return "must not name the port 0"
     if target.address is None and not _is_name(target.host):

@@ -6,12 +6,12 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 from yarl import URL
 
-from gateway.backends.posting import Answer, NoAnswer
+from gateway.backends.posting import NoAnswer, PostAnswer
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.events.cloudevents import CLOUD_EVENT, encode_event
 from gateway.events.secrets import Keyring
-from gateway.events.verdict import Verdict, verdict_of
+from gateway.events.verdict import AttemptOutcome, verdict_of
 from gateway.observability.redaction import Redactor
 from gateway.signatures import standard
 from gateway.store.records import Endpoint, StoredEvent
@@ -20,10 +20,12 @@ MAX_SHOWN: Final = 500
 """Characters of an answer's body that an operator is shown."""
 
 
-class Sender(Protocol):
+class OutboundSender(Protocol):
     """Sends to addresses that may be reached, and to no other."""
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NoAnswer:
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes
+    ) -> PostAnswer | NoAnswer:
         """What became of these bytes. Never raises for what the other side does."""
         ...
 
@@ -32,20 +34,20 @@ class Sender(Protocol):
         ...
 
 
-class Courier:
+class DeliverySender:
     """Signs and sends. The same event is the same bytes each time, under a fresh timestamp."""
 
-    def __init__(self, sender: Sender, keyring: Keyring, clock: Clock) -> None:
+    def __init__(self, sender: OutboundSender, keyring: Keyring, clock: Clock) -> None:
         self._sender = sender
         self._keyring = keyring
         self._clock = clock
 
-    async def carry(self, event: StoredEvent, endpoint: Endpoint) -> Verdict:
+    async def carry(self, event: StoredEvent, endpoint: Endpoint) -> AttemptOutcome:
         """Send `event` to `endpoint` once, and say what came of it."""
         try:
             secrets = self._secrets(endpoint)
         except StoreError as error:
-            return Verdict(
+            return AttemptOutcome(
                 answer="unsigned",
                 error="secret_unreadable",
                 detail=error.detail,

@@ -11,8 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from gateway.contract import event
 from gateway.contract.conversion import rfc3339
-from gateway.events.courier import Courier
-from gateway.events.verdict import Verdict
+from gateway.events.courier import DeliverySender
+from gateway.events.verdict import AttemptOutcome
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
@@ -36,7 +36,7 @@ FAILING: Final = timedelta(days=5)
 class Deliver:
     """Runs deliveries. See `gateway.jobs.outcome.Run`."""
 
-    def __init__(self, endpoints: Endpoints, courier: Courier) -> None:
+    def __init__(self, endpoints: Endpoints, courier: DeliverySender) -> None:
         self._endpoints = endpoints
         self._courier = courier
 
@@ -54,7 +54,7 @@ class Deliver:
         return _outcome(claim, endpoint, verdict)
 
 
-def _outcome(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> Outcome:
+def _outcome(claim: Claim, endpoint: Endpoint, verdict: AttemptOutcome) -> Outcome:
     if verdict.error is None:
         success = DeliveryOutcome(endpoint_id=endpoint.id, is_success=True)
         return Finished(changes=Changes(delivery=success))
@@ -72,7 +72,7 @@ def _outcome(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> Outcome:
     )
 
 
-def _why_disabled(claim: Claim, endpoint: Endpoint, verdict: Verdict) -> str | None:
+def _why_disabled(claim: Claim, endpoint: Endpoint, verdict: AttemptOutcome) -> str | None:
     if verdict.is_gone:
         return "gone"
     since = endpoint.failing_since

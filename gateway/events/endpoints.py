@@ -12,7 +12,7 @@ from gateway.clock import Clock
 from gateway.contract.event import ENDPOINT_TESTED, is_type_meant
 from gateway.errors import InvalidArguments
 from gateway.events.address import read_url
-from gateway.events.courier import Courier, Sender
+from gateway.events.courier import DeliverySender, OutboundSender
 from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
 from gateway.events.secrets import Keyring
@@ -36,14 +36,14 @@ class NewSecret(Struct, frozen=True, kw_only=True):
         return f"NewSecret({self.endpoint.id})"
 
 
-class EndpointBook:
+class EndpointRegistry:
     """All endpoints. What it stores of a secret is sealed."""
 
     def __init__(
         self,
         endpoints: Endpoints,
         keyring: Keyring,
-        sender: Sender,
+        sender: OutboundSender,
         clock: Clock,
         event_types: Collection[str],
     ) -> None:
@@ -51,7 +51,7 @@ class EndpointBook:
         self._endpoints = endpoints
         self._keyring = keyring
         self._sender = sender
-        self._courier = Courier(sender, keyring, clock)
+        self._courier = DeliverySender(sender, keyring, clock)
         self._clock = clock
         self._event_types = event_types
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import LimitExceeded, Stopping, StoreError
-from gateway.events.filters import Place, TypeFilter, position_in
+from gateway.events.filters import LogPosition, TypeFilter, position_in
 from gateway.events.recent import Published, RecentEvents, as_published
 from gateway.store.base import EventLog
 from gateway.store.records import StoredEvent
@@ -39,15 +39,15 @@ class Reset(Struct, frozen=True):
 
     reason: Literal["unknown", "expired"]
     """`unknown`: of another filter or another log; `expired`: what came after it is removed."""
-    place: Place
+    place: LogPosition
     """Before the oldest event that is kept."""
 
 
-class Page(Struct, frozen=True):
+class FeedPage(Struct, frozen=True):
     """What there is after a place, as far as it has been read."""
 
     events: tuple[Published, ...]
-    place: Place
+    place: LogPosition
     """Where to go on: also after events that the filter left out."""
     reset: Reset | None = None
     """There is a gap before `place`, and `events` is empty."""
@@ -109,7 +109,7 @@ class Feed:
         return self._news
 
     @property
-    def end(self) -> Place | None:
+    def end(self) -> LogPosition | None:
         """After the newest event that is known; None until the log was looked at."""
         return None if self._recent is None else self._recent.end
 
@@ -118,17 +118,17 @@ class Feed:
         _, newest = await self._log.bounds()
         return [as_published(event) for event in await self._log.after(newest - count, count)]
 
-    async def newest(self) -> Place:
+    async def newest(self) -> LogPosition:
         """After everything that is published by now. Raises `StoreError`."""
         _, newest = await self._log.bounds()
         return await self._place_at(newest)
 
-    async def earliest(self) -> Place:
+    async def earliest(self) -> LogPosition:
         """Before the oldest event that is kept. Raises `StoreError`."""
         oldest, _ = await self._log.bounds()
-        return Place(oldest - 1)
+        return LogPosition(oldest - 1)
 
-    async def resume(self, cursor: str, wanted: TypeFilter) -> Page:
+    async def resume(self, cursor: str, wanted: TypeFilter) -> FeedPage:
         """The place of `cursor`, or a reset. Raises `StoreError`."""
         oldest, newest = await self._log.bounds()
         position = position_in(cursor)
@@ -136,19 +136,21 @@ class Feed:
             return _reset("unknown", oldest)
         if position < oldest - 1:
             return _reset("expired", oldest)
-        place = Place(position) if position < oldest else await self._place_at(position)
-        return Page((), place) if place.cursor(wanted) == cursor else _reset("unknown", oldest)
+        place = LogPosition(position) if position < oldest else await self._place_at(position)
+        return FeedPage((), place) if place.cursor(wanted) == cursor else _reset("unknown", oldest)
 
-    async def since(self, place: Place, wanted: TypeFilter) -> Page:
+    async def since(self, place: LogPosition, wanted: TypeFilter) -> FeedPage:
         """What there is after `place` now. Raises `StoreError`."""
         recent = self._recent
         found = recent.since(place.position, self.limits.page) if recent else None
         if found is None:
             return await self._read(place, wanted, recent.end if recent else None)
         events = tuple(event for event in found if wanted.admits(event.type))
-        return Page(events, found[-1].place if found else place)
+        return FeedPage(events, found[-1].place if found else place)
 
-    async def _read(self, place: Place, wanted: TypeFilter, end: Place | None) -> Page:
+    async def _read(
+        self, place: LogPosition, wanted: TypeFilter, end: LogPosition | None
+    ) -> FeedPage:
         """What only the store remembers. `end` was the end of the log before this was called."""
         found = await self._log.after(place.position, self.limits.page, wanted.types)
         oldest, _ = await self._log.bounds()
@@ -159,12 +161,12 @@ class Feed:
         if len(found) < self.limits.page and end is not None and end.position > last.position:
             # Everything up to the end was looked at, and the rest left out.
             last = end
-        return Page(events, last)
+        return FeedPage(events, last)
 
-    async def _place_at(self, position: int) -> Place:
+    async def _place_at(self, position: int) -> LogPosition:
         found: list[StoredEvent] = await self._log.after(position - 1, 1) if position else []
         is_there = bool(found) and found[0].position == position
-        return Place(position, found[0].id if is_there else "")
+        return LogPosition(position, found[0].id if is_there else "")
 
     async def run(self) -> None:
         """Read what is published, while anybody follows, until cancelled."""
@@ -206,6 +208,6 @@ class Feed:
             self._news.set()
 
 
-def _reset(reason: Literal["unknown", "expired"], oldest: int) -> Page:
-    place = Place(oldest - 1)
-    return Page((), place, Reset(reason, place))
+def _reset(reason: Literal["unknown", "expired"], oldest: int) -> FeedPage:
+    place = LogPosition(oldest - 1)
+    return FeedPage((), place, Reset(reason, place))

@@ -39,7 +39,7 @@ class TypeFilter(Struct, frozen=True):
         return not self.types or any(is_type_meant(each, event_type) for each in self.types)
 
 
-class Place(Struct, frozen=True):
+class LogPosition(Struct, frozen=True):
     """Where a follower is in the log: after this event."""
 
     position: int

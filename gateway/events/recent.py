@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.events.cloudevents import encode_event
-from gateway.events.filters import Place
+from gateway.events.filters import LogPosition
 from gateway.store.records import StoredEvent
 
 KEPT_EVENTS: Final = 1000
@@ -16,7 +16,7 @@ KEPT_BYTES: Final = 8 * 1024 * 1024
 class Published(Struct, frozen=True):
     """An event as it goes out."""
 
-    place: Place
+    place: LogPosition
     type: str
     text: bytes
     """The CloudEvent as JSON, on one line."""
@@ -24,14 +24,14 @@ class Published(Struct, frozen=True):
 
 def as_published(event: StoredEvent) -> Published:
     """The event, written out."""
-    return Published(Place(event.position, event.id), event.type, encode_event(event))
+    return Published(LogPosition(event.position, event.id), event.type, encode_event(event))
 
 
 class RecentEvents:
     """A stretch of the log without gaps, up to its newest event. Bounded in number and in bytes."""
 
     def __init__(
-        self, end: Place, *, kept_events: int = KEPT_EVENTS, kept_bytes: int = KEPT_BYTES
+        self, end: LogPosition, *, kept_events: int = KEPT_EVENTS, kept_bytes: int = KEPT_BYTES
     ) -> None:
         self.end = end
         """After the newest event that is known."""

@@ -8,8 +8,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.contract import jsontext
-from gateway.events.feed import Feed, Page, Reset
-from gateway.events.filters import Place, TypeFilter
+from gateway.events.feed import Feed, FeedPage, Reset
+from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import Published
 
 KEEP_ALIVE_SECONDS: Final = 15.0
@@ -58,11 +58,11 @@ async def stream_events(
     yield retry
 
 
-async def _open(feed: Feed, wish: Wish) -> Page:
+async def _open(feed: Feed, wish: Wish) -> FeedPage:
     if wish.cursor is not None:
         return await feed.resume(wish.cursor, wish.wanted)
     place = await (feed.newest() if wish.start == "latest" else feed.earliest())
-    return Page((), place)
+    return FeedPage((), place)
 
 
 async def _wait(news: asyncio.Event, due: float) -> None:
@@ -71,7 +71,7 @@ async def _wait(news: asyncio.Event, due: float) -> None:
             await news.wait()
 
 
-def _pieces(page: Page, wanted: TypeFilter) -> Iterator[bytes]:
+def _pieces(page: FeedPage, wanted: TypeFilter) -> Iterator[bytes]:
     if page.reset is not None:
         yield _reset_frame(page.reset, wanted)
     yield from _joined(_frame(event, wanted) for event in page.events)
@@ -105,7 +105,7 @@ def _reset_frame(reset: Reset | None, wanted: TypeFilter) -> bytes:
     return b"id: %b\nevent: reset\ndata: %b\n\n" % (cursor, text)
 
 
-def _keep_alive(place: Place | None, wanted: TypeFilter) -> bytes:
+def _keep_alive(place: LogPosition | None, wanted: TypeFilter) -> bytes:
     """A sign of life; with a cursor when events passed by that the filter left out.
 
     Without it a follower of rare events would come back with a place that is long removed.

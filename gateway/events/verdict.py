@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.backends.posting import Answer, NoAnswer
+from gateway.backends.posting import NoAnswer, PostAnswer
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Client errors that time mends. All other ones are about the message, or the endpoint."""
@@ -15,7 +15,7 @@ GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class AttemptOutcome(Struct, frozen=True, kw_only=True):
     """How an attempt to deliver ended."""
 
     answer: str
@@ -32,17 +32,17 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """How long the endpoint wants to be left alone."""
 
 
-def verdict_of(outcome: Answer | NoAnswer, now: datetime) -> Verdict:
+def verdict_of(outcome: PostAnswer | NoAnswer, now: datetime) -> AttemptOutcome:
     """What `outcome` means, by Standard Webhooks 1.0.0: nothing but 2xx is a delivery."""
     if isinstance(outcome, NoAnswer):
         return _unanswered(outcome)
     answer, status = f"{outcome.status // 100}xx", f"HTTP {outcome.status}"
     if answer == "2xx":
-        return Verdict(answer=answer)
+        return AttemptOutcome(answer=answer)
     if outcome.status == GONE:
-        return Verdict(answer=answer, error="endpoint_gone", detail=status, is_gone=True)
+        return AttemptOutcome(answer=answer, error="endpoint_gone", detail=status, is_gone=True)
     if answer == "5xx" or outcome.status in PASSING:
-        return Verdict(
+        return AttemptOutcome(
             answer=answer,
             error="endpoint_unavailable",
             detail=status,
@@ -50,12 +50,12 @@ def verdict_of(outcome: Answer | NoAnswer, now: datetime) -> Verdict:
             asked_seconds=_seconds(outcome.retry_after, now),
         )
     error = "endpoint_redirects" if answer == "3xx" else "endpoint_refuses"
-    return Verdict(answer=answer, error=error, detail=status)
+    return AttemptOutcome(answer=answer, error=error, detail=status)
 
 
-def _unanswered(outcome: NoAnswer) -> Verdict:
+def _unanswered(outcome: NoAnswer) -> AttemptOutcome:
     is_refused = outcome.reason == "address_refused"
-    return Verdict(
+    return AttemptOutcome(
         answer=outcome.reason,
         error=outcome.reason if is_refused else f"endpoint_{outcome.reason}",
         detail=outcome.detail,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from gateway.contract.mock import MockReply, MockRequest, Refusal, TokenRefusal
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, TokenRefusal
 
 SITE: Final = "https://test.api.amadeus.com"
 _MEDIA_TYPE: Final = "application/vnd.amadeus+json"
@@ -26,7 +26,7 @@ _BY_REASON: Final[Mapping[str, tuple[int | str, str]]] = {
 }
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """Amadeus' list of errors, with one."""
     status = refusal.status
     if status == 400 and "missing" in refusal.title:

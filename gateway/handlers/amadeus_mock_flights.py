@@ -10,7 +10,7 @@ from gateway.contract.mock import MockRequest
 from gateway.handlers.amadeus_mock_places import (
     AIRPORTS,
     CITY_OF,
-    Airport,
+    CityAirport,
     airports_at,
     city_at,
     distance_km,
@@ -72,8 +72,8 @@ class Airline(Struct, frozen=True):
 class Leg(Struct, frozen=True):
     """A flight between two airports, in local times."""
 
-    start: Airport
-    end: Airport
+    start: CityAirport
+    end: CityAirport
     departs: datetime
     arrives: datetime
     minutes: int
@@ -168,7 +168,7 @@ def _legs(
     return [first, _leg(hub, end, first.arrives + timedelta(minutes=_CHANGE_MINUTES))]
 
 
-def _leg(start: Airport, end: Airport, departs: datetime) -> Leg:
+def _leg(start: CityAirport, end: CityAirport, departs: datetime) -> Leg:
     distance = distance_km(start, end)
     stops = int(distance // _LONGEST_KM)
     minutes = _TAXI_MINUTES * (1 + 2 * stops) + round(distance / _CRUISE_KM_PER_MINUTE)

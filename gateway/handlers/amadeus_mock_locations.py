@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.handlers.amadeus_mock_envelope import SITE
-from gateway.handlers.amadeus_mock_places import CITIES, COUNTRIES, Airport, City
+from gateway.handlers.amadeus_mock_places import CITIES, COUNTRIES, City, CityAirport
 
 
 def locations(query: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def _fits(wanted: str, *texts: str) -> bool:
 
 
 def _row(
-    kind: str, city: City, airport: Airport, code: str, name: str, rank: int = 0
+    kind: str, city: City, airport: CityAirport, code: str, name: str, rank: int = 0
 ) -> dict[str, Any]:
     country, region = COUNTRIES[city.country]
     identity = f"{kind[0]}{code}"

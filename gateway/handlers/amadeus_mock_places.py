@@ -9,7 +9,7 @@ from msgspec import Struct
 _EARTH_RADIUS_KM: Final = 6371.0
 
 
-class Airport(Struct, frozen=True):
+class CityAirport(Struct, frozen=True):
     """An airport; degrees, north and east positive."""
 
     code: str
@@ -29,7 +29,7 @@ class City(Struct, frozen=True):
     currency: str
     score: int
     """How many travellers it has, from 0 to 100."""
-    airports: tuple[Airport, ...]
+    airports: tuple[CityAirport, ...]
 
 
 COUNTRIES: Final[Mapping[str, tuple[str, str]]] = {
@@ -82,7 +82,7 @@ def _city(place: str, currency: str, hours: float, score: int, *airports: str) -
         hours,
         currency,
         score,
-        tuple(Airport(row[0], row[3], float(row[1]), float(row[2])) for row in rows),
+        tuple(CityAirport(row[0], row[3], float(row[1]), float(row[2])) for row in rows),
     )
 
 
@@ -224,7 +224,7 @@ CITY_OF: Final[Mapping[str, City]] = {
     airport.code: city for city in CITIES.values() for airport in city.airports
 }
 """By the code of an airport."""
-AIRPORTS: Final[Mapping[str, Airport]] = {
+AIRPORTS: Final[Mapping[str, CityAirport]] = {
     airport.code: airport for city in CITIES.values() for airport in city.airports
 }
 
@@ -234,14 +234,14 @@ def city_at(code: str) -> City | None:
     return CITIES.get(code) or CITY_OF.get(code)
 
 
-def airports_at(code: str) -> tuple[Airport, ...]:
+def airports_at(code: str) -> tuple[CityAirport, ...]:
     """The airports that a code means: all of a city, or the one of that code."""
     if code in CITIES:
         return CITIES[code].airports
     return (AIRPORTS[code],) if code in AIRPORTS else ()
 
 
-def distance_km(start: Airport, end: Airport) -> float:
+def distance_km(start: CityAirport, end: CityAirport) -> float:
     """Along the great circle."""
     lat_a, lat_b = math.radians(start.latitude), math.radians(end.latitude)
     lon = math.radians(end.longitude - start.longitude)

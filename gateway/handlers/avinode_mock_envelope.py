@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState
 
 _RATE: Final = {
     "x-rate-limit-limit": "3600",
@@ -20,7 +20,7 @@ _CODES: Final[Mapping[int, str]] = {
 }
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """Avinode's envelope with one error."""
     code = _CODES.get(refusal.status, "ERR_INTERNAL_CRITICAL")
     return {"meta": meta([{"title": refusal.title, "code": code, "path": refusal.path}])}
@@ -33,7 +33,7 @@ def finish(reply: MockReply) -> MockReply:
 
 def refused(status: int, title: str, path: str = "") -> MockReply:
     """A refusal by a behaviour."""
-    refusal = Refusal(status=status, title=title, path=path)
+    refusal = MockRefusal(status=status, title=title, path=path)
     return MockReply(status=status, body=refuse(refusal))
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class Operator(Struct, frozen=True):
+class CharterOperator(Struct, frozen=True):
     """A company that flies charters."""
 
     id: str
@@ -31,17 +31,17 @@ class Aircraft(Struct, frozen=True):
     operator: str
 
 
-OPERATORS: Final[Mapping[str, Operator]] = {
+OPERATORS: Final[Mapping[str, CharterOperator]] = {
     operator.id: operator
     for operator in (
-        Operator("OP-001", "Executive Jet Management", 4.8, "ARGUS Gold"),
-        Operator("OP-002", "Summit Air Charter", 4.6, "ARGUS Platinum"),
-        Operator("OP-003", "Bluewing Charter", 4.6, "ARGUS Gold"),
-        Operator("OP-004", "Harbor Aviation", 4.3, "Wyvern Wingman"),
-        Operator("OP-005", "Meridian Global Jets", 4.9, "ARGUS Platinum"),
-        Operator("OP-006", "Prairie Sky", 4.1, "ARGUS Gold"),
-        Operator("OP-007", "Coastline Executive", 3.9, "Wyvern Registered"),
-        Operator("OP-008", "Alpenwind Aviation", 4.7, "IS-BAO Stage 3", "EUR"),
+        CharterOperator("OP-001", "Executive Jet Management", 4.8, "ARGUS Gold"),
+        CharterOperator("OP-002", "Summit Air Charter", 4.6, "ARGUS Platinum"),
+        CharterOperator("OP-003", "Bluewing Charter", 4.6, "ARGUS Gold"),
+        CharterOperator("OP-004", "Harbor Aviation", 4.3, "Wyvern Wingman"),
+        CharterOperator("OP-005", "Meridian Global Jets", 4.9, "ARGUS Platinum"),
+        CharterOperator("OP-006", "Prairie Sky", 4.1, "ARGUS Gold"),
+        CharterOperator("OP-007", "Coastline Executive", 3.9, "Wyvern Registered"),
+        CharterOperator("OP-008", "Alpenwind Aviation", 4.7, "IS-BAO Stage 3", "EUR"),
     )
 }
 

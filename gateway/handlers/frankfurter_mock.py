@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 from gateway.handlers.frankfurter_rates import REFERENCE
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
@@ -39,7 +39,7 @@ def read_latest_rates(request: MockRequest, _state: MockState) -> MockReply:
 BEHAVIOURS: Final = mock_behaviours(__name__, {"readLatestRates": read_latest_rates})
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """Frankfurter's message; it tells the status itself only where there is no such path."""
     if refusal.status in {404, 405}:
         return {"status": refusal.status, "message": "not found"}

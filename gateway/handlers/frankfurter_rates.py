@@ -25,7 +25,7 @@ _EXACT: Final = Context(prec=80, rounding=ROUND_HALF_EVEN)
 RateSource = Literal["live", "fallback", "same"]
 
 
-class Rate(Struct, frozen=True, kw_only=True):
+class ExchangeRate(Struct, frozen=True, kw_only=True):
     """What one unit of a currency is worth in another."""
 
     value: Decimal
@@ -45,12 +45,12 @@ class Rates(Struct, frozen=True, kw_only=True):
     date: str
     source: Literal["live", "fallback"]
 
-    def find(self, source: str, target: str) -> Rate | None:
+    def find(self, source: str, target: str) -> ExchangeRate | None:
         """The rate from one currency to another, if both are here."""
         if source not in self.per_euro or target not in self.per_euro:
             return None
         value = _DIVISION.divide(self.per_euro[target], self.per_euro[source])
-        return Rate(value=value, date=self.date, source=self.source)
+        return ExchangeRate(value=value, date=self.date, source=self.source)
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -60,10 +60,10 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """The call's day in UTC."""
     live: Rates | None
 
-    def find(self, source: str, target: str) -> Rate | None:
+    def find(self, source: str, target: str) -> ExchangeRate | None:
         """The best rate there is: none is needed, a live one, a fixed one, or None."""
         if source == target:
-            return Rate(value=Decimal(1), date=self.today, source="same")
+            return ExchangeRate(value=Decimal(1), date=self.today, source="same")
         live = None if self.live is None else self.live.find(source, target)
         return live or FALLBACK.find(source, target)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MockReply, MockRequest, MockState
-from gateway.handlers.gmail_mock_envelope import Refused, finish, for_account, refuse
+from gateway.handlers.gmail_mock_envelope import GmailRefused, finish, for_account, refuse
 from gateway.handlers.gmail_mock_mailbox import (
     SEEDED_THREAD,
     find_message,
@@ -30,7 +30,7 @@ _LIMITED_ID: Final = "18c0f3a2b4d5e403"
 def send_message(request: MockRequest, state: MockState) -> MockReply:
     mail = read_mail(request.body)
     if _LIMITED_ADDRESS in mail.check_recipients():
-        raise Refused(403, _LIMITED, "userRateLimitExceeded")
+        raise GmailRefused(403, _LIMITED, "userRateLimitExceeded")
     stored = store(mail, "SENT", request, state)
     return MockReply(body=_named(stored))
 
@@ -44,14 +44,14 @@ def create_draft(request: MockRequest, state: MockState) -> MockReply:
 def read_message(request: MockRequest, state: MockState) -> MockReply:
     message = find_message(state, _id(request))
     if message is None:
-        raise Refused(404)
+        raise GmailRefused(404)
     return MockReply(body=_shown(message, request.query))
 
 
 def read_thread(request: MockRequest, state: MockState) -> MockReply:
     messages = thread_of(state, _id(request))
     if not messages:
-        raise Refused(404)
+        raise GmailRefused(404)
     body = {
         "id": request.path["id"],
         "historyId": messages[-1]["historyId"],
@@ -77,9 +77,9 @@ def _id(request: MockRequest) -> str:
     try:
         int(text, 16)
     except ValueError:
-        raise Refused(400, "Invalid id value") from None
+        raise GmailRefused(400, "Invalid id value") from None
     if text == _LIMITED_ID:
-        raise Refused(403, _LIMITED, "userRateLimitExceeded")
+        raise GmailRefused(403, _LIMITED, "userRateLimitExceeded")
     return text
 
 

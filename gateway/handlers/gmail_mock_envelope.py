@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.mock import Behaviour, MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState
 
 ACCOUNT: Final = "agent@example.com"
 _NOT_FOUND: Final = "Requested entity was not found."
@@ -22,7 +22,7 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
 _UNPROCESSABLE: Final = 422
 
 
-class Refused(Exception):
+class GmailRefused(Exception):
     """The mailbox does not do what is asked."""
 
     def __init__(self, status: int, message: str = _NOT_FOUND, reason: str | None = None) -> None:
@@ -32,7 +32,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """Google's error body."""
     return _error(refusal.status, refusal.title, None)
 
@@ -52,7 +52,7 @@ def for_account(behaviour: Behaviour) -> Behaviour:
             if request.path["userId"] not in {"me", ACCOUNT}:
                 _refuse_delegation()
             return behaviour(request, state)
-        except Refused as refused:
+        except GmailRefused as refused:
             body = _error(refused.status, refused.message, refused.reason)
             return MockReply(status=refused.status, body=body)
 
@@ -60,7 +60,7 @@ def for_account(behaviour: Behaviour) -> Behaviour:
 
 
 def _refuse_delegation() -> None:
-    raise Refused(403, f"Delegation denied for {ACCOUNT}")
+    raise GmailRefused(403, f"Delegation denied for {ACCOUNT}")
 
 
 def _error(status: int, message: str, reason: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.mock import MockRequest, MockState
-from gateway.handlers.gmail_mock_envelope import ACCOUNT, Refused
+from gateway.handlers.gmail_mock_envelope import ACCOUNT, GmailRefused
 from gateway.handlers.gmail_mock_payload import payload, snippet
 
 SEEDED_THREAD: Final = "18c0f3a2b4d5e601"
@@ -51,7 +51,7 @@ _SEEDS: Final = (
 )
 
 
-class Mail(Struct, frozen=True):
+class StoredMail(Struct, frozen=True):
     """A mail as it was given to the mailbox."""
 
     raw: bytes
@@ -60,16 +60,16 @@ class Mail(Struct, frozen=True):
     """The thread that it is to join."""
 
     def check_recipients(self) -> list[str]:
-        """The recipients. Raises `Refused` for a mail to nobody, or to what is no address."""
+        """The recipients. Raises `GmailRefused` for a mail to nobody, or to what is no address."""
         found: list[str] = []
         for name in ("To", "Cc", "Bcc"):
             headers = map(str, self.message.get_all(name, ()))
             addresses = [address for _, address in getaddresses(list(headers))]
             if not all(map(_DOMAIN.fullmatch, addresses)):
-                raise Refused(400, f"Invalid {name} header")
+                raise GmailRefused(400, f"Invalid {name} header")
             found += addresses
         if not found:
-            raise Refused(400, "Recipient address required")
+            raise GmailRefused(400, "Recipient address required")
         return found
 
     @property
@@ -82,18 +82,18 @@ class Mail(Struct, frozen=True):
         return "In-Reply-To" in self.message or "References" in self.message
 
 
-def read_mail(given: Mapping[str, Any]) -> Mail:
-    """The mail in a `Message`. Raises `Refused`."""
+def read_mail(given: Mapping[str, Any]) -> StoredMail:
+    """The mail in a `Message`. Raises `GmailRefused`."""
     text: str = given["raw"]
     bare = text.rstrip("=")
     if not _BASE64URL.fullmatch(text) or len(bare) % 4 == 1:
-        raise Refused(400, "Invalid value for ByteString")
+        raise GmailRefused(400, "Invalid value for ByteString")
     raw = base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
-    return Mail(raw, _parsed(raw), given.get("threadId"))
+    return StoredMail(raw, _parsed(raw), given.get("threadId"))
 
 
-def store(mail: Mail, label: str, request: MockRequest, state: MockState) -> dict[str, Any]:
-    """Keep a mail of this account under `label`. Raises `Refused`."""
+def store(mail: StoredMail, label: str, request: MockRequest, state: MockState) -> dict[str, Any]:
+    """Keep a mail of this account under `label`. Raises `GmailRefused`."""
     number = int(state.new_id("message").rpartition("-")[2]) - _FIRST_NUMBER
     message_id = f"{_FIRST_ID + number:016x}"
     thread = _thread(mail, message_id, state)
@@ -121,7 +121,7 @@ def thread_of(state: MockState, thread: str) -> list[dict[str, Any]]:
     return [*seeded, *(message for message in stored if message is not None)]
 
 
-def _thread(mail: Mail, message_id: str, state: MockState) -> str:
+def _thread(mail: StoredMail, message_id: str, state: MockState) -> str:
     """The thread asked for, if the mail answers it; else one of its own.
 
     Gmail wants the thread's id, its subject, and a header that refers to a mail.
@@ -130,12 +130,12 @@ def _thread(mail: Mail, message_id: str, state: MockState) -> str:
         return message_id
     messages = thread_of(state, mail.thread)
     if not messages:
-        raise Refused(404)
+        raise GmailRefused(404)
     is_same = mail.subject == _ANSWER.sub("", _header(messages[0], "Subject"))
     return mail.thread if is_same and mail.is_answer else message_id
 
 
-def _message(mail: Mail, message_id: str, thread: str, now: datetime) -> dict[str, Any]:
+def _message(mail: StoredMail, message_id: str, thread: str, now: datetime) -> dict[str, Any]:
     milliseconds = str(int(now.timestamp() * 1000))
     raw = base64.urlsafe_b64encode(mail.raw).decode("ascii") if len(mail.raw) <= _MAX_KEPT else ""
     return {
@@ -160,7 +160,7 @@ def _seeded() -> Sequence[dict[str, Any]]:
         mail.set_content(text)
         message_id = f"{int(SEEDED_THREAD, 16) + index:016x}"
         received = datetime.fromisoformat(date).astimezone(UTC)
-        read = Mail(mail.as_bytes(), _parsed(mail.as_bytes()), None)
+        read = StoredMail(mail.as_bytes(), _parsed(mail.as_bytes()), None)
         message = _message(read, message_id, SEEDED_THREAD, received)
         message["labelIds"] = ["SENT" if sender == ACCOUNT else "INBOX"]
         messages.append(message)

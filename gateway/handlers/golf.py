@@ -21,7 +21,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.handlers.golf_times import (
-    Wanted,
+    TeeTimeRequest,
     booking_key,
     in_order,
     local_date,
@@ -94,17 +94,17 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
     return BookTeeTimeOutput.model_validate({"reservation": shown_reservation(made)})
 
 
-def _wanted(arguments: SearchTeeTimesInput) -> Wanted:
+def _wanted(arguments: SearchTeeTimesInput) -> TeeTimeRequest:
     times = {"start": arguments.time_range_start, "end": arguments.time_range_end}
     given = {name: time for name, time in times.items() if time is not None}
-    wanted = Wanted(date=arguments.date, players=arguments.players, **given)
+    wanted = TeeTimeRequest(date=arguments.date, players=arguments.players, **given)
     if wanted.end < wanted.start:
         detail = "is earlier than time_range_start"
         raise InvalidArguments.at("/time_range_end", "minimum", detail)
     return wanted
 
 
-async def _free(wanted: Wanted, context: CallContext) -> list[Mapping[str, Any]]:
+async def _free(wanted: TeeTimeRequest, context: CallContext) -> list[Mapping[str, Any]]:
     """The free tee times that fit, earliest first."""
     query = {
         "date": wanted.date,
@@ -137,7 +137,7 @@ async def _check_time(arguments: BookTeeTimeInput, context: CallContext) -> None
 
 
 async def _book_earliest(
-    wanted: Wanted, key: str, context: CallContext
+    wanted: TeeTimeRequest, key: str, context: CallContext
 ) -> Mapping[str, Any] | None:
     """The reservation of the earliest tee time that can be had; None when there is none."""
     free = await _free(wanted, context)
@@ -158,7 +158,7 @@ async def _book_earliest(
 
 
 async def _booked_before(
-    wanted: Wanted, key: str, context: CallContext
+    wanted: TeeTimeRequest, key: str, context: CallContext
 ) -> Mapping[str, Any] | None:
     """What was booked with this key. Fails with `idempotency_key_reused` if it does not fit."""
     query = {"user_id": context.setting(_GOLF, "user_id"), "reference": key}
@@ -172,7 +172,9 @@ async def _booked_before(
     return None
 
 
-async def _booked_meanwhile(wanted: Wanted, key: str, context: CallContext) -> Mapping[str, Any]:
+async def _booked_meanwhile(
+    wanted: TeeTimeRequest, key: str, context: CallContext
+) -> Mapping[str, Any]:
     """What another process booked with this key after this one had looked."""
     reservation = await _booked_before(wanted, key, context)
     if reservation is None:
@@ -180,7 +182,7 @@ async def _booked_meanwhile(wanted: Wanted, key: str, context: CallContext) -> M
     return reservation
 
 
-def _is_of(reservation: Mapping[str, Any], wanted: Wanted) -> bool:
+def _is_of(reservation: Mapping[str, Any], wanted: TeeTimeRequest) -> bool:
     return reservation["players"] == wanted.players and wanted.holds(reservation["startsAt"])
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.conversion import rfc3339
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 from gateway.handlers.golf_mock_sheet import (
     MAX_COURSE,
     Slot,
@@ -46,7 +46,7 @@ _CODES: Final[Mapping[int, str]] = {
 }
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """A problem (RFC 9457) with the code for its status."""
     code = _CODES.get(refusal.status, "unavailable")
     where = {"detail": f"Look at {refusal.path}."} if refusal.path else {}

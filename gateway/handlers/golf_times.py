@@ -18,7 +18,7 @@ _FIRST_MINUTE: Final = "00:00"
 _LAST_MINUTE: Final = "23:59"
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class TeeTimeRequest(Struct, frozen=True, kw_only=True):
     """The tee times that somebody looks for. Both ends of the time are included."""
 
     date: str

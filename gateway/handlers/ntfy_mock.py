@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -60,7 +60,7 @@ _BY_STATUS: Final[Mapping[int, int]] = {
 _VISITORS: Final = "visitors"
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """ntfy's error for this status."""
     return _error(_BY_STATUS.get(refusal.status, 50001), refusal.status)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 from gateway.handlers.sheets_mock_cells import shown
 from gateway.handlers.sheets_mock_grid import Area, Tab, find_area
 from gateway.handlers.sheets_mock_seed import seeded
@@ -33,7 +33,7 @@ _STATUSES: Final[Mapping[int, str]] = {
 Values = list[list[Any]]
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """Google's error. It has no 422: what is not valid is a bad request."""
     code = 400 if refusal.status == 422 else refusal.status
     status = _STATUSES.get(code, "UNKNOWN")
@@ -215,4 +215,4 @@ def _table(area: Area) -> Area | None:
 
 
 def _refused(status: int, title: str) -> MockReply:
-    return MockReply(status=status, body=refuse(Refusal(status=status, title=title)))
+    return MockReply(status=status, body=refuse(MockRefusal(status=status, title=title)))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.contract.pointers import child
 from gateway.contract.rows import KEY, Column, ColumnKind, Shape, Unfit
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.tables import Filter, FilterOperator, Order, Row, Selection
 from gateway.contract.violation import Violation
 from gateway.errors import InvalidArguments
@@ -88,7 +88,7 @@ def _leave(shape: Shape) -> str:
     return f"agents may update {', '.join(own)}" if own else "agents may only read it"
 
 
-def _row(shape: Shape, gate: Gate, data: Mapping[str, Any], place: str) -> Row:
+def _row(shape: Shape, gate: Validator, data: Mapping[str, Any], place: str) -> Row:
     if not gate.admits(data):
         found = gate.violations(data)
         raise InvalidArguments([each.under(place) for each in found])

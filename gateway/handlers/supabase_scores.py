@@ -39,7 +39,7 @@ class Preferences(Struct, frozen=True, kw_only=True):
     amenities: tuple[str, ...] = ()
 
 
-class Field(Struct, frozen=True, kw_only=True):
+class QuoteField(Struct, frozen=True, kw_only=True):
     """What the quotes are measured against: the best of them."""
 
     cheapest: float | None
@@ -51,7 +51,7 @@ def calculate_quote_scores(
 ) -> dict[str, Any]:
     """Scores from 0 to 100, totals and ranks, best first. `weights` sum to more than 0."""
     preferences = _preferences(client_preferences)
-    field = Field(
+    field = QuoteField(
         cheapest=_least(quotes, "total_price_usd"), fastest=_least(quotes, "flight_minutes")
     )
     whole = weights["price"] + weights["safety"] + weights["speed"] + weights["comfort"]
@@ -67,7 +67,7 @@ def calculate_quote_scores(
 
 def _score(
     quote: Quote,
-    field: Field,
+    field: QuoteField,
     preferences: Preferences,
     weights: Mapping[str, float],
     whole: float,
@@ -96,7 +96,7 @@ def _score(
     }
 
 
-def _price(quote: Quote, field: Field, preferences: Preferences) -> float | None:
+def _price(quote: Quote, field: QuoteField, preferences: Preferences) -> float | None:
     """The cheapest price over this one, and the budget over this one where that is exceeded."""
     price, cheapest = _number(quote, "total_price_usd"), field.cheapest
     if price is None or cheapest is None:
@@ -118,7 +118,7 @@ def _safety(quote: Quote, preferences: Preferences) -> float | None:
     return points / 2 if least is not None and rating < least else points
 
 
-def _speed(quote: Quote, field: Field) -> float | None:
+def _speed(quote: Quote, field: QuoteField) -> float | None:
     """The shortest flight over this one."""
     minutes, fastest = _number(quote, "flight_minutes"), field.fastest
     if minutes is None or fastest is None or minutes <= 0:

@@ -28,7 +28,7 @@ class Coordinates(Struct, frozen=True):
     longitude: float
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class Location(Struct, frozen=True, kw_only=True):
     """Where the weather is asked for, and what is known of it."""
 
     point: Coordinates
@@ -77,17 +77,17 @@ def place_query(text: str) -> str:
     return ",".join(filter(None, (part.strip() for part in text.split(","))))
 
 
-async def _place(location: str, context: CallContext) -> Place:
+async def _place(location: str, context: CallContext) -> Location:
     point = parse_coordinates(location)
     if point is not None:
-        return Place(point=point)
+        return Location(point=point)
     query = {"q": place_query(location), "limit": "1"}
     asked = UpstreamCall(_WEATHER, "findPlaces", query=query)
     reply = await context.send(asked, expect=_NOT_A_PLACE)
     if reply.status in _NOT_A_PLACE or not reply.body:
         raise ToolFailed("location_not_found")
     found = reply.body[0]
-    return Place(point=Coordinates(found["lat"], found["lon"]), names=_names_of(found, found))
+    return Location(point=Coordinates(found["lat"], found["lon"]), names=_names_of(found, found))
 
 
 async def _both(

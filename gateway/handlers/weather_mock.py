@@ -11,8 +11,8 @@ from random import Random
 from typing import Any, Final
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockReply, MockRequest, MockState, Refusal
-from gateway.handlers.weather_mock_places import City, city_at, find_cities
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
+from gateway.handlers.weather_mock_places import WeatherCity, city_at, find_cities
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -40,7 +40,7 @@ _RAINY: Final = 0.70
 _FREEZING: Final = 1.0
 
 
-def refuse(refusal: Refusal) -> Any:
+def refuse(refusal: MockRefusal) -> Any:
     """OpenWeatherMap's error for this status."""
     return _error(refusal.status, _MESSAGES.get(refusal.status, "Internal error"))
 
@@ -103,7 +103,7 @@ BEHAVIOURS: Final = mock_behaviours(
 )
 
 
-def _place(city: City) -> dict[str, Any]:
+def _place(city: WeatherCity) -> dict[str, Any]:
     place = {
         "name": city.name,
         "lat": city.latitude,
@@ -113,7 +113,7 @@ def _place(city: City) -> dict[str, Any]:
     return place if city.state is None else place | {"state": city.state}
 
 
-def _country(city: City | None) -> dict[str, str]:
+def _country(city: WeatherCity | None) -> dict[str, str]:
     return {} if city is None else {"country": city.country}
 
 
@@ -216,7 +216,7 @@ def _offset(longitude: float) -> int:
     return round(longitude / 15) * 3600
 
 
-def _number(city: City | None) -> int:
+def _number(city: WeatherCity | None) -> int:
     return 0 if city is None else 1_000_000 + int(abs(city.latitude) * 1000)
 
 

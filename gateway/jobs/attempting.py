@@ -7,7 +7,7 @@ from typing import Final
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
-from gateway.jobs.holds import Hold, Holds
+from gateway.jobs.holds import Lease, Leases
 from gateway.jobs.outcome import (
     RUN_TIMEOUT,
     Failed,
@@ -17,7 +17,7 @@ from gateway.jobs.outcome import (
     Run,
     error_name,
 )
-from gateway.jobs.settling import Settlement
+from gateway.jobs.settling import JobCompleter
 from gateway.store.records import Claim, Failure
 from gateway.store.refused import StoreRefused
 
@@ -25,16 +25,18 @@ _log: Final = logging.getLogger(__name__)
 _STORE_SECONDS: Final = 1.0
 
 
-class Attempting:
+class JobExecutor:
     """Runs what is claimed and settles it. Nothing that a run does ends the worker."""
 
-    def __init__(self, run: Run, run_seconds: float, holds: Holds, settlement: Settlement) -> None:
+    def __init__(
+        self, run: Run, run_seconds: float, holds: Leases, settlement: JobCompleter
+    ) -> None:
         self._run = run
         self._run_seconds = run_seconds
         self._holds = holds
         self._settlement = settlement
 
-    async def attempt(self, hold: Hold) -> None:
+    async def attempt(self, hold: Lease) -> None:
         """Run the job and settle it, both within the time for which its claim is held."""
         claim = hold.claim
         try:

@@ -9,9 +9,9 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.attempting import Attempting
-from gateway.jobs.holds import Hold, Holds
-from gateway.jobs.pace import LANE_SHARE, Pace
+from gateway.jobs.attempting import JobExecutor
+from gateway.jobs.holds import Lease, Leases
+from gateway.jobs.pace import LANE_SHARE, WorkerConfig
 from gateway.store.base import Queue
 from gateway.store.records import LEASE_EXPIRED, Claim, JobKind
 
@@ -24,11 +24,11 @@ _GATHER_SECONDS: Final = 0.02
 _TROUBLE_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
 
-class Crew:
+class JobFetcher:
     """Claims jobs of one kind and has some of them run at once."""
 
     def __init__(
-        self, kind: JobKind, slots: int, name: str, queue: Queue, holds: Holds, pace: Pace
+        self, kind: JobKind, slots: int, name: str, queue: Queue, holds: Leases, pace: WorkerConfig
     ) -> None:
         self._kind: JobKind = kind
         self._slots = slots
@@ -37,8 +37,8 @@ class Crew:
         self._queue = queue
         self._holds = holds
         self._pace = pace
-        self._running: dict[asyncio.Task[None], Hold] = {}
-        self._waiting: deque[Hold] = deque()
+        self._running: dict[asyncio.Task[None], Lease] = {}
+        self._waiting: deque[Lease] = deque()
         """Claimed and not begun: what is under suspicion runs alone."""
         self._is_alone = False
         """Whether what runs is to be left alone."""
@@ -58,7 +58,7 @@ class Crew:
         self._work_may_be_there.set()
         self._room_may_be_there.set()
 
-    async def work(self, attempting: Attempting) -> None:
+    async def work(self, attempting: JobExecutor) -> None:
         """Until `stop`: claim and run. What has begun then is left to `finish`."""
         troubles = 0
         while not self._is_stopping:
@@ -95,7 +95,7 @@ class Crew:
         if self._kind != "call":
             await self._give_back(holds)
 
-    async def _fill(self, attempting: Attempting) -> bool:
+    async def _fill(self, attempting: JobExecutor) -> bool:
         """Fill the free slots; whether there was enough for all of them."""
         if self._waiting and not self._running:
             self._begin(self._waiting.popleft(), attempting)
@@ -117,7 +117,7 @@ class Crew:
         await self._sort([self._holds.take(claim, asked_at) for claim in claims], attempting)
         return len(claims) == free
 
-    async def _sort(self, holds: Sequence[Hold], attempting: Attempting) -> None:
+    async def _sort(self, holds: Sequence[Lease], attempting: JobExecutor) -> None:
         """Begin what may begin now, and keep one of those under suspicion for later.
 
         The other ones are given back before it runs: what is only held when a worker dies has lost
@@ -131,7 +131,7 @@ class Crew:
         for hold in () if self._is_stopping else plain:
             self._begin(hold, attempting)
 
-    def _begin(self, hold: Hold, attempting: Attempting) -> None:
+    def _begin(self, hold: Lease, attempting: JobExecutor) -> None:
         task = asyncio.create_task(attempting.attempt(hold), name=f"{self._kind}-job")
         hold.task = task
         self._running[task] = hold
@@ -161,7 +161,7 @@ class Crew:
         self._room_may_be_there.clear()
         await self._room_may_be_there.wait()
 
-    async def _give_back(self, holds: Collection[Hold]) -> None:
+    async def _give_back(self, holds: Collection[Lease]) -> None:
         """Release them uncounted; what cannot be released comes back when its lease ends."""
         for hold in holds:
             self._holds.drop(hold)

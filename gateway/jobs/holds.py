@@ -6,14 +6,14 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.store.base import Queue
 from gateway.store.records import Claim
 
 _log: Final = logging.getLogger(__name__)
 
 
-class Hold:
+class Lease:
     """One claim, and until when it is ours by this machine's monotonic clock."""
 
     __slots__ = ("claim", "deadline", "limit", "task")
@@ -37,23 +37,23 @@ class Hold:
             self.task.cancel()
 
 
-class Holds:
+class Leases:
     """All of them, by the id of their job."""
 
-    def __init__(self, queue: Queue, pace: Pace) -> None:
+    def __init__(self, queue: Queue, pace: WorkerConfig) -> None:
         self._queue = queue
         self._pace = pace
-        self._by_job: dict[str, Hold] = {}
+        self._by_job: dict[str, Lease] = {}
         self.lost = 0
         """Claims that ended before their work did."""
 
-    def take(self, claim: Claim, asked_at: float) -> Hold:
+    def take(self, claim: Claim, asked_at: float) -> Lease:
         """Hold `claim`, which was asked for at that time of the event loop."""
-        hold = Hold(claim, asked_at + self._pace.holding_seconds)
+        hold = Lease(claim, asked_at + self._pace.holding_seconds)
         self._by_job[claim.job.id] = hold
         return hold
 
-    def drop(self, hold: Hold) -> None:
+    def drop(self, hold: Lease) -> None:
         """Forget it: its work has ended."""
         if self._by_job.get(hold.claim.job.id) is hold:
             del self._by_job[hold.claim.job.id]
@@ -86,5 +86,5 @@ class Holds:
                 hold.lose()
 
 
-def _is_over(hold: Hold) -> bool:
+def _is_over(hold: Lease) -> bool:
     return asyncio.get_running_loop().time() >= hold.deadline

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway.store.records import JobKind
 
 SLOTS: Final[Mapping[JobKind, int]] = MappingProxyType({"webhook": 8, "call": 1, "delivery": 4})
-"""Jobs under way at once, by kind, for each unit of `Pace.size`.
+"""Jobs under way at once, by kind, for each unit of `WorkerConfig.size`.
 
 Webhooks are many and small, and share transactions; deliveries mostly wait for others."""
 LANE_SHARE: Final = 4
@@ -17,7 +17,7 @@ LANE_SHARE: Final = 4
 others room."""
 
 
-class Pace(Struct, frozen=True, kw_only=True):
+class WorkerConfig(Struct, frozen=True, kw_only=True):
     """How much a worker does at once, and the times by which it goes."""
 
     size: int = 4
@@ -44,4 +44,4 @@ class Pace(Struct, frozen=True, kw_only=True):
         return self.lease_seconds * 0.9
 
 
-USUAL: Final = Pace()
+USUAL: Final = WorkerConfig()

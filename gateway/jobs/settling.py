@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
-from gateway.jobs.together import Together
+from gateway.jobs.together import Batcher
 from gateway.store.base import Queue
 from gateway.store.records import Changes, Claim, Failure, Job
 from gateway.store.refused import StoreRefused
@@ -24,12 +24,12 @@ OnSettled = Callable[[Changes], None]
 """Told what has become true."""
 
 
-class Settlement:
+class JobCompleter:
     """Writes outcomes, each in one transaction that holds only while its claim does."""
 
     def __init__(self, queue: Queue, on_dead: OnDead, on_settled: OnSettled) -> None:
         self._queue = queue
-        self._finishing: Together[tuple[Claim, Changes], bool] = Together(queue.finish_all)
+        self._finishing: Batcher[tuple[Claim, Changes], bool] = Batcher(queue.finish_all)
         self._on_dead = on_dead
         self._on_settled = on_settled
         self.fenced = 0

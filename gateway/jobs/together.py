@@ -13,7 +13,7 @@ _Answer = TypeVar("_Answer")
 _MOST: Final = 100
 
 
-class Together(Generic[_Asked, _Answer]):
+class Batcher(Generic[_Asked, _Answer]):
     """Whoever asks while an answer is under way shares the next one; nobody waits for a timer."""
 
     def __init__(

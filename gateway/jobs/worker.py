@@ -7,13 +7,13 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.attempting import Attempting
-from gateway.jobs.crew import Crew
+from gateway.jobs.attempting import JobExecutor
+from gateway.jobs.crew import JobFetcher
 from gateway.jobs.endings import Endings
-from gateway.jobs.holds import Holds
+from gateway.jobs.holds import Leases
 from gateway.jobs.outcome import Run
-from gateway.jobs.pace import SLOTS, USUAL, Pace
-from gateway.jobs.settling import OnDead, OnSettled, Settlement
+from gateway.jobs.pace import SLOTS, USUAL, WorkerConfig
+from gateway.jobs.settling import JobCompleter, OnDead, OnSettled
 from gateway.store.base import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job, JobKind
 
@@ -37,20 +37,20 @@ class Worker:
         name: str,
         on_dead: OnDead,
         on_settled: OnSettled,
-        pace: Pace = USUAL,
+        pace: WorkerConfig = USUAL,
     ) -> None:
         self._queue = queue
         self._on_dead = on_dead
         self._on_settled = on_settled
         self._pace = pace
-        self._holds = Holds(queue, pace)
+        self._holds = Leases(queue, pace)
         self._endings = Endings(queue)
         self._sweep_failed = False
-        self._settlement = Settlement(queue, on_dead, self._settled)
+        self._settlement = JobCompleter(queue, on_dead, self._settled)
         self._crews = {
             kind: (
-                Crew(kind, SLOTS[kind] * pace.size, name, queue, self._holds, pace),
-                Attempting(run, pace.run_seconds, self._holds, self._settlement),
+                JobFetcher(kind, SLOTS[kind] * pace.size, name, queue, self._holds, pace),
+                JobExecutor(run, pace.run_seconds, self._holds, self._settlement),
             )
             for kind, run in runs.items()
         }

@@ -13,7 +13,7 @@ from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.gathering import read_all
 from gateway.settings.nearest import nearest
 from gateway.settings.settings import Settings
-from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, Source, Sources
+from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, SettingsSource, Sources
 
 TOML_FILE: Final = Path("gateway.toml")
 _TABLES: Final = ("upstreams", "webhooks")
@@ -64,7 +64,7 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
 
 def _convert(given: Given, setting: Setting) -> Any:
     value = given.value
-    is_text = given.source is Source.VARIABLE
+    is_text = given.source is SettingsSource.VARIABLE
     if is_text and isinstance(setting.default, tuple):
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:

@@ -16,7 +16,7 @@ TOML_VARIABLE: Final = "GATEWAY_CONFIG"
 MAX_SECRET_BYTES: Final = 65_536
 
 
-class Source(IntEnum):
+class SettingsSource(IntEnum):
     """The sources in rising order."""
 
     VARIABLE = 0
@@ -50,7 +50,7 @@ class Given(Struct, frozen=True, kw_only=True):
 
     value: Any
     origin: str
-    source: Source
+    source: SettingsSource
 
     def __repr__(self) -> str:
         return f"Given({self.origin})"
@@ -90,13 +90,13 @@ class Sources(Struct, frozen=True, kw_only=True):
         flag = self.flags.get(name.flag or "")
         if flag is not None and flag != ():
             origin = f"--{str(name.flag).replace('_', '-')}"
-            yield Given(value=flag, origin=origin, source=Source.FLAG)
+            yield Given(value=flag, origin=origin, source=SettingsSource.FLAG)
         value = _at(self.toml, name.path)
         if value is not None:
-            yield Given(value=value, origin=f"{self.toml_path}: {name}", source=Source.TOML)
+            yield Given(value=value, origin=f"{self.toml_path}: {name}", source=SettingsSource.TOML)
         text = self.variables.get(name.variable, "").strip()
         if text:
-            yield Given(value=text, origin=name.variable, source=Source.VARIABLE)
+            yield Given(value=text, origin=name.variable, source=SettingsSource.VARIABLE)
 
 
 def setting_name(name: str) -> Name:

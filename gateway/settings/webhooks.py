@@ -13,7 +13,7 @@ from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
 from gateway.settings.sources import Name, Sources, webhook_name
 from gateway.signatures.proof import key_of
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 2
@@ -100,7 +100,7 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
     for text in texts:
         try:
             key_of(profile.proof, text)
-        except UnfitSecret as error:
+        except InvalidSecret as error:
             raise ConfigurationError(
                 f"{origin}: each secret {error}; a comma separates two, so none can hold one"
             ) from None

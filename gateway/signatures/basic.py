@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from gateway.signatures.headers import Fields, only_value
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 
 AUTHORIZATION: Final = "authorization"
 _MIN_PASSWORD: Final = 16
@@ -17,10 +17,10 @@ _BASIC: Final = re.compile(rb"basic +([A-Za-z0-9+/]{1,1024}={0,2})", re.IGNORECA
 
 
 def key_of(secret: str) -> bytes:
-    """What a sender with this `<user>:<password>` shows. Raises `UnfitSecret` for another form."""
+    """What a sender with this `<user>:<password>` shows. Raises `InvalidSecret`."""
     user, _, password = secret.partition(":")
     if not user or len(password) < _MIN_PASSWORD or not secret.isprintable():
-        raise UnfitSecret(_RULE)
+        raise InvalidSecret(_RULE)
     return base64.b64encode(secret.encode("utf-8"))
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from gateway.contract.webhook import HmacSignature
 from gateway.signatures.headers import Fields, is_recent, only_value
-from gateway.signatures.unfit import MIN_KEY_BYTES, UnfitSecret
+from gateway.signatures.unfit import MIN_KEY_BYTES, InvalidSecret
 
 
 def key_of(secret: str) -> bytes:
-    """The key that `secret` stands for: its UTF-8. Raises `UnfitSecret` when it is too short."""
+    """The key that `secret` stands for: its UTF-8. Raises `InvalidSecret` when it is too short."""
     key = secret.encode("utf-8")
     if len(key) < MIN_KEY_BYTES:
-        raise UnfitSecret(f"must have at least {MIN_KEY_BYTES} bytes")
+        raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
     return key
 
 

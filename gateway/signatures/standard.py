@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.signatures.headers import Fields, is_recent, only_value
-from gateway.signatures.unfit import MIN_KEY_BYTES, UnfitSecret
+from gateway.signatures.unfit import MIN_KEY_BYTES, InvalidSecret
 
 ID: Final = "webhook-id"
 TIMESTAMP: Final = "webhook-timestamp"
@@ -31,15 +31,15 @@ def new_secret() -> str:
 def key_of(secret: str) -> bytes:
     """The key that `secret` stands for; its prefix and its padding may be missing.
 
-    Raises `UnfitSecret` for what is no base64, or too short to be a secret.
+    Raises `InvalidSecret` for what is no base64, or too short to be a secret.
     """
     text = secret.removeprefix(PREFIX).rstrip("=")
     try:
         key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise UnfitSecret(f"must be {PREFIX} and base64") from None
+        raise InvalidSecret(f"must be {PREFIX} and base64") from None
     if len(key) < MIN_KEY_BYTES:
-        raise UnfitSecret(f"must be {PREFIX} and base64 of at least {MIN_KEY_BYTES} bytes")
+        raise InvalidSecret(f"must be {PREFIX} and base64 of at least {MIN_KEY_BYTES} bytes")
     return key
 
 

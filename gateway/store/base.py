@@ -17,11 +17,11 @@ from gateway.store.records import (
     Job,
     JobKind,
     JobState,
+    Mismatch,
     NewCall,
     NewWebhook,
     Page,
     Receipt,
-    Refusal,
     StoredWebhook,
 )
 
@@ -125,7 +125,9 @@ class Inbox(Protocol):
         """The newest first, without bodies; `page.after` is the last one's id."""
         ...
 
-    async def reconsider(self, webhook_id: str, refusals: Sequence[Refusal], contract: str) -> bool:
+    async def reconsider(
+        self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
+    ) -> bool:
         """Judge a quarantined webhook anew: pending without refusals, else with the new ones.
 
         False when it is not quarantined any more, or a conflict.

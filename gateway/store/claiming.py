@@ -16,7 +16,7 @@ from gateway.store.tables import Moment
 from gateway.store.tables_jobs import CLAIMED, JOBS, READY
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ClaimRequest(Struct, frozen=True, kw_only=True):
     """What a worker asks for."""
 
     worker: str
@@ -67,7 +67,9 @@ _SERVED: Final = 2**62
 _lots: Final = SystemRandom()
 
 
-async def claim_due(connection: AsyncConnection, wanted: Wanted, now: datetime) -> list[Claim]:
+async def claim_due(
+    connection: AsyncConnection, wanted: ClaimRequest, now: datetime
+) -> list[Claim]:
     """Take due jobs; their attempts count from now."""
     lanes = await _lanes(connection, wanted, now)
     claims: list[Claim] = []
@@ -98,7 +100,7 @@ def fair_shares(
     return [(lane, share) for lane, share in zip(lanes, shares, strict=True) if share]
 
 
-async def _lanes(connection: AsyncConnection, wanted: Wanted, now: datetime) -> list[Lane]:
+async def _lanes(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> list[Lane]:
     # A worker extends its claims every sixth of a lease: one that did not for half of it has died,
     # most likely, and what it held must not keep the others from the lane until it is swept.
     alive_until = now + wanted.lease / 2
@@ -123,7 +125,7 @@ async def _under_way(
 
 
 async def _claim_in(
-    connection: AsyncConnection, lane: Lane, number: int, wanted: Wanted, now: datetime
+    connection: AsyncConnection, lane: Lane, number: int, wanted: ClaimRequest, now: datetime
 ) -> list[Claim]:
     asked = {
         "of_kind": lane.kind,

@@ -13,7 +13,7 @@ from gateway.failpoints import hit
 from gateway.store.database import Database
 from gateway.store.job_rows import JOB_COLUMNS, job_of
 from gateway.store.receiving import receive_webhooks
-from gateway.store.records import JobState, NewWebhook, Page, Receipt, Refusal, StoredWebhook
+from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt, StoredWebhook
 from gateway.store.retention import forget_bodies, forget_keys
 from gateway.store.statements import as_json
 from gateway.store.tables_jobs import JOBS
@@ -70,7 +70,9 @@ class SqlInbox:
         newest = _webhooks(*conditions).order_by(WEBHOOKS.c.id.desc()).limit(page.limit)
         return [_webhook(row) for row in await self._database.rows(newest)]
 
-    async def reconsider(self, webhook_id: str, refusals: Sequence[Refusal], contract: str) -> bool:
+    async def reconsider(
+        self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
+    ) -> bool:
         async def judge(connection: AsyncConnection, now: datetime) -> bool:
             if not await _move(connection, webhook_id, now, is_admitted=not refusals):
                 return False
@@ -103,7 +105,7 @@ def _webhook(row: Mapping[Any, Any]) -> StoredWebhook:
         **{
             **values,
             "headers": msgspec.json.decode(values["headers"]),
-            "refusals": msgspec.json.decode(values["refusals"], type=tuple[Refusal, ...]),
+            "refusals": msgspec.json.decode(values["refusals"], type=tuple[Mismatch, ...]),
         },
         body=row.get(_BODY),
         job=job_of(row, _JOB),

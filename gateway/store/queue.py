@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
 from gateway.store.changes import apply_changes
-from gateway.store.claiming import Wanted, claim_due
+from gateway.store.claiming import ClaimRequest, claim_due
 from gateway.store.database import Database
 from gateway.store.ending import end_undelivered
 from gateway.store.job_rows import (
@@ -60,7 +60,7 @@ class SqlQueue:
     ) -> list[Claim]:
         if limit < 1 or not await self._is_any_due():
             return []
-        wanted = Wanted(
+        wanted = ClaimRequest(
             worker=worker,
             kinds=tuple(kinds),
             limit=limit,

@@ -22,7 +22,7 @@ LEASE_EXPIRED: Final = "lease_expired"
 """The error of a job whose claim ended without a word of its worker."""
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class Mismatch(Struct, frozen=True, kw_only=True):
     """A place where a payload breaks its contract; never the value."""
 
     pointer: str
@@ -42,7 +42,7 @@ class NewWebhook(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str]
     """Those that the contract keeps."""
     contract: str
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[Mismatch, ...] = ()
     """Why it is quarantined; empty for one that is pending."""
     derived_from: str | None = None
     """Id of the webhook in whose fetched content it was found."""
@@ -77,7 +77,7 @@ class StoredWebhook(Struct, frozen=True, kw_only=True):
     received_at: datetime
     derived_from: str | None
     is_conflict: bool
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Mismatch, ...]
     job: "Job"
     """Its newest attempt set."""
 

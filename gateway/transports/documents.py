@@ -34,7 +34,7 @@ class Documents(Struct, frozen=True, kw_only=True):
     """Whether everybody sees the whole documents."""
 
 
-class Document:
+class PublishedDocument:
     """A text that is served as it is, and not again to who has it (RFC 9110 §13.1.2)."""
 
     def __init__(self, text: bytes, media_type: str, cache_control: str) -> None:
@@ -65,15 +65,17 @@ def document_routes(documents: Documents) -> list[HTTPRouteHandler]:
 
 
 def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTPRouteHandler:
-    rendered: dict[str | None, Document] = {}
+    rendered: dict[str | None, PublishedDocument] = {}
     """By agent, of which there are as many as the policies name."""
 
-    def document_of(agent: str | None) -> Document:
+    def document_of(agent: str | None) -> PublishedDocument:
         found = rendered.get(agent)
         if found is None:
             may_call = None if agent is None else partial(documents.policy.allows, agent)
             shown = text if documents.is_public else render(text, may_call)
-            found = rendered[agent] = Document(shown, "application/json", "private, no-cache")
+            found = rendered[agent] = PublishedDocument(
+                shown, "application/json", "private, no-cache"
+            )
         return found
 
     @get(path, name=path.strip("/").partition(".")[0])

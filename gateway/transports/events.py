@@ -34,7 +34,7 @@ _HEAD: Final = [
 ]
 
 
-class EventDoor:
+class EventEndpoint:
     """Serves `/events`: Server-Sent Events, each a CloudEvent with a cursor as its id."""
 
     def __init__(self, followers: Followers) -> None:

@@ -15,7 +15,7 @@ from gateway.store.base import AuditStore
 from gateway.transports.operator_requests import (
     MAX_PAGE,
     AnyRequest,
-    OperatorDesk,
+    OperatorGuard,
     answer,
     query_of,
 )
@@ -38,7 +38,7 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
 
 
-def audit_routes(desk: OperatorDesk, audit: AuditStore) -> list[HTTPRouteHandler]:
+def audit_routes(desk: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandler]:
     """All of `/operator/audit`."""
 
     @get("/operator/audit", name="operator_audit")

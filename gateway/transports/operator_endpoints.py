@@ -11,13 +11,13 @@ from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.errors import UnknownPath
-from gateway.events.endpoints import EndpointBook, NewSecret
+from gateway.events.endpoints import EndpointRegistry, NewSecret
 from gateway.store.base import Endpoints
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator_requests import (
     MAX_PAGE,
     AnyRequest,
-    OperatorDesk,
+    OperatorGuard,
     answer,
     body_of,
     listed,
@@ -55,14 +55,14 @@ class DeliveryQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def endpoint_routes(
-    desk: OperatorDesk, book: EndpointBook, endpoints: Endpoints
+    desk: OperatorGuard, book: EndpointRegistry, endpoints: Endpoints
 ) -> list[HTTPRouteHandler]:
     """All of `/operator/endpoints`."""
     return [*_reading(desk, book, endpoints), *_keeping(desk, book), *_switching(desk, book)]
 
 
 def _reading(
-    desk: OperatorDesk, book: EndpointBook, endpoints: Endpoints
+    desk: OperatorGuard, book: EndpointRegistry, endpoints: Endpoints
 ) -> list[HTTPRouteHandler]:
     @get("/operator/endpoints", name="operator_endpoints")
     async def list_endpoints(request: AnyRequest) -> Response[bytes]:
@@ -89,7 +89,7 @@ def _reading(
     return [list_endpoints, show_endpoint, list_deliveries]
 
 
-def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
+def _keeping(desk: OperatorGuard, book: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post("/operator/endpoints", name="operator_add_endpoint")
     async def add(request: AnyRequest) -> Response[bytes]:
         """Deliver events to a URL from now on; the answer holds the secret, this once."""
@@ -125,7 +125,7 @@ def _keeping(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
     return [add, rotate, remove]
 
 
-def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]:
+def _switching(desk: OperatorGuard, book: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
     async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Send a test event now, and report the class of the answer, no more."""
@@ -153,7 +153,7 @@ def _switching(desk: OperatorDesk, book: EndpointBook) -> list[HTTPRouteHandler]
 
 @asynccontextmanager
 async def _changing(
-    desk: OperatorDesk, book: EndpointBook, request: AnyRequest, endpoint_id: str, verb: str
+    desk: OperatorGuard, book: EndpointRegistry, request: AnyRequest, endpoint_id: str, verb: str
 ) -> AsyncIterator[Endpoint]:
     """The endpoint to which something is about to be done, by somebody who may, on record."""
     async with desk.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
@@ -162,7 +162,7 @@ async def _changing(
         yield endpoint
 
 
-async def _found(book: EndpointBook, endpoint_id: str) -> Endpoint:
+async def _found(book: EndpointRegistry, endpoint_id: str) -> Endpoint:
     return _there(await book.find(endpoint_id))
 
 

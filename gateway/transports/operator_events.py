@@ -12,7 +12,7 @@ from gateway.store.base import EventLog
 from gateway.transports.operator_requests import (
     MAX_PAGE,
     AnyRequest,
-    OperatorDesk,
+    OperatorGuard,
     answer,
     query_of,
 )
@@ -28,7 +28,7 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
 
 
-def event_routes(desk: OperatorDesk, log: EventLog) -> list[HTTPRouteHandler]:
+def event_routes(desk: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
     """`/operator/events`."""
 
     @get("/operator/events", name="operator_events")

@@ -44,7 +44,7 @@ class OperatorRequest(Struct, frozen=True, kw_only=True):
     transport: str = "operator"
 
 
-class OperatorDesk:
+class OperatorGuard:
     """Lets operators in. Each request leaves one audit record of what became of it."""
 
     def __init__(

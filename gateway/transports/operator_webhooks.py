@@ -17,7 +17,7 @@ from gateway.store.records import Job, JobKind, JobState, Page, StoredWebhook
 from gateway.transports.operator_requests import (
     MAX_PAGE,
     AnyRequest,
-    OperatorDesk,
+    OperatorGuard,
     answer,
     body_of,
     listed,
@@ -69,7 +69,7 @@ class Redrive(Struct, frozen=True, forbid_unknown_fields=True):
     """Also when it was completed."""
 
 
-def work_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+def work_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """All of `/operator/webhooks` and `/operator/jobs`."""
     return [
         *_webhook_routes(desk, work),
@@ -79,7 +79,7 @@ def work_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
     ]
 
 
-def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+def _webhook_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/webhooks`: what was received, and its payload."""
 
     @get("/operator/webhooks", name="operator_webhooks")
@@ -104,7 +104,7 @@ def _webhook_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandle
     return [list_webhooks, show_webhook]
 
 
-def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+def _repetition_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
 
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
@@ -136,7 +136,7 @@ def _repetition_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHan
     return [replay, revalidate]
 
 
-def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+def _job_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/jobs`: all work, dead letters among it."""
 
     @get("/operator/jobs", name="operator_jobs")
@@ -164,7 +164,7 @@ def _job_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
     return [list_jobs, show_job]
 
 
-def _ended_routes(desk: OperatorDesk, work: WorkParts) -> list[HTTPRouteHandler]:
+def _ended_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/jobs/<id>/…`: what begins a job anew, or ends it."""
 
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)

@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from gateway.errors import GatewayError, UnknownPath
-from gateway.transports.documents import Document, Documents, document_routes
+from gateway.transports.documents import Documents, PublishedDocument, document_routes
 from gateway.transports.problem_kinds import PROBLEMS, ProblemKind
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -100,7 +100,7 @@ def page_routes(documents: Documents) -> list[HTTPRouteHandler]:
 
 def _assets() -> HTTPRouteHandler:
     assets = {
-        name: Document((_STATIC / name).read_bytes(), media_type, "max-age=3600")
+        name: PublishedDocument((_STATIC / name).read_bytes(), media_type, "max-age=3600")
         for name, media_type in _MEDIA_TYPES.items()
     }
 

@@ -51,7 +51,7 @@ class RestParts(Struct, frozen=True, kw_only=True):
     max_body_bytes: int
 
 
-class RestDoor:
+class RestEndpoint:
     """Serves `POST /v1/<connector>/<tool>`: arguments in, result out, errors as problem+json.
 
     For the operations among `queries` also `GET`, with the arguments as query parameters.

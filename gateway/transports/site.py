@@ -21,18 +21,18 @@ from gateway.transports.asgi import App, request_id_of
 from gateway.transports.body_limits import body_limits
 from gateway.transports.documents import Documents
 from gateway.transports.edge import Edge, EdgeRules
-from gateway.transports.events import EventDoor
+from gateway.transports.events import EventEndpoint
 from gateway.transports.execute import PATH as EXECUTE
 from gateway.transports.execute import ExecuteEndpoint
 from gateway.transports.following import Followers
-from gateway.transports.mcp.door import McpDoor
+from gateway.transports.mcp.door import McpEndpoint
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import CheckReadiness, health_alias, operations_routes
 from gateway.transports.pages import page_routes
 from gateway.transports.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.queries import Readings, readings_of
-from gateway.transports.rest import RestDoor, RestParts
-from gateway.transports.webhooks import WebhookDoor, webhook_route
+from gateway.transports.rest import RestEndpoint, RestParts
+from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
@@ -52,7 +52,7 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     version: str
     followers: Followers | None = None
     """Who may follow the events; None where there are none to follow."""
-    webhooks: WebhookDoor | None = None
+    webhooks: WebhookEndpoint | None = None
     operator: Sequence[HTTPRouteHandler] = ()
     """What operators see and do."""
     has_aliases: bool = True
@@ -73,8 +73,8 @@ def build_site(parts: SiteParts) -> Edge:
         body_limits=limits,
         max_body_bytes=parts.rules.max_body_bytes,
     )
-    rest = RestDoor(rest_parts)
-    mcp = McpDoor(tools, parts.rules, parts.version, parts.followers, limits)
+    rest = RestEndpoint(rest_parts)
+    mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)
 
     @asynccontextmanager
     async def hold_open(_: Litestar) -> AsyncIterator[None]:
@@ -133,7 +133,7 @@ def _queries(catalogue: Catalogue) -> dict[str, Readings]:
     }
 
 
-def _unknown_tools(rest: RestDoor) -> ASGIRouteHandler:
+def _unknown_tools(rest: RestEndpoint) -> ASGIRouteHandler:
     @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
     async def unknown_tool(scope: Scope, receive: Receive, send: Send) -> None:
         """Whatever lies under /v1 and is no tool."""
@@ -142,12 +142,12 @@ def _unknown_tools(rest: RestDoor) -> ASGIRouteHandler:
     return unknown_tool
 
 
-def _mcp_routes(mcp: McpDoor, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
+def _mcp_routes(mcp: McpEndpoint, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
     one_each = [_mcp_route(mcp, f"/mcp/{connector}", connector) for connector in connectors]
     return [_mcp_route(mcp, "/mcp", None), *one_each]
 
 
-def _mcp_route(mcp: McpDoor, path: str, connector: str | None) -> ASGIRouteHandler:
+def _mcp_route(mcp: McpEndpoint, path: str, connector: str | None) -> ASGIRouteHandler:
     @asgi(path, name=path, copy_scope=False)
     async def serve_mcp(scope: Scope, receive: Receive, send: Send) -> None:
         """One MCP endpoint."""
@@ -157,7 +157,7 @@ def _mcp_route(mcp: McpDoor, path: str, connector: str | None) -> ASGIRouteHandl
 
 
 def _alias_routes(
-    parts: RestParts, catalogue: Catalogue, mcp: McpDoor
+    parts: RestParts, catalogue: Catalogue, mcp: McpEndpoint
 ) -> list[ASGIRouteHandler | HTTPRouteHandler]:
     execute = ExecuteEndpoint(parts, catalogue)
 
@@ -179,7 +179,7 @@ def _alias_routes(
 def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
     if followers is None:
         return []
-    door = EventDoor(followers)
+    door = EventEndpoint(followers)
 
     @asgi("/events", name="events", copy_scope=False)
     async def serve_events(scope: Scope, receive: Receive, send: Send) -> None:

@@ -39,7 +39,7 @@ class _Answer(Struct, frozen=True):
     """`stored`, `quarantined` or `duplicate`."""
 
 
-class WebhookDoor:
+class WebhookEndpoint:
     """Reads requests, hands them to ingest, and answers; errors are problem+json."""
 
     def __init__(self, ingest: Ingest) -> None:
@@ -82,7 +82,7 @@ class WebhookDoor:
             raise
 
 
-def webhook_route(door: WebhookDoor) -> ASGIRouteHandler:
+def webhook_route(door: WebhookEndpoint) -> ASGIRouteHandler:
     """The route of every source; which of them are open the door knows."""
 
     @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)

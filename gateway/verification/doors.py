@@ -34,11 +34,11 @@ UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, Valu
 """What clients raise when a door does not answer as its protocol says."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call was not answered with a result; says how it was."""
 
 
-class DoorFailed(Exception):
+class TransportFailed(Exception):
     """A door could not be opened, or its protocol was broken."""
 
 
@@ -77,7 +77,7 @@ class World(Struct, frozen=True):
 
 
 Ask = Callable[[Step], Awaitable[dict[str, Any]]]
-"""One call through a door. Raises `Refused`."""
+"""One call through a door. Raises `CallRefused`."""
 Door = Callable[[World], AbstractAsyncContextManager[Ask]]
 
 
@@ -90,7 +90,7 @@ async def rest(world: World) -> AsyncIterator[Ask]:
             reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
             body: dict[str, Any] = reply.json()
             if reply.status_code != 200:
-                raise Refused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")
+                raise CallRefused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")
             return body
 
         yield ask
@@ -139,7 +139,7 @@ async def _over_http(url: str, mode: str, version: str) -> AsyncIterator[Ask]:
         transport = streamable_http_client(f"{url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
             if client.protocol_version != version:
-                raise DoorFailed(f"spoke {client.protocol_version} instead of {version}")
+                raise TransportFailed(f"spoke {client.protocol_version} instead of {version}")
             yield _asking(client)
 
 
@@ -149,9 +149,11 @@ def _asking(client: Client) -> Ask:
         text = getattr(result.content[0], "text", "") if result.content else ""
         if result.is_error:
             problem = json.loads(text)
-            raise Refused(f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}")
+            raise CallRefused(
+                f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}"
+            )
         if result.structured_content != json.loads(text):
-            raise Refused("the structured content is not what the text says")
+            raise CallRefused("the structured content is not what the text says")
         return dict(result.structured_content)
 
     return ask
@@ -185,14 +187,14 @@ async def _serving(world: World) -> AsyncIterator[str]:
 
 async def _ready(process: asyncio.subprocess.Process) -> str:
     if process.stdout is None:
-        raise DoorFailed("the gateway's output cannot be read")
+        raise TransportFailed("the gateway's output cannot be read")
     try:
         async with asyncio.timeout(_START_SECONDS):
             line = (await process.stdout.readline()).decode()
     except TimeoutError:
-        raise DoorFailed(f"the gateway was not ready in {_START_SECONDS:g} seconds") from None
+        raise TransportFailed(f"the gateway was not ready in {_START_SECONDS:g} seconds") from None
     word, _, url = line.strip().partition(" ")
     if word != "ready":
         await process.wait()
-        raise DoorFailed("the gateway did not start")
+        raise TransportFailed("the gateway did not start")
     return url

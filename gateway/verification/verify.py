@@ -13,8 +13,8 @@ from gateway.verification.doors import (
     DOORS,
     UNREACHABLE,
     Ask,
-    DoorFailed,
-    Refused,
+    CallRefused,
+    TransportFailed,
     World,
 )
 from gateway.verification.plan import Step, steps
@@ -27,7 +27,7 @@ Answer = dict[str, Any] | str
 Tell = Callable[[str], None]
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class ToolReport(Struct, frozen=True, kw_only=True):
     """What came of one tool."""
 
     operation: str
@@ -45,8 +45,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 async def verify(
     catalogue: Catalogue, world: World, *, connector: str | None = None, tell: Tell
-) -> list[Verdict]:
-    """Call everything everywhere, on mocks. Raises `DoorFailed` when a door does not open."""
+) -> list[ToolReport]:
+    """Call everything everywhere, on mocks. Raises `TransportFailed` when a door does not open."""
     plan = steps(catalogue, connector)
     names = [*DOORS, REFERENCE]
     answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))
@@ -77,7 +77,7 @@ async def _pass(world: World, name: str, plan: Sequence[Step], tell: Tell) -> li
     if failed is not None:
         # A step that is not answered at all ends the pass: the connection is gone.
         what = f"{name}: {plan[len(answers)].entry.id}" if len(answers) < len(plan) else name
-        raise DoorFailed(f"{what}: {type(failed).__name__}")
+        raise TransportFailed(f"{what}: {type(failed).__name__}")
     return answers
 
 
@@ -89,7 +89,7 @@ def _first(failures: BaseExceptionGroup[Exception]) -> Exception:
 async def _answer(ask: Ask, step: Step) -> Answer:
     try:
         return await ask(step)
-    except Refused as refused:
+    except CallRefused as refused:
         return str(refused)
 
 
@@ -152,8 +152,8 @@ def _is_leaf_at(one: Answer, other: Answer, pointer: str) -> bool:
         return False
 
 
-def _verdict(operation: str, judged: Sequence[_Judgement]) -> Verdict:
-    return Verdict(
+def _verdict(operation: str, judged: Sequence[_Judgement]) -> ToolReport:
+    return ToolReport(
         operation=operation,
         examples=len(judged),
         verified={door: sum(door in each.verified for each in judged) for door in DOORS},

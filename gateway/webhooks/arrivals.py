@@ -35,7 +35,7 @@ class _Waiting(Struct, frozen=True, eq=False):
     receipt: "asyncio.Future[Receipt]"
 
 
-class Arrivals:
+class GroupCommit:
     """Stores each message durably before its sender is told so; nobody waits for a timer.
 
     `on_stored` is told after each transaction, so that a worker need not look by itself.

@@ -11,10 +11,10 @@ from gateway.contract.event import SPEC_VERSION
 from gateway.contract.marker import ABSENT, Unmappable
 from gateway.contract.pointers import NoSuchPlace, follow
 from gateway.contract.rows import Shape, Unfit
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
 from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, StoredWebhook
-from gateway.webhooks.working import Hopeless, told
+from gateway.webhooks.working import PermanentFailure, told
 
 BROKEN_PROMISE: Final = "broken_promise"
 _JSON: Final = "application/json"
@@ -26,7 +26,7 @@ class Effects:
     def __init__(
         self,
         shapes: Mapping[str, Shape],
-        events: Mapping[str, Gate],
+        events: Mapping[str, Validator],
         now: Callable[[], datetime],
     ) -> None:
         """`shapes` are those of the entities by kind, `events` judge whole events by type."""
@@ -41,8 +41,8 @@ class Effects:
 
         The same for the same message, but for times: repeated work repeats nothing.
 
-        Raises `Unmappable` for a value that has no place where it belongs, and `Hopeless` for an
-        event that would break the gateway's own contract, which is a defect.
+        Raises `Unmappable` for a value that has no place where it belongs, and `PermanentFailure`
+        for an event that would break the gateway's own contract, which is a defect.
         """
         occurred_at = _occurred_at(event, payload, webhook.received_at)
         return Changes(
@@ -115,7 +115,7 @@ class Effects:
         }
         if not gate.admits(envelope):
             places = told(gate.violations(envelope))
-            raise Hopeless(BROKEN_PROMISE, f"{news.type}: {places}")
+            raise PermanentFailure(BROKEN_PROMISE, f"{news.type}: {places}")
 
 
 def _calls(

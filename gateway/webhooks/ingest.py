@@ -25,7 +25,7 @@ from gateway.limits.addresses import Address
 from gateway.signatures.headers import Fields
 from gateway.signatures.proof import replayable
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.judge import MAX_REFUSALS
 from gateway.webhooks.message import Message, read_message
 from gateway.webhooks.source import OpenSource
@@ -37,7 +37,9 @@ _LOG_SECONDS: Final = 10.0
 class Ingest:
     """The way in for messages of every source that is open."""
 
-    def __init__(self, sources: Mapping[str, OpenSource], arrivals: Arrivals, clock: Clock) -> None:
+    def __init__(
+        self, sources: Mapping[str, OpenSource], arrivals: GroupCommit, clock: Clock
+    ) -> None:
         self._sources = {name: source for name, source in sources.items() if source.is_open}
         self._arrivals = arrivals
         self._clock = clock

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.schema import Gate
-from gateway.contract.webhook import Place, WebhookSource
-from gateway.store.records import Refusal
+from gateway.contract.schema import Validator
+from gateway.contract.webhook import MessagePart, WebhookSource
+from gateway.store.records import Mismatch
 
 MAX_REFUSALS: Final = 20
 
 
-class Judge:
+class PayloadValidator:
     """Judges messages of one source, at the door and again when the contract has changed."""
 
-    def __init__(self, source: WebhookSource, gates: Mapping[str, Gate]) -> None:
+    def __init__(self, source: WebhookSource, gates: Mapping[str, Validator]) -> None:
         """`gates` are those of the payloads, by event type."""
         self._gates = gates
         self._types = {profile.name: profile.event_type for profile in source.profiles}
         self._events = {event.type: event for event in source.events}
 
-    def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Refusal, ...]:
+    def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """Where the message breaks the contract: nowhere, or at most `MAX_REFUSALS` places."""
         event = self._events.get(event_type)
         if event is None:
@@ -30,15 +30,15 @@ class Judge:
         if gate.admits(payload):
             return ()
         found = gate.violations(payload)[:MAX_REFUSALS]
-        return tuple(Refusal(pointer=each.pointer, detail=each.detail) for each in found)
+        return tuple(Mismatch(pointer=each.pointer, detail=each.detail) for each in found)
 
-    def _at_type(self, profile: str, detail: str) -> Refusal:
+    def _at_type(self, profile: str, detail: str) -> Mismatch:
         return refusal_at(self._types.get(profile), detail)
 
 
-def refusal_at(place: Place | None, detail: str) -> Refusal:
+def refusal_at(place: MessagePart | None, detail: str) -> Mismatch:
     """A refusal of what stands at `place`; headers have no pointer, so they are named."""
     if place is None or place.pointer is None:
         subject = "the profile" if place is None else f"the header {place.header}"
-        return Refusal(pointer="", detail=f"{subject} {detail}")
-    return Refusal(pointer=place.pointer, detail=detail)
+        return Mismatch(pointer="", detail=f"{subject} {detail}")
+    return Mismatch(pointer=place.pointer, detail=detail)

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from gateway.contract import jsontext
 from gateway.contract.pointers import NoSuchPlace, follow
-from gateway.contract.webhook import Place, Profile, StandardSignature
+from gateway.contract.webhook import MessagePart, Profile, StandardSignature
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
-from gateway.store.records import Refusal
+from gateway.store.records import Mismatch
 from gateway.webhooks.judge import refusal_at
 
 MAX_ID: Final = 200
@@ -27,7 +27,7 @@ class Message(Struct, frozen=True, kw_only=True):
     id: str
     event_type: str
     """Cut to `MAX_EVENT_TYPE`; empty where the message does not say."""
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Mismatch, ...]
     """What it should say of itself and does not."""
 
 
@@ -60,7 +60,7 @@ def _payload(body: bytes) -> Any:
 
 def _identify(
     profile: Profile, payload: Any, fields: Fields, body: bytes
-) -> tuple[str, tuple[Refusal, ...]]:
+) -> tuple[str, tuple[Mismatch, ...]]:
     place = profile.message_id
     if place is None:
         return uuid4().hex, ()
@@ -76,7 +76,7 @@ def _identify(
     return f"sha256:{sha256(body).hexdigest()}", (missing,)
 
 
-def _text_at(place: Place, payload: Any, fields: Fields) -> str | None:
+def _text_at(place: MessagePart, payload: Any, fields: Fields) -> str | None:
     if place.pointer is None:
         value = only_value(fields, place.header or "")
         return None if value is None else value.decode("latin-1")

@@ -12,7 +12,7 @@ from gateway.contract.marker import Unmappable
 from gateway.contract.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import Derivation, Fetch, WebhookEvent
 from gateway.store.records import NewWebhook, StoredWebhook
-from gateway.webhooks.working import Hopeless, SourceWork
+from gateway.webhooks.working import PermanentFailure, SourceWork
 
 FetchFrom = Callable[
     [str, str, Mapping[str, str], Mapping[str, str | Sequence[str]]], Awaitable[Any]
@@ -41,7 +41,7 @@ class Pointers:
         """What `payload` points to.
 
         Its `href` is only compared: the request is made of the contract and the payload's ids.
-        Raises `Hopeless`, `Unmappable`, and the `GatewayError`s of a call.
+        Raises `PermanentFailure`, `Unmappable`, and the `GatewayError`s of a call.
         """
         self._check_href(fetch, payload)
         path = {name: text(value) for name, value in fetch.path(payload, facts).items()}
@@ -61,7 +61,7 @@ class Pointers:
         base_url = self._base_urls.get(fetch.upstream, "")
         if not isinstance(href, str) or not leads_below(href, base_url):
             detail = "The message points elsewhere than to its upstream's base URL."
-            raise Hopeless(FOREIGN_HREF, detail)
+            raise PermanentFailure(FOREIGN_HREF, detail)
 
 
 def leads_below(href: str, base_url: str) -> bool:

@@ -6,19 +6,19 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.store.base import Inbox
-from gateway.store.records import Page, Refusal, StoredWebhook
-from gateway.webhooks.working import Hopeless, SourceWork, payload_of
+from gateway.store.records import Mismatch, Page, StoredWebhook
+from gateway.webhooks.working import PermanentFailure, SourceWork, payload_of
 
 _PAGE: Final = 50
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class Revalidation(Struct, frozen=True, kw_only=True):
     """What has become of a quarantined message."""
 
     webhook_id: str
     is_admitted: bool
     """Whether it is pending now; else it stays where it is."""
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[Mismatch, ...] = ()
     """Where it does not fit today's contract."""
     reason: str | None = None
     """Why it could not be judged."""
@@ -32,7 +32,7 @@ class Quarantine:
         self._inbox = inbox
         self._sources = sources
 
-    async def reconsider(self, webhook_id: str) -> Verdict | None:
+    async def reconsider(self, webhook_id: str) -> Revalidation | None:
         """Judge one message; None where there is none with this id.
 
         A conflict stays: its id belongs to another body, which only an operator can judge.
@@ -40,7 +40,7 @@ class Quarantine:
         webhook = await self._inbox.find(webhook_id)
         return None if webhook is None else await self._judge(webhook)
 
-    async def reconsider_all(self, provider: str | None = None) -> AsyncIterator[Verdict]:
+    async def reconsider_all(self, provider: str | None = None) -> AsyncIterator[Revalidation]:
         """Judge each quarantined message, of one provider or of all, the newest first."""
         after: str | None = None
         while True:
@@ -53,7 +53,7 @@ class Quarantine:
                 return
             after = found[-1].id
 
-    async def _judge(self, webhook: StoredWebhook) -> Verdict:
+    async def _judge(self, webhook: StoredWebhook) -> Revalidation:
         if webhook.is_conflict:
             return _stays(webhook, "Its id belongs to another message.")
         if webhook.job.state != "quarantined":
@@ -63,12 +63,12 @@ class Quarantine:
             return _stays(webhook, "Its provider has no contract any more.")
         try:
             refusals = work.refusals(webhook, payload_of(webhook))
-        except Hopeless as error:
+        except PermanentFailure as error:
             return _stays(webhook, error.detail)
         if not await self._inbox.reconsider(webhook.id, refusals, work.source.contract):
             return _stays(webhook, "It is not quarantined any more.")
-        return Verdict(webhook_id=webhook.id, is_admitted=not refusals, refusals=refusals)
+        return Revalidation(webhook_id=webhook.id, is_admitted=not refusals, refusals=refusals)
 
 
-def _stays(webhook: StoredWebhook, reason: str) -> Verdict:
-    return Verdict(webhook_id=webhook.id, is_admitted=False, reason=reason)
+def _stays(webhook: StoredWebhook, reason: str) -> Revalidation:
+    return Revalidation(webhook_id=webhook.id, is_admitted=False, reason=reason)

@@ -35,7 +35,7 @@ class Retention(Struct, frozen=True, kw_only=True):
     """Audit records."""
 
 
-class Forgetting:
+class Cleaner:
     """Forgets, in small batches, what is older than the retention says."""
 
     def __init__(self, store: Store, retention: Retention) -> None:

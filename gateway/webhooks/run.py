@@ -11,13 +11,19 @@ from gateway.errors import GatewayError, StoreError
 from gateway.jobs.accounts import account_of
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
-from gateway.jobs.together import Together
+from gateway.jobs.together import Batcher
 from gateway.store.audited import AuditRecord
 from gateway.store.base import Inbox
 from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, derived
-from gateway.webhooks.working import CONTRACT_CHANGED, Hopeless, SourceWork, payload_of, told
+from gateway.webhooks.working import (
+    CONTRACT_CHANGED,
+    PermanentFailure,
+    SourceWork,
+    payload_of,
+    told,
+)
 
 _FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
 
@@ -35,7 +41,7 @@ class WebhookRun:
     ) -> None:
         """`sources` by provider."""
         self._inbox = inbox
-        self._found: Together[str, StoredWebhook | None] = Together(self._find_all)
+        self._found: Batcher[str, StoredWebhook | None] = Batcher(self._find_all)
         self._sources = sources
         self._effects = effects
         self._pointers = pointers
@@ -48,7 +54,7 @@ class WebhookRun:
             return Failed(failure=_FORGOTTEN, retry_seconds=None)
         try:
             return Finished(changes=await self._changes(webhook))
-        except Hopeless as error:
+        except PermanentFailure as error:
             failure = Failure(error=error.error, detail=error.detail)
             return Failed(failure=failure, retry_seconds=None)
         except Unmappable as error:
@@ -74,10 +80,10 @@ class WebhookRun:
         """The contract may have changed since the message came: today's decides."""
         work = self._sources.get(webhook.provider)
         if work is None:
-            raise Hopeless(CONTRACT_CHANGED, "The provider has no contract any more.")
+            raise PermanentFailure(CONTRACT_CHANGED, "The provider has no contract any more.")
         payload = payload_of(webhook)
         if refusals := work.refusals(webhook, payload):
-            raise Hopeless(CONTRACT_CHANGED, told(refusals))
+            raise PermanentFailure(CONTRACT_CHANGED, told(refusals))
         return work, payload
 
     async def _find_all(self, webhook_ids: Sequence[str]) -> list[StoredWebhook | None]:

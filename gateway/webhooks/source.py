@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.clock import Clock
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
@@ -19,7 +19,7 @@ from gateway.limits.buckets import Bucket, PeerBuckets
 from gateway.signatures import basic, standard
 from gateway.signatures.headers import Fields
 from gateway.signatures.proof import Verify, verifier_of
-from gateway.webhooks.judge import Judge
+from gateway.webhooks.judge import PayloadValidator
 
 _NEVER_KEPT: Final = frozenset(
     {basic.AUTHORIZATION, "proxy-authorization", "cookie", standard.SIGNATURE}
@@ -50,13 +50,13 @@ class OpenSource:
     def __init__(
         self,
         contract: WebhookSource,
-        gates: Mapping[str, Gate],
+        gates: Mapping[str, Validator],
         access: SourceAccess,
         clock: Clock,
     ) -> None:
         """`gates` are those of the payloads, by event type."""
         self.contract = contract
-        self.judge = Judge(contract, gates)
+        self.judge = PayloadValidator(contract, gates)
         self.networks = None if access.networks is None else Networks(access.networks)
         self.peers = PeerBuckets(contract.rate, clock)
         self.budget = Bucket(contract.rate, clock.monotonic())

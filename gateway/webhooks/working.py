@@ -7,17 +7,17 @@ from gateway.contract import jsontext
 from gateway.contract.context import CallFacts
 from gateway.contract.conversion import rfc3339
 from gateway.contract.jsontext import NotJson
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 from gateway.contract.webhook import WebhookEvent, WebhookSource
-from gateway.store.records import Refusal, StoredWebhook
-from gateway.webhooks.judge import MAX_REFUSALS, Judge
+from gateway.store.records import Mismatch, StoredWebhook
+from gateway.webhooks.judge import MAX_REFUSALS, PayloadValidator
 
 CONTRACT_CHANGED: Final = "contract_changed"
 _MAX_DETAIL: Final = 500
 
 
-class Hopeless(Exception):
+class PermanentFailure(Exception):
     """A message that no further attempt can work off, in words without its payload."""
 
     def __init__(self, error: str, detail: str) -> None:
@@ -33,13 +33,13 @@ class SourceWork:
     def __init__(
         self,
         source: WebhookSource,
-        gates: Mapping[str, Gate],
+        gates: Mapping[str, Validator],
         settings: Mapping[str, str],
     ) -> None:
         """`gates` are those of the payloads, by event type; an empty setting counts as absent."""
         self.source = source
         self._gates = gates
-        self._judge = Judge(source, gates)
+        self._judge = PayloadValidator(source, gates)
         self._events = {event.type: event for event in source.events}
         self._settings = {name: text for name, text in settings.items() if text}
 
@@ -51,33 +51,35 @@ class SourceWork:
         """What field maps may know of the arrival of `webhook`."""
         return CallFacts(id=webhook.id, now=rfc3339(webhook.received_at), settings=self._settings)
 
-    def refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Refusal, ...]:
+    def refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
         """Where `webhook` breaks the contract of today; nowhere is empty."""
         if webhook.derived_from is None:
             return self._judge.refusals(webhook.profile, webhook.event_type, payload)
         return self.payload_refusals(webhook.event_type, payload)
 
-    def payload_refusals(self, event_type: str, payload: Any) -> tuple[Refusal, ...]:
+    def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """Where a payload breaks the contract of its event, whoever sends it."""
         gate = self._gates.get(event_type)
         if gate is None:
-            return (Refusal(pointer="", detail="is of no event type of this contract"),)
+            return (Mismatch(pointer="", detail="is of no event type of this contract"),)
         if gate.admits(payload):
             return ()
         found = gate.violations(payload)[:MAX_REFUSALS]
-        return tuple(Refusal(pointer=each.pointer, detail=each.detail) for each in found)
+        return tuple(Mismatch(pointer=each.pointer, detail=each.detail) for each in found)
 
 
 def payload_of(webhook: StoredWebhook) -> Any:
-    """The JSON value of its body. Raises `Hopeless`."""
+    """The JSON value of its body. Raises `PermanentFailure`."""
     if webhook.body is None:
-        raise Hopeless("forgotten", "The message is not stored any more.")
+        raise PermanentFailure("forgotten", "The message is not stored any more.")
     try:
         return jsontext.decode(webhook.body)
     except NotJson as error:
-        raise Hopeless(CONTRACT_CHANGED, f"/ is not the JSON that is read today: {error}") from None
+        raise PermanentFailure(
+            CONTRACT_CHANGED, f"/ is not the JSON that is read today: {error}"
+        ) from None
 
 
-def told(refusals: Sequence[Refusal | Violation]) -> str:
+def told(refusals: Sequence[Mismatch | Violation]) -> str:
     """Refusals in one line for an operator."""
     return "; ".join(f"{each.pointer or '/'} {each.detail}" for each in refusals)[:_MAX_DETAIL]

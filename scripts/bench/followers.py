@@ -28,7 +28,7 @@ from gateway.store.records import NewEvent
 from gateway.transports.connection import Connection
 from gateway.transports.connection_limits import ConnectionLimits
 from gateway.transports.edge import Edge, EdgeRules
-from gateway.transports.events import EventDoor
+from gateway.transports.events import EventEndpoint
 from gateway.transports.following import Followers
 from gateway.transports.hosts import HostRules
 from gateway.transports.listen import bind
@@ -59,7 +59,7 @@ async def _serve(pipe: Pipe, followers: int) -> None:
     sequencer = Sequencer(store.events, feed.wake)
     policy = Policy({"local": frozenset({EVENTS})})
     audit = AuditLog(store.audit, clock, classify)
-    door = EventDoor(Followers(feed, LocalIdentification("local"), policy, audit))
+    door = EventEndpoint(Followers(feed, LocalIdentification("local"), policy, audit))
     app = Edge(door.serve, EdgeRules(hosts=HostRules(["127.0.0.1"])))
     config = uvicorn.Config(app, http=ManyConnections, lifespan="off", log_config=None)
     with bind("127.0.0.1", 0) as listener:

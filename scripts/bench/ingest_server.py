@@ -30,7 +30,7 @@ from gateway.store.engine import open_store
 from gateway.transports.connection import Connection
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
-from gateway.transports.webhooks import WebhookDoor, webhook_route
+from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource, SourceAccess
 
@@ -58,7 +58,7 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
         SourceAccess(keys={"signed": (SECRET.encode(),)}),
         clock,
     )
-    door = WebhookDoor(Ingest({SOURCE: source}, arrivals, clock))
+    door = WebhookEndpoint(Ingest({SOURCE: source}, arrivals, clock))
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
     return Edge(litestar, EdgeRules(hosts=HostRules(("127.0.0.1",), ())))  # type: ignore[arg-type]  # as in site.py
 

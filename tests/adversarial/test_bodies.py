@@ -17,8 +17,8 @@ from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.transports.connection import Connection
 from gateway.transports.connection_limits import ConnectionLimits, Shared, shared_by
 from gateway.transports.peers import Peers
-from gateway.transports.webhooks import WebhookDoor
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.adversarial.wire import HOST, Wire, connected
 from tests.eventually import eventually
@@ -64,7 +64,7 @@ async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str
 def site_with_webhooks() -> Running:
     """The small gateway with a door for webhooks, where a body may take as long as a test."""
     clock = SystemClock()
-    door = WebhookDoor(Ingest(open_sources(clock), Arrivals(ListInbox()), clock))
+    door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
     peers = Peers(networks_of([PROXY]))
     return build_running(webhooks=door, body_deadline_seconds=600, peers=peers)
 

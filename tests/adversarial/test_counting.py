@@ -13,8 +13,8 @@ from gateway.clock import SystemClock
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.settings import read_settings
-from gateway.transports.webhooks import WebhookDoor
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.clocks import ManualClock
 from tests.interaction.conftest import Running, build_running
@@ -50,7 +50,7 @@ def client(gateway: Gateway, key: str | None = None) -> httpx.AsyncClient:
 def site_of_webhooks(burst: int) -> Running:
     clock = SystemClock()
     limits = StrangerLimits(of_one_host=Rate(1e-9, burst), delay_seconds=0.01)
-    door = WebhookDoor(Ingest(open_sources(clock), Arrivals(ListInbox()), clock))
+    door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
     return build_running(strangers=Strangers(clock, limits), webhooks=door)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from gateway.app import Gateway
 from gateway.errors import OperatorError, StoreError
 from gateway.jobs.outcome import Finished
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.settings import read_settings
 from gateway.store.engine import open_store
@@ -77,7 +77,7 @@ async def test_messages_that_the_database_refuses_stop_no_others(store) -> None:
         name="w",
         on_dead=lambda _job, _failure: Changes(),
         on_settled=lambda _changes: None,
-        pace=Pace(poll_seconds=0.02),
+        pace=WorkerConfig(poll_seconds=0.02),
     )
     working = asyncio.create_task(worker.work())
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Outcome, Result
 from gateway.calls.validation import check_result
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.events.cloudevents import encode_event
 from gateway.store.records import StoredEvent
 from tests.interaction.conftest import Handlers, entry
@@ -136,6 +136,6 @@ def test_a_result_without_hidden_text_keeps_its_schema() -> None:
 def result_of(schema: dict[str, Any], values: dict[str, Any]) -> Result:
     """What may be sent of a reply whose contract is `schema`."""
     known = entry("shop", "show", Handlers().greet)
-    shown = structs.replace(known, output=Gate(schema))
+    shown = structs.replace(known, output=Validator(schema))
     grant = Grant(Principal(subject="key", agent="agent"), shown)
     return check_result(Permit(grant), Outcome(values, "live"))

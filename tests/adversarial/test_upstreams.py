@@ -12,7 +12,7 @@ from gateway.backends.outbound import Outbound
 from gateway.backends.posting import NoAnswer
 from gateway.backends.token_http import HttpTokenWire
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line, Sending
+from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import UpstreamUnavailable
@@ -110,7 +110,7 @@ async def test_connections_dropped_after_each_request(
         dropping(good=int(is_warm), is_reset=is_reset) as (url, seen),
         to_shop(url, clock) as backend,
     ):
-        line = Line(SHOP, backend, ReplyReader(SHOP))
+        line = UpstreamConnection(SHOP, backend, ReplyReader(SHOP))
         if is_warm:
             await backend.send(REQUESTS["look"], timeout_seconds=5)
         with pytest.raises(UpstreamUnavailable) as failed:

@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.clock import SystemClock
-from gateway.contract.webhook import HmacSignature, Place, WebhookSource
+from gateway.contract.webhook import HmacSignature, MessagePart, WebhookSource
 from gateway.errors import ConflictingMessage, NotProven
 from gateway.store.engine import open_store
 from gateway.store.records import Page, Receipt
 from gateway.store.sql_store import SqlStore
-from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import HUB, STANDARD, open_sources, proof_of
 
@@ -33,7 +33,7 @@ STAMPED = replace(
 NAMELESS = replace(HUB, profiles=(replace(HUB.profiles[0], message_id=None),))
 ELSEWHERE = replace(
     STANDARD,
-    profiles=(replace(STANDARD.profiles[0], message_id=Place(header="x-hub-delivery")),),
+    profiles=(replace(STANDARD.profiles[0], message_id=MessagePart(header="x-hub-delivery")),),
 )
 SCHEMES = {
     "a signature of the body alone": HUB,
@@ -49,7 +49,7 @@ class Way:
     def __init__(self, store: SqlStore, source: WebhookSource) -> None:
         clock = SystemClock()
         self._source = open_sources(clock, sources=[source])[source.provider]
-        self._ingest = Ingest({source.provider: self._source}, Arrivals(store.inbox), clock)
+        self._ingest = Ingest({source.provider: self._source}, GroupCommit(store.inbox), clock)
         self._contract = source
 
     def seen(self, body: bytes = BODY, at: float | None = None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -32,6 +33,16 @@ def banned_classes(sources):
     ]
 
 
+def shared_classes(sources):
+    """Each public class name that stands for several things, with the files that define it."""
+    found = defaultdict(list)
+    for source in sources:
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(source.path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
 def banned_modules(sources):
     """Each file or folder that would collect what has no place."""
     return [
@@ -50,6 +61,11 @@ def test_no_class_has_an_empty_name(written, tested):
     assert banned_classes([*written, *tested]) == []
 
 
+def test_a_public_class_name_means_one_thing(written):
+    """In the gateway; programs under scripts/ have names of their own."""
+    assert shared_classes([each for each in written if each.path.startswith("gateway/")]) == {}
+
+
 def test_no_module_is_a_drawer(written):
     assert banned_modules(written) == []
 
@@ -65,6 +81,8 @@ def test_no_comment_is_a_banner(written, tested):
 def test_each_of_these_mistakes_is_found(planted):
     assert banned_classes(planted("class KeyManager: ...\n"))
     assert banned_classes(planted("class Utilisation: ...\n")) == []
+    one, other = planted("class Page: ...\n", path="gateway/a.py"), planted("class Page: ...\n")
+    assert shared_classes([*one, *other]).keys() == {"Page"}
     assert banned_modules(planted("", path="gateway/utils/keys.py"))
     assert marked(planted("# TO" + "DO: later\n"), UNFINISHED)
     assert marked(planted("# " + "-" * 20 + "\n"), BANNER)

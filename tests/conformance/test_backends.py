@@ -15,7 +15,7 @@ from gateway.backends.upstream_app import UpstreamApplication
 from gateway.backends.upstream_asgi import asgi_app
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamRequest
 from gateway.errors import (
     MalformedRequest,
@@ -152,7 +152,7 @@ async def test_every_request_gets_a_reply_that_keeps_the_contract(kind, upstream
             reply = await backend.send(request, timeout_seconds=TIMEOUT)
             assert 200 <= reply.status < 300, (request.operation, reply)
             replies = operations[request.operation].replies
-            gate = Gate(replies.get(str(reply.status)) or replies["2XX"])
+            gate = Validator(replies.get(str(reply.status)) or replies["2XX"])
             assert gate.admits(json.loads(reply.body)), request.operation
             assert reply.headers["content-type"] == "application/json"
 

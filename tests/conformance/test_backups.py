@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gateway.backup import sealing
 from gateway.backup.archive import Manifest
-from gateway.backup.places import DatabasePlace, State
+from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.restoring import restore_backup
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
@@ -52,7 +52,7 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
         asyncio.run(drop_database(server_url(), url))
 
 
-def state_at(url: str, data: Path) -> State:
+def state_at(url: str, data: Path) -> SavedState:
     is_file = url.startswith("sqlite")
     place = DatabasePlace(
         name="gateway",
@@ -60,7 +60,7 @@ def state_at(url: str, data: Path) -> State:
         url="" if is_file else url,
         tables=store_tables(PACKAGE),
     )
-    return State(data=data, databases=(place,), package=PACKAGE, configured={})
+    return SavedState(data=data, databases=(place,), package=PACKAGE, configured={})
 
 
 async def taken(url: str, folder: Path) -> Manifest:
@@ -191,7 +191,7 @@ async def test_a_second_commit_that_fails_says_which_database_is_to_be_emptied(
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "secrets-key").write_text("k", "utf-8")
 
-    def both(url: str, data: Path) -> State:
+    def both(url: str, data: Path) -> SavedState:
         state = state_at(url, data)
         workspace = DatabasePlace(name="workspace", url=url, tables=workspace_tables([]))
         return replace(state, databases=(*state.databases, workspace))

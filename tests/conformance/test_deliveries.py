@@ -13,7 +13,7 @@ import pytest
 
 from gateway.backends.outbound import Outbound
 from gateway.clock import SystemClock
-from gateway.events.endpoints import EndpointBook
+from gateway.events.endpoints import EndpointRegistry
 from gateway.store.engine import open_store
 from gateway.store.records import NewEvent, Page
 from tests.delivering import HERE, QUICK, delivering
@@ -28,7 +28,7 @@ QUOTE, TRIP, DISABLED = (
 @pytest.fixture
 async def book(store):
     sender = Outbound(HERE.refusal)
-    yield EndpointBook(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE, TRIP, DISABLED])
+    yield EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE, TRIP, DISABLED])
     await sender.close()
 
 
@@ -238,7 +238,7 @@ async def test_a_killed_worker_loses_no_delivery_and_repeats_it_under_its_id(
     from_here = {"GATEWAY_FAILPOINT": f"events.{point}", "GATEWAY_FAILPOINT_LOG": f"{tmp_path}/log"}
     store = await open_store(url)
     sender = Outbound(HERE.refusal)
-    book = EndpointBook(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE])
+    book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE])
     async with receiver() as (port, got):
         new = await book.add(f"http://127.0.0.1:{port}/")
         await store.events.append(events(1))

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.store import receiving
 from gateway.store.engine import open_store
-from gateway.store.records import Page, Refusal
+from gateway.store.records import Mismatch, Page
 from tests.work import NOTHING, claim, message, put
 
-REFUSED = (Refusal(pointer="/price", detail="is not a number"),)
+REFUSED = (Mismatch(pointer="/price", detail="is not a number"),)
 
 
 async def outcomes(store, *messages) -> list[str]:
@@ -128,7 +128,7 @@ async def test_what_breaks_its_contract_waits_for_somebody(store) -> None:
 
 async def test_what_was_quarantined_is_worked_off_when_it_is_admitted(store) -> None:
     [receipt] = await store.inbox.receive([message(1, refusals=REFUSED)])
-    new = (Refusal(pointer="/other", detail="is missing"),)
+    new = (Mismatch(pointer="/other", detail="is missing"),)
 
     assert await store.inbox.reconsider(receipt.webhook_id, new, "next") is True
     found = await store.inbox.find(receipt.webhook_id)

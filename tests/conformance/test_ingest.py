@@ -11,7 +11,7 @@ from gateway.clock import SystemClock
 from gateway.errors import ConflictingMessage
 from gateway.store.engine import open_store
 from gateway.store.records import Page
-from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, open_sources, proof_of
 
@@ -29,7 +29,7 @@ class Way:
 
     def __init__(self, store) -> None:
         clock = SystemClock()
-        self.arrivals = Arrivals(store.inbox)
+        self.arrivals = GroupCommit(store.inbox)
         self._sources = open_sources(clock)
         self._ingest = Ingest(self._sources, self.arrivals, clock)
 

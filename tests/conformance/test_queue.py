@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import StoreError
 from gateway.store import queue as queue_module
 from gateway.store.engine import open_store
-from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page, Refusal
+from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
 from tests.work import NOTHING, claim, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")
@@ -380,7 +380,7 @@ async def test_what_is_not_over_is_not_repeated(store) -> None:
     [job_id, refused] = [
         receipt.webhook_id
         for receipt in await store.inbox.receive(
-            [message(1), message(2, refusals=(Refusal(pointer="", detail="no"),))]
+            [message(1), message(2, refusals=(Mismatch(pointer="", detail="no"),))]
         )
     ]
     for is_forced in (False, True):

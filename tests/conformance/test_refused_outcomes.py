@@ -12,18 +12,18 @@ from gateway.jobs.accounts import account_of
 from gateway.jobs.calling import CallRun
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Failed, Finished
-from gateway.jobs.pace import Pace
-from gateway.jobs.settling import Settlement
-from gateway.jobs.together import Together
+from gateway.jobs.pace import WorkerConfig
+from gateway.jobs.settling import JobCompleter
+from gateway.jobs.together import Batcher
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.arrivals import Arrivals
+from gateway.webhooks.arrivals import GroupCommit
 from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, job, message, put
 
-QUICK = Pace(poll_seconds=0.02, sweep_seconds=0.05)
+QUICK = WorkerConfig(poll_seconds=0.02, sweep_seconds=0.05)
 CALL_ID = "01936f00-0000-7000-8000-000000000001"
 POISON = secrets.token_urlsafe(3000)
 _TOO_LONG = "BEFORE INSERT ON {} WHEN length(new.{}) > 3000 BEGIN SELECT RAISE(ABORT, 'no'); END"
@@ -176,7 +176,7 @@ async def test_a_dead_letter_whose_announcement_is_refused_is_recorded_all_the_s
         account = account_of(dead.subject, "avinode", "avinode", clock.now(), is_dead=True)
         return Changes(events=(event(dead.id, POISON),), audit=account)
 
-    settlement = Settlement(store.queue, _on_dead, lambda _changes: None)
+    settlement = JobCompleter(store.queue, _on_dead, lambda _changes: None)
     await settlement.settle(first, Failed(failure=Failure(error="x"), retry_seconds=None))
     clock.advance(31)
     assert await store.queue.sweep(500, 1.0, _on_dead) == (0, 1)
@@ -207,7 +207,7 @@ async def test_a_sweep_is_not_stopped_by_an_announcement_that_is_refused(timed_s
 
 async def test_a_message_that_is_refused_takes_no_other_one_with_it(store) -> None:
     await refuse_long(store, "webhooks", "event_type")
-    arrivals = Arrivals(store.inbox)
+    arrivals = GroupCommit(store.inbox)
     sent = [message(n, event_type=POISON if n == 3 else "quote_received") for n in range(20)]
 
     answers = await asyncio.gather(*map(arrivals.put, sent), return_exceptions=True)
@@ -249,7 +249,7 @@ async def test_of_several_who_share_one_answer_only_the_refused_one_is_refused()
             raise StoreRefused("no")
         return [each.upper() for each in asked]
 
-    together = Together(_answer)
+    together = Batcher(_answer)
 
     answers = await asyncio.gather(
         *(together.ask(each) for each in ("a", "poison", "b")), return_exceptions=True
@@ -271,7 +271,7 @@ async def test_a_store_that_goes_away_while_an_answer_is_parted_is_asked_no_more
             raise StoreError("away")
         return asked
 
-    together = Together(_answer)
+    together = Batcher(_answer)
 
     answers = await asyncio.gather(*map(together.ask, "abcd"), return_exceptions=True)
 

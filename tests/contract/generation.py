@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 
 from gateway.catalogue import Entry
 from gateway.contract import jsontext
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 SMALL_BUDGET: Final = 12
 _VALID: Final = GenerationMode.POSITIVE
@@ -52,7 +52,7 @@ def invalid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
     return _texts(entry, GenerationMode.NEGATIVE).filter(lambda text: not admitted(entry, text))
 
 
-def valid_values(name: str, schema: Mapping[str, Any], gate: Gate) -> st.SearchStrategy[Any]:
+def valid_values(name: str, schema: Mapping[str, Any], gate: Validator) -> st.SearchStrategy[Any]:
     """JSON values that `schema` admits; `name` says what they are."""
     cases = _operation(name, json.dumps(schema)).as_strategy(generation_mode=_VALID)
     texts = cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)

@@ -16,13 +16,13 @@ from gateway.codegen.sources.tree import read_tree
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.rows import holds_nul, shape_of
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from tests.contract.generation import budget, valid_values
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 SHAPES = {kind: shape_of(kind, entity.schema) for kind, entity in CATALOGUE.entities.items()}
-ENVELOPES = {name: Gate(each.event.schema) for name, each in CATALOGUE.events.items()}
+ENVELOPES = {name: Validator(each.event.schema) for name, each in CATALOGUE.events.items()}
 PAYLOADS = json.loads((ROOT / "generated" / "webhooks.json").read_bytes())
 TREE = read_tree(ROOT / "schemas")
 EVENTS = [

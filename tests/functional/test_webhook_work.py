@@ -13,7 +13,7 @@ from gateway.app import Gateway
 from gateway.contract import jsontext
 from gateway.contract.entity_keys import entity_id
 from gateway.settings import read_settings
-from gateway.store.records import NewWebhook, Page, Refusal, StoredEvent
+from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent
 from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY
 from tests.postgres import create_database, drop_database, server_url
 
@@ -190,7 +190,7 @@ async def test_a_quarantined_message_is_worked_off_when_it_is_admitted(gateway: 
     body = arrival("quote_received")
     quarantined = NewWebhook(
         **{name: getattr(body, name) for name in body.__struct_fields__ if name != "refusals"},
-        refusals=(Refusal(pointer="/price", detail="is required"),),
+        refusals=(Mismatch(pointer="/price", detail="is required"),),
     )
     (webhook_id,) = await receive(gateway, quarantined)
     await settled(gateway)

@@ -16,13 +16,13 @@ from gateway.contract import jsontext
 from gateway.jobs import backoff
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Finished
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.audited import AuditRecord
 from gateway.store.engine import open_store
 from gateway.store.records import Changes
 
-PACE = Pace(
+PACE = WorkerConfig(
     size=1,
     lease_seconds=4.0,
     sweep_seconds=0.2,

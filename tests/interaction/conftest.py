@@ -30,7 +30,7 @@ from gateway.clock import SystemClock
 from gateway.contract.context import CallContext
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.scopes import EVENTS
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
@@ -44,7 +44,7 @@ from gateway.transports.mcp.tools import Tools
 from gateway.transports.operations import Readiness, UpstreamState
 from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
-from gateway.transports.webhooks import WebhookDoor
+from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
 from tests.remembered import MemoryStore
 
@@ -150,7 +150,7 @@ def entry(connector: str, name: str, run: Handler, *aliases: str) -> Entry:
         output_schema=GREET_OUTPUT,
         annotations=annotations,
     )
-    return Entry(operation, tool, listing, Gate(GREET_INPUT), Gate(GREET_OUTPUT))
+    return Entry(operation, tool, listing, Validator(GREET_INPUT), Validator(GREET_OUTPUT))
 
 
 class TwoKeys:
@@ -234,7 +234,7 @@ async def site(feed: Feed | None) -> AsyncIterator[Running]:
 def build_running(
     feed: Feed | None = None,
     strangers: Strangers | None = None,
-    webhooks: WebhookDoor | None = None,
+    webhooks: WebhookEndpoint | None = None,
     **rules: Any,
 ) -> Running:
     handlers = Handlers()

@@ -15,8 +15,8 @@ from gateway.limits.addresses import networks_of
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
 from gateway.transports.peers import Peers
-from gateway.transports.webhooks import WebhookDoor, webhook_route
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint, webhook_route
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, open_sources, proof_of
 
@@ -62,8 +62,8 @@ FIELDS = st.lists(st.tuples(st.sampled_from(NAMES), st.binary(max_size=50)), max
 async def status_of(provider: str, method: str, body: bytes, fields: Any) -> tuple[int, bytes]:
     """The answer's status and body."""
     clock = SystemClock()
-    arrivals = Arrivals(ListInbox())
-    door = WebhookDoor(Ingest(open_sources(clock), arrivals, clock))
+    arrivals = GroupCommit(ListInbox())
+    door = WebhookEndpoint(Ingest(open_sources(clock), arrivals, clock))
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), peers=PEERS))
     sent: list[Any] = []

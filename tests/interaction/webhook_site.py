@@ -19,8 +19,8 @@ from gateway.transports.connection_limits import ConnectionLimits
 from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.hosts import HostRules
 from gateway.transports.peers import Peers
-from gateway.transports.webhooks import WebhookDoor, webhook_route
-from gateway.webhooks.arrivals import Arrivals
+from gateway.transports.webhooks import WebhookEndpoint, webhook_route
+from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource
 from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
@@ -58,7 +58,7 @@ class WebhookSite:
 
     port: int
     inbox: ListInbox
-    arrivals: Arrivals
+    arrivals: GroupCommit
     sources: dict[str, OpenSource]
     clock: MovableClock
 
@@ -131,10 +131,10 @@ async def serving_webhooks(
     """Serve the three sources of the tests; `changes` are the edge's rules."""
     clock = MovableClock()
     inbox = ListInbox()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     sources = open_sources(clock, networks)
     ingest = Ingest(sources, arrivals, clock)
-    door = WebhookDoor(ingest)
+    door = WebhookEndpoint(ingest)
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
     rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
     rules["peers"] = Peers(networks_of(proxies))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gateway.backends.live import LiveBackend
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line, Sending
+from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
@@ -112,7 +112,9 @@ def context(
 ) -> CallUpstreams:
     """`lying`: the tables in the upstream, where they are not those that the tools know."""
     known = declared() if lying is None else lying
-    line = Line(upstream(), backend, ReplyReader(upstream()), shapes=known, tables=tables)
+    line = UpstreamConnection(
+        upstream(), backend, ReplyReader(upstream()), shapes=known, tables=tables
+    )
     operation = catalogue().find(tool).operation
     effect = Effect.READ if tool == "supabase.query" else operation.effect
     sending = Sending(clock, operation, effect)

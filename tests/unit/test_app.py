@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gateway.app import Gateway, State, readiness
+from gateway.app import Gateway, Lifecycle, readiness
 from gateway.app.readiness import ReadinessProbe
 from gateway.app.serving import _grace_seconds
 from gateway.errors import (
@@ -67,12 +67,12 @@ async def test_a_tool_is_called_by_its_operation_id(settings: Settings) -> None:
 
 async def test_it_knows_where_it_is_in_its_life(settings: Settings) -> None:
     gateway = Gateway.open(settings)
-    assert gateway.state is State.IDLE
+    assert gateway.state is Lifecycle.IDLE
 
     async with gateway:
-        assert gateway.state is State.RUNNING
+        assert gateway.state is Lifecycle.RUNNING
 
-    assert gateway.state is State.STOPPED
+    assert gateway.state is Lifecycle.STOPPED
 
 
 async def test_a_gateway_that_is_not_open_refuses_calls(settings: Settings) -> None:
@@ -89,7 +89,7 @@ async def test_a_start_that_fails_leaves_the_error_state(tmp_path: Path) -> None
     with pytest.raises(ConfigurationError, match="avinode"):
         await gateway.__aenter__()
 
-    assert gateway.state is State.ERROR
+    assert gateway.state is Lifecycle.ERROR
 
 
 async def test_live_data_and_a_mocks_are_never_answered_as_one(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ async def test_live_data_and_a_mocks_are_never_answered_as_one(tmp_path: Path) -
 
 
 async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) -> None:
-    seen: list[tuple[str, State]] = []
+    seen: list[tuple[str, Lifecycle]] = []
 
     async def started(gateway: Gateway) -> None:
         seen.append(("start", gateway.state))
@@ -116,9 +116,9 @@ async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) 
         seen.append(("stop", gateway.state))
 
     async with Gateway.open(settings, on_start=[started], on_stop=[stopping]):
-        assert seen == [("start", State.RUNNING)]
+        assert seen == [("start", Lifecycle.RUNNING)]
 
-    assert seen == [("start", State.RUNNING), ("stop", State.RUNNING)]
+    assert seen == [("start", Lifecycle.RUNNING), ("stop", Lifecycle.RUNNING)]
 
 
 async def test_tool_hooks_see_each_call_and_change_nothing(settings: Settings) -> None:
@@ -237,13 +237,13 @@ async def test_a_failing_start_hook_leaves_nothing_open(settings: Settings) -> N
     with pytest.raises(RuntimeError, match="hook"):
         await gateway.__aenter__()
 
-    assert gateway.state is State.ERROR
+    assert gateway.state is Lifecycle.ERROR
     with pytest.raises(NotRunning):
         await gateway.call("example.greet", {"name": "Ada"})
 
 
 async def test_a_failing_stop_hook_does_not_keep_the_others_or_the_end(settings: Settings) -> None:
-    seen: list[State] = []
+    seen: list[Lifecycle] = []
 
     async def note(gateway: Gateway) -> None:
         seen.append(gateway.state)
@@ -254,8 +254,8 @@ async def test_a_failing_stop_hook_does_not_keep_the_others_or_the_end(settings:
         async with gateway:
             pass
 
-    assert seen == [State.RUNNING]
-    assert gateway.state is State.STOPPED
+    assert seen == [Lifecycle.RUNNING]
+    assert gateway.state is Lifecycle.STOPPED
 
 
 @pytest.mark.parametrize("value", [object(), "\ud800"])

@@ -16,17 +16,17 @@ from gateway.codegen.eventmap.walk import (
 from gateway.codegen.fieldmap.algebra import Schema, covers, kinds
 from gateway.codegen.fieldmap.check_values import check_visit
 from gateway.codegen.fieldmap.gaps import gap_of, unanswerable, unsendable
-from gateway.codegen.fieldmap.nodes import Constant, Problem, Source, problem
+from gateway.codegen.fieldmap.nodes import Constant, MappingError, ReadExpression, problem
 from gateway.codegen.fieldmap.places import NoPlace, Scope
 from gateway.codegen.fieldmap.texts import is_list
-from gateway.codegen.fieldmap.walk import Visit
+from gateway.codegen.fieldmap.walk import FieldContext
 from gateway.codegen.nearest import did_you_mean
 from gateway.contract.pointers import steps
 
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
 
 
-def check(basis: EventBasis) -> list[Problem]:
+def check(basis: EventBasis) -> list[MappingError]:
     """Every problem of an event, gaps included, in the order of the contract."""
     written, problems = parse(basis.rules)
     if written is None:
@@ -35,7 +35,7 @@ def check(basis: EventBasis) -> list[Problem]:
     return found or list(_gaps(written, basis))
 
 
-def meaning_problems(written: EventMap, basis: EventBasis) -> list[Problem]:
+def meaning_problems(written: EventMap, basis: EventBasis) -> list[MappingError]:
     """The problems that keep an event from being compiled: something in it means nothing."""
     unknown = [*_unknown(written, basis)]
     if unknown:
@@ -46,14 +46,14 @@ def meaning_problems(written: EventMap, basis: EventBasis) -> list[Problem]:
     return found
 
 
-def _all(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
+def _all(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
     yield from visits_of(written, basis)
     if written.fetch is not None:
         yield from fetch_visits(written.fetch, basis)
     yield from derived_visits(written, basis)
 
 
-def _unknown(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
+def _unknown(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
     """What the event names and nobody has declared."""
     for effect in written.effects:
         yield from _missing(f"{effect.pointer}/entity", effect.entity, basis.entities, "entity")
@@ -69,9 +69,9 @@ def _unknown(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
         yield from _fetch_problems(written.fetch, basis)
 
 
-def _missing(pointer: str, name: str, known: Any, what: str) -> Iterator[Problem]:
+def _missing(pointer: str, name: str, known: Any, what: str) -> Iterator[MappingError]:
     if name not in known:
-        yield Problem(
+        yield MappingError(
             pointer=pointer,
             rule=f"webhook/unknown-{what}",
             message=f"no {what} {name} is declared",
@@ -79,7 +79,7 @@ def _missing(pointer: str, name: str, known: Any, what: str) -> Iterator[Problem
         )
 
 
-def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[Problem]:
+def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[MappingError]:
     if basis.upstream is None:
         pointer, message = f"{fetch.pointer}/upstream", f"there is no upstream {fetch.upstream}"
         yield problem(pointer, "unknown-upstream", message, "name a folder of schemas/upstreams")
@@ -91,7 +91,7 @@ def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[Problem]:
         fix = did_you_mean(fetch.operation, known) or "name an operation of the upstream"
         yield problem(pointer, "unknown-operation", message, fix)
     elif operation.method != "GET" or reply_of(operation) is None:
-        yield Problem(
+        yield MappingError(
             pointer=pointer,
             rule="webhook/fetch",
             message=f"{fetch.operation} is no GET with a JSON reply",
@@ -99,12 +99,12 @@ def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[Problem]:
         )
 
 
-def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
+def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
     if written.occurred_at is None:
         return
     objection = text_objection(scope_of(basis), written.occurred_at, _MOMENT)
     if objection:
-        yield Problem(
+        yield MappingError(
             pointer="/occurredAt",
             rule="webhook/occurred-at",
             message=f"{written.occurred_at} {objection}",
@@ -112,12 +112,12 @@ def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
         )
 
 
-def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
+def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
     for derivation in written.derives:
         scope = Scope(payload=basis.siblings[derivation.event])
         objection = text_objection(scope, derivation.message_id, {"type": "string"})
         if objection:
-            yield Problem(
+            yield MappingError(
                 pointer=f"{derivation.pointer}/messageId",
                 rule="webhook/message-id",
                 message=f"{derivation.message_id} {objection} of {derivation.event}",
@@ -133,7 +133,7 @@ def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[Probl
 def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
     """Why there is not always a text like `wanted` at `pointer` of the payload; empty if so."""
     try:
-        place = scope.find(Source("payload", tuple(steps(pointer))))
+        place = scope.find(ReadExpression("payload", tuple(steps(pointer))))
     except NoPlace:
         return "is not declared in the payload"
     if place.may_be_absent:
@@ -143,7 +143,7 @@ def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
     return "" if covers(wanted, place.schema) else "may be another text in the payload"
 
 
-def _gaps(written: EventMap, basis: EventBasis) -> Iterator[Problem]:
+def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
     """Values that may arrive and have no place. Derived payloads are judged when they are there."""
     for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
         if proof := gap_of(visit):

@@ -24,12 +24,12 @@ from gateway.codegen.eventmap.walk import (
     subject_schema,
 )
 from gateway.codegen.fieldmap.emit import emit, emit_members
-from gateway.codegen.fieldmap.nodes import Members, Source, Value
+from gateway.codegen.fieldmap.nodes import Members, ReadExpression, Value
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.fieldmap.presence import may_be_absent
 from gateway.codegen.fieldmap.pycode import Module, literal, tuple_text
 from gateway.codegen.fieldmap.reading import is_present
-from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.site import EmitContext
 from gateway.codegen.fieldmap.texts import emit_scalar
 from gateway.codegen.fieldmap.walk import group_schema
 from gateway.errors import ContractError
@@ -104,7 +104,7 @@ class _Compiler:
         return self._record("Notification", fields)
 
     def _fetch(self, fetch: FetchMap) -> str:
-        place = fetch.href and self._record("Place", {"pointer": literal(fetch.href)})
+        place = fetch.href and self._record("MessagePart", {"pointer": literal(fetch.href)})
         fields = {
             "upstream": literal(fetch.upstream),
             "operation": literal(fetch.operation),
@@ -124,7 +124,9 @@ class _Compiler:
         }
         return self._record("Derivation", fields)
 
-    def _members(self, name: str, members: Members, when: Source | None, target: Schema) -> str:
+    def _members(
+        self, name: str, members: Members, when: ReadExpression | None, target: Schema
+    ) -> str:
         """The name of the function that makes an object, or None where `when` is absent."""
         condition = is_present(self._module, self._scope.find(when)) if when else ""
         text = emit_members(members, self._site(self._scope.assuming(when), target))
@@ -155,8 +157,8 @@ class _Compiler:
         self._module.define(free, ("payload", "call"), answer, [text])
         return free
 
-    def _site(self, scope: Scope, target: Schema) -> Site:
-        return Site(module=self._module, scope=scope, target=target)
+    def _site(self, scope: Scope, target: Schema) -> EmitContext:
+        return EmitContext(module=self._module, scope=scope, target=target)
 
     def _record(self, name: str, fields: Mapping[str, str | None]) -> str:
         text = ", ".join(f"{field}={value}" for field, value in fields.items() if value)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from gateway.codegen.fieldmap.nodes import Each, Items, Members, Source, Value
+from gateway.codegen.fieldmap.nodes import Each, Items, Members, ReadExpression, Value
 from gateway.contract.upstream import Upstream
 
 Schema = dict[str, Any]
@@ -45,7 +45,7 @@ class EffectMap(Struct, frozen=True, kw_only=True):
     pointer: str
     entity: str
     mode: Literal["upsert", "create"]
-    when: Source | None
+    when: ReadExpression | None
     row: Members
 
 
@@ -63,7 +63,7 @@ class NotificationMap(Struct, frozen=True, kw_only=True):
 
     pointer: str
     tool: str
-    when: Source | None
+    when: ReadExpression | None
     arguments: Members
 
 

@@ -12,12 +12,12 @@ from gateway.codegen.eventmap.nodes import (
     FetchMap,
     NotificationMap,
 )
-from gateway.codegen.fieldmap.nodes import Each, Items, Presence, Problem
+from gateway.codegen.fieldmap.nodes import Each, Items, MappingError, Presence
 from gateway.codegen.fieldmap.reader import Reader
 from gateway.codegen.fieldmap.values import read_filter, read_members, read_value
 
 
-def parse(rules: dict[str, Any]) -> tuple[EventMap | None, tuple[Problem, ...]]:
+def parse(rules: dict[str, Any]) -> tuple[EventMap | None, tuple[MappingError, ...]]:
     """What the event does, or None with at least one problem when it cannot be read."""
     reader = Reader()
     found = EventMap(

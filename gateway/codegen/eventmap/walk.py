@@ -6,10 +6,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from gateway.codegen.eventmap.nodes import EventBasis, EventMap, FetchMap, Schema
-from gateway.codegen.fieldmap.nodes import Members, Presence, Source
+from gateway.codegen.fieldmap.nodes import Members, Presence, ReadExpression
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.fieldmap.shapes import member
-from gateway.codegen.fieldmap.walk import Visit, group_schema, visits
+from gateway.codegen.fieldmap.walk import FieldContext, group_schema, visits
 from gateway.contract.upstream import UpstreamOperation
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
@@ -72,12 +72,12 @@ def subject_schema(event: Schema) -> Schema:
     return found.schema if found else _TEXT
 
 
-def when_present(members: Members, when: Source | None) -> Members:
+def when_present(members: Members, when: ReadExpression | None) -> Members:
     """`members`, unless `when` is absent."""
     return replace(members, presence=Presence(when=when))
 
 
-def visits_of(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
+def visits_of(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
     """The values that become rows, events and arguments."""
     scope = scope_of(basis)
     for effect in written.effects:
@@ -86,7 +86,7 @@ def visits_of(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
         yield from _result(row, scope, target, f"a row of {effect.entity}")
     if written.emission is not None:
         emission, event = written.emission, basis.events[written.emission.event]
-        subject = Visit(
+        subject = FieldContext(
             value=emission.subject,
             scope=scope,
             target=subject_schema(event),
@@ -104,13 +104,13 @@ def visits_of(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
         yield from _result(arguments, scope, target, f"the arguments of {notification.tool}")
 
 
-def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[Visit]:
+def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[FieldContext]:
     """The values of the request that fetches."""
     operation = operation_of(basis, fetch)
     for group, members in (("path", fetch.path), ("query", fetch.query)):
         if operation is not None:
             yield from visits(
-                Visit(
+                FieldContext(
                     value=members,
                     scope=scope_of(basis),
                     target=group_schema(operation, basis.upstream, group),
@@ -121,14 +121,14 @@ def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[Visit]:
             )
 
 
-def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
+def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
     """The values of derived payloads. What they hold is judged again like any arrival."""
     if written.fetch is None:
         return
     scope = reply_scope(basis, written.fetch)
     for derivation in written.derives:
         yield from visits(
-            Visit(
+            FieldContext(
                 value=derivation.payloads,
                 scope=scope,
                 target={"type": "array", "items": basis.siblings[derivation.event]},
@@ -139,9 +139,9 @@ def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[Visit]:
         )
 
 
-def _result(members: Members, scope: Scope, target: Schema, side: str) -> Iterator[Visit]:
+def _result(members: Members, scope: Scope, target: Schema, side: str) -> Iterator[FieldContext]:
     yield from visits(
-        Visit(value=members, scope=scope, target=target, field="", group="result", side=side)
+        FieldContext(value=members, scope=scope, target=target, field="", group="result", side=side)
     )
 
 

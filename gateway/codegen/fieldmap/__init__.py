@@ -2,8 +2,16 @@
 
 from gateway.codegen.fieldmap.check import check
 from gateway.codegen.fieldmap.compile import compile_binding
-from gateway.codegen.fieldmap.nodes import BindingSource, Problem
+from gateway.codegen.fieldmap.nodes import BindingSource, MappingError
 from gateway.codegen.fieldmap.prove import Proof, prove
-from gateway.codegen.fieldmap.verdict import Verdict
+from gateway.codegen.fieldmap.verdict import Coverage
 
-__all__ = ["BindingSource", "Problem", "Proof", "Verdict", "check", "compile_binding", "prove"]
+__all__ = [
+    "BindingSource",
+    "Coverage",
+    "MappingError",
+    "Proof",
+    "check",
+    "compile_binding",
+    "prove",
+]

@@ -19,7 +19,7 @@ from jsonschema_rs.canonical import (
 )
 
 from gateway.codegen.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 
 Schema = dict[str, Any]
@@ -140,5 +140,5 @@ def _canonicalized(key: bytes) -> CanonicalSchema:
 
 
 @lru_cache(maxsize=4096)
-def _gate(key: bytes) -> Gate:
-    return Gate(msgspec.json.decode(key))
+def _gate(key: bytes) -> Validator:
+    return Validator(msgspec.json.decode(key))

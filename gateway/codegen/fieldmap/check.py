@@ -9,7 +9,7 @@ from gateway.codegen.fieldmap.nodes import (
     ErrorMeaning,
     HandlerMap,
     HttpMap,
-    Problem,
+    MappingError,
     problem,
 )
 from gateway.codegen.fieldmap.parse import parse
@@ -24,7 +24,7 @@ from gateway.codegen.nearest import did_you_mean
 from gateway.contract.upstream import UpstreamOperation
 
 
-def check(binding: BindingSource) -> list[Problem]:
+def check(binding: BindingSource) -> list[MappingError]:
     """Every problem of a binding, proofs included, in the order of the contract."""
     written, problems = parse(binding.x_binding)
     if written is None:
@@ -33,7 +33,7 @@ def check(binding: BindingSource) -> list[Problem]:
     return found if isinstance(written, HandlerMap) else [*found, *gaps(binding, written)]
 
 
-def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> list[Problem]:
+def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> list[MappingError]:
     """The problems that keep a binding from being compiled: something in it means nothing."""
     if isinstance(written, HandlerMap):
         return []
@@ -50,7 +50,7 @@ def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> l
     return [found for part in maps(written) for found in _map_problems(part, binding)]
 
 
-def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[Problem]:
+def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[MappingError]:
     upstream = binding.upstream
     operation = upstream.find(written.operation) if upstream else None
     if operation is None:
@@ -74,7 +74,7 @@ def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[Problem]
         yield from check_visit(visit)
 
 
-def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[Problem]:
+def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:
     undeclared = set(template_names(operation.path)) ^ {
         str(raw.get("name")) for raw in operation.parameters if raw.get("in") == "path"
     }
@@ -108,7 +108,7 @@ def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Itera
         )
 
 
-def _status_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[Problem]:
+def _status_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:
     at = f"{written.pointer}/response"
     for status in written.results:
         if status not in operation.replies:
@@ -128,7 +128,7 @@ def _status_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator
             )
 
 
-def _error_problems(meaning: ErrorMeaning, binding: BindingSource) -> Iterator[Problem]:
+def _error_problems(meaning: ErrorMeaning, binding: BindingSource) -> Iterator[MappingError]:
     if meaning.reason is not None and meaning.reason not in binding.declared_errors:
         yield problem(
             f"{meaning.pointer}/reason",

@@ -11,19 +11,19 @@ from gateway.codegen.fieldmap.nodes import (
     Count,
     Each,
     FieldFunction,
-    Filter,
+    ItemFilter,
+    MappingError,
     Members,
-    Problem,
     Read,
+    ReadExpression,
     Reference,
-    Source,
     problem,
 )
 from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, Scope
 from gateway.codegen.fieldmap.presence import is_droppable, may_be_absent
 from gateway.codegen.fieldmap.shapes import items_of, required_of
 from gateway.codegen.fieldmap.verdict import objection_to
-from gateway.codegen.fieldmap.walk import Visit
+from gateway.codegen.fieldmap.walk import FieldContext
 from gateway.codegen.nearest import did_you_mean
 from gateway.contract.fieldmap import Unmappable, text
 from gateway.contract.pointers import child, steps
@@ -32,7 +32,7 @@ _TEXT_GROUPS = ("path", "query", "header")
 _SCALARS = frozenset({"string", "boolean", "integer", "number"})
 
 
-def check_visit(visit: Visit) -> Iterator[Problem]:
+def check_visit(visit: FieldContext) -> Iterator[MappingError]:
     """The problems of one value, without those of the values inside it."""
     lost = list(_lost_sources(visit))
     if lost:
@@ -64,11 +64,11 @@ def check_visit(visit: Visit) -> Iterator[Problem]:
             return
 
 
-def _refuse(visit: Visit, rule: str, message: str, fix: str, part: str = "") -> Problem:
+def _refuse(visit: FieldContext, rule: str, message: str, fix: str, part: str = "") -> MappingError:
     return problem(f"{visit.value.pointer}{part}", rule, message, fix)
 
 
-def _lost_sources(visit: Visit) -> Iterator[Problem]:
+def _lost_sources(visit: FieldContext) -> Iterator[MappingError]:
     when = visit.value.presence.when
     yield from _lost(visit, visit.scope, () if when is None else (when,))
     match visit.value:
@@ -83,13 +83,17 @@ def _lost_sources(visit: Visit) -> Iterator[Problem]:
             return
 
 
-def _lost_filters(visit: Visit, source: Source, keep: Filter) -> Iterator[Problem]:
+def _lost_filters(
+    visit: FieldContext, source: ReadExpression, keep: ItemFilter
+) -> Iterator[MappingError]:
     scope = visit.inner.entering_any(visit.inner.find(source))
     yield from _lost(visit, scope, () if keep.needed is None else (keep.needed,))
     yield from _lost(visit, scope, tuple(keep.allowed))
 
 
-def _lost(visit: Visit, scope: Scope, sources: tuple[Source, ...]) -> Iterator[Problem]:
+def _lost(
+    visit: FieldContext, scope: Scope, sources: tuple[ReadExpression, ...]
+) -> Iterator[MappingError]:
     for source in sources:
         try:
             scope.find(source)
@@ -98,7 +102,7 @@ def _lost(visit: Visit, scope: Scope, sources: tuple[Source, ...]) -> Iterator[P
             yield _refuse(visit, "unknown-source", message, lost.fix)
 
 
-def _absence_problems(visit: Visit) -> Iterator[Problem]:
+def _absence_problems(visit: FieldContext) -> Iterator[MappingError]:
     value = visit.value
     if _is_unhandled(visit):
         yield _refuse(
@@ -125,7 +129,7 @@ def _absence_problems(visit: Visit) -> Iterator[Problem]:
         )
 
 
-def _is_unhandled(visit: Visit) -> bool:
+def _is_unhandled(visit: FieldContext) -> bool:
     value = visit.value
     if not isinstance(value, Read | Each | Count):
         return False
@@ -136,7 +140,7 @@ def _is_unhandled(visit: Visit) -> bool:
     return not is_handled and visit.inner.find(value.source).may_be_absent
 
 
-def _resort_problems(visit: Visit) -> Iterator[Problem]:
+def _resort_problems(visit: FieldContext) -> Iterator[MappingError]:
     value = visit.value
     if value.presence.default is not UNSET:
         yield from _constant_problems(visit, value.presence.default, "/default")
@@ -163,7 +167,7 @@ def _resort_problems(visit: Visit) -> Iterator[Problem]:
             )
 
 
-def _constant_problems(visit: Visit, constant: object, part: str) -> Iterator[Problem]:
+def _constant_problems(visit: FieldContext, constant: object, part: str) -> Iterator[MappingError]:
     if not admits(visit.target, constant):
         yield _refuse(
             visit,
@@ -174,7 +178,7 @@ def _constant_problems(visit: Visit, constant: object, part: str) -> Iterator[Pr
         )
 
 
-def _members_problems(visit: Visit, value: Members) -> Iterator[Problem]:
+def _members_problems(visit: FieldContext, value: Members) -> Iterator[MappingError]:
     yield from _kind_problems(visit, frozenset({"object"}))
     for name in required_of(visit.target):
         if name not in value.values:
@@ -186,7 +190,7 @@ def _members_problems(visit: Visit, value: Members) -> Iterator[Problem]:
             )
 
 
-def _kind_problems(visit: Visit, found: frozenset[str]) -> Iterator[Problem]:
+def _kind_problems(visit: FieldContext, found: frozenset[str]) -> Iterator[MappingError]:
     if not found & kinds(visit.target):
         yield _refuse(
             visit,
@@ -196,7 +200,7 @@ def _kind_problems(visit: Visit, found: frozenset[str]) -> Iterator[Problem]:
         )
 
 
-def _read_problems(visit: Visit, value: Read) -> Iterator[Problem]:
+def _read_problems(visit: FieldContext, value: Read) -> Iterator[MappingError]:
     source = visit.inner.find(value.source).schema
     if value.conversion is not None and not kinds(source) & _SCALARS:
         yield _refuse(
@@ -220,7 +224,7 @@ def _read_problems(visit: Visit, value: Read) -> Iterator[Problem]:
         yield from _text_problems(visit, kinds(image), items_of(image))
 
 
-def _never_admitted(visit: Visit) -> Iterator[Problem]:
+def _never_admitted(visit: FieldContext) -> Iterator[MappingError]:
     yield _refuse(
         visit,
         "never-admitted",
@@ -241,8 +245,8 @@ def _may_arrive(name: str, source: dict[str, object]) -> bool:
 
 
 def _text_problems(
-    visit: Visit, found: frozenset[str], items: dict[str, object]
-) -> Iterator[Problem]:
+    visit: FieldContext, found: frozenset[str], items: dict[str, object]
+) -> Iterator[MappingError]:
     scalars = found if found != {"array"} else kinds(items)
     if not scalars <= _SCALARS:
         yield _refuse(
@@ -254,7 +258,7 @@ def _text_problems(
         )
 
 
-def _reference_problems(visit: Visit, kind: str) -> Iterator[Problem]:
+def _reference_problems(visit: FieldContext, kind: str) -> Iterator[MappingError]:
     if kind not in visit.scope.entities:
         yield _refuse(
             visit,
@@ -267,7 +271,9 @@ def _reference_problems(visit: Visit, kind: str) -> Iterator[Problem]:
         yield from _never_admitted(visit)
 
 
-def _list_problems(visit: Visit, value: Each | Count, keep: Filter) -> Iterator[Problem]:
+def _list_problems(
+    visit: FieldContext, value: Each | Count, keep: ItemFilter
+) -> Iterator[MappingError]:
     place = visit.inner.find(value.source)
     if kinds(place.schema) != {"array"}:
         yield _refuse(

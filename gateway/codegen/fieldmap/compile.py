@@ -10,7 +10,7 @@ from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import parameters
-from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.site import EmitContext
 from gateway.codegen.fieldmap.sources import sources_of
 from gateway.codegen.fieldmap.targets import parameters_of, settings_of
 from gateway.codegen.fieldmap.texts import emit_pairs, emit_path
@@ -77,7 +77,7 @@ def _binding(
     """The `HttpBinding` of `written`; its functions go to `module`."""
     operation = _operation(written, upstream)
     scope = Scope(inputs=binding.input_schema, settings=settings_of(upstream))
-    site = Site(module=module, scope=scope, target={})
+    site = EmitContext(module=module, scope=scope, target={})
     arguments = {
         "upstream": literal(upstream.name),
         "upstream_operation": literal(operation.id),
@@ -97,7 +97,7 @@ def _binding(
     return f"{module.use('gateway.contract.operation', 'HttpBinding')}({text})"
 
 
-def _request(written: HttpMap, operation: UpstreamOperation, site: Site, prefix: str) -> str:
+def _request(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
     parts = {
         "operation": literal(operation.id),
         "method": literal(operation.method),
@@ -119,7 +119,7 @@ def _request(written: HttpMap, operation: UpstreamOperation, site: Site, prefix:
     return name
 
 
-def _results(written: HttpMap, operation: UpstreamOperation, site: Site, prefix: str) -> str:
+def _results(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
     texts = (
         f"{literal(status)}: {_result(status, members, operation.replies[status], site, prefix)}"
         for status, members in written.results.items()
@@ -127,7 +127,9 @@ def _results(written: HttpMap, operation: UpstreamOperation, site: Site, prefix:
     return "{" + ", ".join(texts) + "}"
 
 
-def _result(status: str, members: Members, body: Schema | None, site: Site, prefix: str) -> str:
+def _result(
+    status: str, members: Members, body: Schema | None, site: EmitContext, prefix: str
+) -> str:
     """Define the function that maps replies of `status`; answers its name."""
     scope = replace(site.scope, body=body, is_reply=True)
     text = emit_members(members, replace(site, scope=scope))
@@ -138,7 +140,7 @@ def _result(status: str, members: Members, body: Schema | None, site: Site, pref
     return name
 
 
-def _errors(written: HttpMap, site: Site, prefix: str) -> str:
+def _errors(written: HttpMap, site: EmitContext, prefix: str) -> str:
     """The rules for refusals, by status or code; empty when there are none."""
     texts = []
     for status, meaning in written.errors.items():

@@ -24,11 +24,11 @@ from gateway.codegen.fieldmap.reading import (
     read,
     read_or_none,
 )
-from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.site import EmitContext
 from gateway.codegen.fieldmap.sources import sources_of
 
 
-def emit(value: Value, site: Site) -> str:
+def emit(value: Value, site: EmitContext) -> str:
     """An expression for `value`, which is `ABSENT` where its `when` does not hold."""
     text = _emit(value, site.inside(value))
     when = value.presence.when
@@ -36,7 +36,7 @@ def emit(value: Value, site: Site) -> str:
     return f"({text} if {condition} else {site.module.word('ABSENT')})" if condition else text
 
 
-def emit_members(value: Members, site: Site) -> str:
+def emit_members(value: Members, site: EmitContext) -> str:
     """An expression for an object, with `value`'s members in the order of the contract."""
     if value.presence.is_omitted_if_absent:
         return _emit_whole(value, site)
@@ -46,7 +46,7 @@ def emit_members(value: Members, site: Site) -> str:
     return body
 
 
-def _emit(value: Value, site: Site) -> str:
+def _emit(value: Value, site: EmitContext) -> str:
     match value:
         case Read():
             return emit_read(value, site)
@@ -62,7 +62,7 @@ def _emit(value: Value, site: Site) -> str:
             return _emit_made(value, site)
 
 
-def _emit_whole(value: Members, site: Site) -> str:
+def _emit_whole(value: Members, site: EmitContext) -> str:
     optional = [
         name
         for name, member in value.values.items()
@@ -73,12 +73,12 @@ def _emit_whole(value: Members, site: Site) -> str:
     return f"{site.module.word('whole')}({_braces(value, needed, site)}{rest})"
 
 
-def _braces(value: Members, names: list[str], site: Site) -> str:
+def _braces(value: Members, names: list[str], site: EmitContext) -> str:
     parts = (f"{literal(name)}: {emit(value.values[name], site.at(name))}" for name in names)
     return "{" + ", ".join(parts) + "}"
 
 
-def _emit_items(value: Items, site: Site) -> str:
+def _emit_items(value: Items, site: EmitContext) -> str:
     inner = site.among_items()
     texts = ", ".join(emit(member, inner) for member in value.values)
     if any(may_be_absent(member, site.scope) for member in value.values):
@@ -86,7 +86,7 @@ def _emit_items(value: Items, site: Site) -> str:
     return f"[{texts}]"
 
 
-def _emit_list(value: Each | Count, site: Site) -> str:
+def _emit_list(value: Each | Count, site: EmitContext) -> str:
     text = _emit_each(value, site) if isinstance(value, Each) else _emit_count(value, site)
     default = value.presence.default
     if default is UNSET or not site.scope.find(value.source).may_be_absent:
@@ -94,7 +94,7 @@ def _emit_list(value: Each | Count, site: Site) -> str:
     return f"{site.module.word('or_default')}({text}, {literal(default)})"
 
 
-def _emit_each(value: Each, site: Site) -> str:
+def _emit_each(value: Each, site: EmitContext) -> str:
     items = site.scope.find(value.source)
     scope = site.scope.entering(items, value.keep)
     inner = replace(site.among_items(), scope=scope)
@@ -106,7 +106,7 @@ def _emit_each(value: Each, site: Site) -> str:
     return f"{site.module.word('each')}({', '.join(arguments)})"
 
 
-def _emit_item(value: Value, site: Site) -> str:
+def _emit_item(value: Value, site: EmitContext) -> str:
     """The function that maps one item: a name for objects, a lambda for anything smaller."""
     if not isinstance(value, Members) or value.presence.when is not None:
         return f"lambda item: {emit(value, site)}"
@@ -116,7 +116,7 @@ def _emit_item(value: Value, site: Site) -> str:
     return name if needed == ["item"] else f"lambda item: {name}({', '.join(needed)})"
 
 
-def _emit_count(value: Count, site: Site) -> str:
+def _emit_count(value: Count, site: EmitContext) -> str:
     items = site.scope.find(value.source)
     text = read(site.module, items)
     keep = keep_text(site.module, value.keep, site.scope.entering_any(items))
@@ -125,7 +125,7 @@ def _emit_count(value: Count, site: Site) -> str:
     return f"{site.module.word('count')}({text}{', ' + keep if keep else ''})"
 
 
-def _emit_made(value: FieldFunction | Reference, site: Site) -> str:
+def _emit_made(value: FieldFunction | Reference, site: EmitContext) -> str:
     if isinstance(value, FieldFunction):
         return _emit_function(value, site)
     inner = replace(site, target=site.scope.entities[value.kind])
@@ -133,7 +133,7 @@ def _emit_made(value: FieldFunction | Reference, site: Site) -> str:
     return f"{site.module.word('reference')}({literal(value.kind)}, {key})"
 
 
-def _emit_function(value: FieldFunction, site: Site) -> str:
+def _emit_function(value: FieldFunction, site: EmitContext) -> str:
     function = site.module.use(value.module, value.function)
     places = map(site.scope.find, value.arguments)
     text = f"{function}({', '.join(read_or_none(site.module, place) for place in places)})"

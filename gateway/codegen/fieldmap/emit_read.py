@@ -4,15 +4,15 @@ from msgspec import UNSET
 
 from gateway.codegen.fieldmap.algebra import bare, covers, kinds
 from gateway.codegen.fieldmap.images import CONVERT, image_of
-from gateway.codegen.fieldmap.nodes import Conversion, Read, Resort
-from gateway.codegen.fieldmap.places import Place
+from gateway.codegen.fieldmap.nodes import Conversion, Fallback, Read
+from gateway.codegen.fieldmap.places import SourceValues
 from gateway.codegen.fieldmap.presence import is_needed
 from gateway.codegen.fieldmap.pycode import Module, literal
 from gateway.codegen.fieldmap.reading import read
-from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.site import EmitContext
 
 
-def emit_read(value: Read, site: Site) -> str:
+def emit_read(value: Read, site: EmitContext) -> str:
     """An expression for `value`, whatever its `when` says."""
     place = site.scope.find(value.source)
     text = read(site.module, place)
@@ -29,7 +29,7 @@ def emit_read(value: Read, site: Site) -> str:
     return _defaulted(value, site, text)
 
 
-def _is_always_admitted(value: Read, site: Site, place: Place) -> bool:
+def _is_always_admitted(value: Read, site: EmitContext, place: SourceValues) -> bool:
     """Whether the gap is only that a value is absent or has no counterpart: no gate is asked then.
 
     What a map yields is fixed, and was judged with the contract.
@@ -39,7 +39,7 @@ def _is_always_admitted(value: Read, site: Site, place: Place) -> bool:
     )
 
 
-def _defaulted(value: Read, site: Site, text: str) -> str:
+def _defaulted(value: Read, site: EmitContext, text: str) -> str:
     """`text` with the author's default in place of `ABSENT`."""
     default = value.presence.default
     if default is UNSET or not _may_yield_absent(value, site):
@@ -47,12 +47,12 @@ def _defaulted(value: Read, site: Site, text: str) -> str:
     return f"{site.module.word('or_default')}({text}, {literal(default)})"
 
 
-def _may_yield_absent(value: Read, site: Site) -> bool:
+def _may_yield_absent(value: Read, site: EmitContext) -> bool:
     is_dropped = any(resort and resort.kind == "omit" for resort in (value.unmapped, value.gap))
     return is_dropped or site.scope.find(value.source).may_be_absent
 
 
-def _mapped(value: Read, site: Site, place: Place, text: str) -> str:
+def _mapped(value: Read, site: EmitContext, place: SourceValues, text: str) -> str:
     mapping = site.module.use("collections.abc", "Mapping")
     anything = site.module.use("typing", "Any")
     kind = f"[{mapping}[str, {anything}]]"
@@ -61,7 +61,9 @@ def _mapped(value: Read, site: Site, place: Place, text: str) -> str:
     return f"{site.module.word('mapped')}({text}, {table}, {literal(place.pointer)}{last})"
 
 
-def _converted(value: Read, conversion: Conversion, site: Site, place: Place, text: str) -> str:
+def _converted(
+    value: Read, conversion: Conversion, site: EmitContext, place: SourceValues, text: str
+) -> str:
     kind = kinds(place.schema)
     if conversion == "string" and not kind & {"null", "array", "object"}:
         return text if kind == {"string"} else f"{site.module.word('text')}({text})"
@@ -71,8 +73,8 @@ def _converted(value: Read, conversion: Conversion, site: Site, place: Place, te
     return f"{word}({text}, {convert}, {literal(place.pointer)}{last})"
 
 
-def _guarded(gap: Resort, site: Site, place: Place, text: str) -> str:
-    gate = site.module.use("gateway.contract.schema", "Gate")
+def _guarded(gap: Fallback, site: EmitContext, place: SourceValues, text: str) -> str:
+    gate = site.module.use("gateway.contract.schema", "Validator")
     *parents, name = site.path or ("item",)
     path = (*parents, f"{name}_gate")
     guard = site.module.constant(path, f"{gate}({literal(bare(site.target))})")
@@ -81,14 +83,14 @@ def _guarded(gap: Resort, site: Site, place: Place, text: str) -> str:
     return f"{word}({text}, {guard}, {literal(place.pointer)}{last})"
 
 
-def _last_resort(resort: Resort | None, module: Module) -> str:
+def _last_resort(resort: Fallback | None, module: Module) -> str:
     """The argument that tells a word of the field map what stands for a value that has no place."""
     match resort:
-        case None | Resort(kind="error"):
+        case None | Fallback(kind="error"):
             return ""
-        case Resort(kind="omit"):
+        case Fallback(kind="omit"):
             return f", {module.word('ABSENT')}"
-        case Resort(kind="skip-item"):
+        case Fallback(kind="skip-item"):
             return f", {module.word('SKIP')}"
-        case Resort(constant=constant):
+        case Fallback(constant=constant):
             return f", {literal(constant)}"

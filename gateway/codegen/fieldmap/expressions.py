@@ -1,9 +1,9 @@
-"""The expressions of a field map: `$inputs.x`, `$response.body#/p`, `@/p`, … as `Source`s."""
+"""The expressions of a field map, `$inputs.x`, `$response.body#/p`, `@/p`, …, as records."""
 
 import re
 from typing import Final
 
-from gateway.codegen.fieldmap.nodes import Root, Source
+from gateway.codegen.fieldmap.nodes import ReadExpression, Root
 from gateway.contract.pointers import steps
 
 _POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"
@@ -19,7 +19,7 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
 )
 
 
-def parse_expression(text: str) -> Source | None:
+def parse_expression(text: str) -> ReadExpression | None:
     """The source that `text` names; None when it is no expression.
 
     `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$request.body`, `$response.body`
@@ -30,6 +30,6 @@ def parse_expression(text: str) -> Source | None:
             parts = found.groupdict()
             if names := parts.get("names"):
                 names = names.lower() if root == "header" else names
-                return Source(root, tuple(names[1:].split(".")))
-            return Source(root, tuple(steps(parts.get("steps") or "")))
+                return ReadExpression(root, tuple(names[1:].split(".")))
+            return ReadExpression(root, tuple(steps(parts.get("steps") or "")))
     return None

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator
 
-from gateway.codegen.fieldmap.nodes import BindingSource, Constant, HttpMap, Problem, Read, problem
+from gateway.codegen.fieldmap.nodes import (
+    BindingSource,
+    Constant,
+    HttpMap,
+    MappingError,
+    Read,
+    problem,
+)
 from gateway.codegen.fieldmap.prove import ABSENT_TEXT, Proof, prove_visit
 from gateway.codegen.fieldmap.targets import maps
-from gateway.codegen.fieldmap.verdict import Verdict
-from gateway.codegen.fieldmap.walk import Visit, request_visits, result_visits
+from gateway.codegen.fieldmap.verdict import Coverage
+from gateway.codegen.fieldmap.walk import FieldContext, request_visits, result_visits
 
 
-def gaps(binding: BindingSource, written: HttpMap) -> Iterator[Problem]:
+def gaps(binding: BindingSource, written: HttpMap) -> Iterator[MappingError]:
     """One problem per gap; absence that nothing handles is not reported again."""
     for part in maps(written):
         operation = binding.upstream.find(part.operation) if binding.upstream else None
@@ -25,14 +32,14 @@ def gaps(binding: BindingSource, written: HttpMap) -> Iterator[Problem]:
                 yield unanswerable(proof, visit)
 
 
-def gap_of(visit: Visit) -> Proof | None:
+def gap_of(visit: FieldContext) -> Proof | None:
     """The proof that something has no place; constants and absence are judged elsewhere."""
     proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
-    is_gap = proof is not None and proof.verdict is Verdict.GAP and proof.witness != ABSENT_TEXT
+    is_gap = proof is not None and proof.verdict is Coverage.GAP and proof.witness != ABSENT_TEXT
     return proof if is_gap else None
 
 
-def unsendable(proof: Proof) -> Problem:
+def unsendable(proof: Proof) -> MappingError:
     """What is given may not be sent."""
     return problem(
         proof.pointer,
@@ -42,7 +49,7 @@ def unsendable(proof: Proof) -> Problem:
     )
 
 
-def unanswerable(proof: Proof, visit: Visit) -> Problem:
+def unanswerable(proof: Proof, visit: FieldContext) -> MappingError:
     """What arrives may not be passed on."""
     is_list = not isinstance(visit.value, Read)
     return problem(

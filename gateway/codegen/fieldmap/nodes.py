@@ -33,7 +33,7 @@ class BindingSource(Struct, frozen=True, kw_only=True):
     """The package that the generated code lies in."""
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class MappingError(Struct, frozen=True, kw_only=True):
     """One mistake in a binding."""
 
     pointer: str
@@ -43,12 +43,12 @@ class Problem(Struct, frozen=True, kw_only=True):
     fix: str
 
 
-def problem(pointer: str, rule: str, message: str, fix: str) -> Problem:
+def problem(pointer: str, rule: str, message: str, fix: str) -> MappingError:
     """A problem of a rule of bindings."""
-    return Problem(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
+    return MappingError(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
 
 
-class Source(Struct, frozen=True):
+class ReadExpression(Struct, frozen=True):
     """An expression: where a value is read from."""
 
     root: Root
@@ -87,7 +87,7 @@ def _is_plain(step: str) -> bool:
 class Presence(Struct, frozen=True, kw_only=True):
     """When a value is there at all, and what stands for it when it is not."""
 
-    when: Source | None = None
+    when: ReadExpression | None = None
     is_omitted_if_absent: bool = False
     default: Any | UnsetType = UNSET
     """A value of the other side: neither converted nor mapped."""
@@ -96,7 +96,7 @@ class Presence(Struct, frozen=True, kw_only=True):
 ALWAYS = Presence()
 
 
-class Resort(Struct, frozen=True):
+class Fallback(Struct, frozen=True):
     """What becomes of a value that has no place on the other side (`else`, `onGap`)."""
 
     kind: ResortKind
@@ -107,12 +107,12 @@ class Read(Struct, frozen=True, kw_only=True):
     """`{value: EXPR, …}` or a bare expression."""
 
     pointer: str
-    source: Source
+    source: ReadExpression
     conversion: Conversion | None = None
     table: Mapping[str, Any] | None = None
-    unmapped: Resort | None = None
+    unmapped: Fallback | None = None
     """`else`."""
-    gap: Resort | None = None
+    gap: Fallback | None = None
     """`onGap`."""
     presence: Presence = ALWAYS
 
@@ -141,21 +141,21 @@ class Items(Struct, frozen=True, kw_only=True):
     presence: Presence = ALWAYS
 
 
-class Filter(Struct, frozen=True, kw_only=True):
+class ItemFilter(Struct, frozen=True, kw_only=True):
     """Which items of a list count: `where` and, for presence, `when`."""
 
-    allowed: Mapping[Source, tuple[Any, ...]] = {}
-    needed: Source | None = None
+    allowed: Mapping[ReadExpression, tuple[Any, ...]] = {}
+    needed: ReadExpression | None = None
 
 
 class Each(Struct, frozen=True, kw_only=True):
     """`{each: EXPR, item: …}`."""
 
     pointer: str
-    source: Source
+    source: ReadExpression
     item: "Value"
     limit: int | None = None
-    keep: Filter = Filter()
+    keep: ItemFilter = ItemFilter()
     presence: Presence = ALWAYS
 
 
@@ -163,8 +163,8 @@ class Count(Struct, frozen=True, kw_only=True):
     """`{count: EXPR}`."""
 
     pointer: str
-    source: Source
-    keep: Filter = Filter()
+    source: ReadExpression
+    keep: ItemFilter = ItemFilter()
     presence: Presence = ALWAYS
 
 
@@ -174,7 +174,7 @@ class FieldFunction(Struct, frozen=True, kw_only=True):
     pointer: str
     module: str
     function: str
-    arguments: tuple[Source, ...]
+    arguments: tuple[ReadExpression, ...]
     presence: Presence = ALWAYS
 
 

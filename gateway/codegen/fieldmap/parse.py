@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from gateway.codegen.fieldmap.nodes import ErrorMeaning, HandlerMap, HttpMap, Members, Problem
+from gateway.codegen.fieldmap.nodes import ErrorMeaning, HandlerMap, HttpMap, MappingError, Members
 from gateway.codegen.fieldmap.reader import Reader
 from gateway.codegen.fieldmap.values import read_members, read_reference
 from gateway.contract.pointers import child
@@ -15,7 +15,7 @@ _FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
 
 
-def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[Problem, ...]]:
+def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[MappingError, ...]]:
     """The binding, or None with at least one problem when it cannot be read."""
     reader = Reader()
     binding = _binding(reader, x_binding)

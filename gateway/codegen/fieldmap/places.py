@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway.codegen.fieldmap.algebra import Schema, admits, kinds, without_null
-from gateway.codegen.fieldmap.nodes import Filter, Source
+from gateway.codegen.fieldmap.nodes import ItemFilter, ReadExpression
 from gateway.codegen.fieldmap.shapes import child, items_of, members_of
 from gateway.codegen.nearest import did_you_mean
 
@@ -31,7 +31,7 @@ class NoPlace(Exception):
         self.fix = fix
 
 
-class Step(Struct, frozen=True):
+class PathStep(Struct, frozen=True):
     """One step from a value to a part of it."""
 
     key: str | int
@@ -41,11 +41,11 @@ class Step(Struct, frozen=True):
     """Whether it is surely an object that the step is taken from."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class SourceValues(Struct, frozen=True, kw_only=True):
     """What is known of the values an expression reads."""
 
-    source: Source
-    steps: tuple[Step, ...]
+    source: ReadExpression
+    steps: tuple[PathStep, ...]
     schema: Schema
     """What a value that is there looks like."""
     is_null_absent: bool
@@ -84,21 +84,23 @@ class Scope(Struct, frozen=True, kw_only=True):
     item_side: str = "the item"
     """What errors call the value that the list of the item lies in."""
     item_pointer: str = ""
-    known: Mapping[Source, tuple[Any, ...] | None] = {}
+    known: Mapping[ReadExpression, tuple[Any, ...] | None] = {}
     """Sources that are present here because a `when` or `where` said so, with their values."""
 
-    def assuming(self, source: Source | None, allowed: tuple[Any, ...] | None = None) -> "Scope":
+    def assuming(
+        self, source: ReadExpression | None, allowed: tuple[Any, ...] | None = None
+    ) -> "Scope":
         """The scope in which `source` is present and, if given, one of `allowed`."""
         return self if source is None else replace(self, known={**self.known, source: allowed})
 
-    def entering(self, items: Place, keep: Filter) -> "Scope":
+    def entering(self, items: SourceValues, keep: ItemFilter) -> "Scope":
         """The scope of one item of the list at `items` that `keep` holds for."""
         inner = self.entering_any(items)
         if keep.needed is not None:
             inner = inner.assuming(keep.needed)
         return replace(inner, known={**inner.known, **keep.allowed})
 
-    def entering_any(self, items: Place) -> "Scope":
+    def entering_any(self, items: SourceValues) -> "Scope":
         """The scope of any item of the list at `items`: where its filter is judged."""
         return replace(
             self,
@@ -110,7 +112,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             },
         )
 
-    def find(self, source: Source) -> Place:
+    def find(self, source: ReadExpression) -> SourceValues:
         """Where `source` leads. Raises `NoPlace`."""
         match source.root:
             case "call":
@@ -125,11 +127,11 @@ class Scope(Struct, frozen=True, kw_only=True):
                 sides = {"inputs": self._inputs, "payload": self._payload, "body": self._body}
                 return self._walk(source, sides[root](), "")
 
-    def _call(self, source: Source) -> Place:
+    def _call(self, source: ReadExpression) -> SourceValues:
         name = source.steps[0]
         if name == "elapsed_ms" and not self.is_reply:
             raise NoPlace("is not known before the reply", "use it only under response or errors")
-        return Place(
+        return SourceValues(
             source=source,
             steps=(),
             schema=CALL_SCHEMAS[name],
@@ -137,7 +139,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             pointer=f"/{name}",
         )
 
-    def _setting(self, source: Source) -> Place:
+    def _setting(self, source: ReadExpression) -> SourceValues:
         name = source.steps[0]
         if name not in self.settings:
             owner = "upstream" if self.payload is None else "webhook"
@@ -146,20 +148,22 @@ class Scope(Struct, frozen=True, kw_only=True):
                 did_you_mean(name, self.settings)
                 or f"declare it under x-{owner}.settings, or correct the name",
             )
-        return Place(
+        return SourceValues(
             source=source,
-            steps=(Step(name, is_certain=name not in self.empty_settings or source in self.known),),
+            steps=(
+                PathStep(name, is_certain=name not in self.empty_settings or source in self.known),
+            ),
             schema=self.settings[name],
             is_null_absent=False,
             pointer=f"/settings/{name}",
         )
 
-    def _header(self, source: Source) -> Place:
+    def _header(self, source: ReadExpression) -> SourceValues:
         if not self.is_reply:
             raise NoPlace("there is no reply yet", "use it only under response or errors")
-        return Place(
+        return SourceValues(
             source=source,
-            steps=(Step(source.steps[0], source in self.known),),
+            steps=(PathStep(source.steps[0], source in self.known),),
             schema={"type": "string"},
             is_null_absent=False,
             pointer=f"/header/{source.steps[0]}",
@@ -190,13 +194,13 @@ class Scope(Struct, frozen=True, kw_only=True):
             raise NoPlace("there is no item outside each and count", "read from the list instead")
         return self.item
 
-    def _walk(self, source: Source, schema: Schema, pointer: str) -> Place:
-        steps: list[Step] = []
-        reached = Source(source.root)
+    def _walk(self, source: ReadExpression, schema: Schema, pointer: str) -> SourceValues:
+        steps: list[PathStep] = []
+        reached = ReadExpression(source.root)
         for name in source.steps:
             schema = self._narrowed(reached, schema)
             is_container, found = child(schema, name)
-            reached = Source(source.root, (*reached.steps, name))
+            reached = ReadExpression(source.root, (*reached.steps, name))
             if found is None:
                 where = pointer + reached.json_pointer
                 raise NoPlace(
@@ -208,7 +212,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             key = int(name) if kinds(without_null(schema)) == {"array"} else name
             is_surely_inside = (is_container or is_known) and all(s.is_certain for s in steps)
             steps.append(
-                Step(
+                PathStep(
                     key,
                     is_certain=is_known or (is_container and found.is_required),
                     is_in_object=is_surely_inside and isinstance(key, str),
@@ -217,7 +221,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             schema = found.schema
         return self._place(source, tuple(steps), schema, pointer)
 
-    def _side(self, source: Source) -> str:
+    def _side(self, source: ReadExpression) -> str:
         """What errors call the value that `source` is read from."""
         sides = {
             "inputs": "the input schema",
@@ -228,13 +232,13 @@ class Scope(Struct, frozen=True, kw_only=True):
         return sides.get(source.root, str(source))
 
     def _place(
-        self, source: Source, steps: tuple[Step, ...], schema: Schema, pointer: str
-    ) -> Place:
+        self, source: ReadExpression, steps: tuple[PathStep, ...], schema: Schema, pointer: str
+    ) -> SourceValues:
         is_nullable = admits(schema, None) and source.root != "inputs"
         allowed = self.known.get(source)
         if allowed is not None:
             schema = {"enum": [value for value in allowed if admits(schema, value)]}
-        return Place(
+        return SourceValues(
             source=source,
             steps=steps,
             schema=without_null(schema) if source.root != "inputs" else schema,
@@ -243,12 +247,12 @@ class Scope(Struct, frozen=True, kw_only=True):
             pointer=pointer + source.json_pointer,
         )
 
-    def _narrowed(self, source: Source, schema: Schema) -> Schema:
+    def _narrowed(self, source: ReadExpression, schema: Schema) -> Schema:
         """`schema` without the null that `source`, being present, cannot be."""
         is_not_null = source.root != "inputs" and self._is_known(source)
         return without_null(schema) if is_not_null else schema
 
-    def _is_known(self, source: Source) -> bool:
+    def _is_known(self, source: ReadExpression) -> bool:
         length = len(source.steps)
         return any(
             known.root == source.root and known.steps[:length] == source.steps
@@ -256,5 +260,5 @@ class Scope(Struct, frozen=True, kw_only=True):
         )
 
 
-def _is_optional_input(source: Source, steps: tuple[Step, ...]) -> bool:
+def _is_optional_input(source: ReadExpression, steps: tuple[PathStep, ...]) -> bool:
     return source.root == "inputs" and not all(step.is_certain for step in steps)

@@ -16,18 +16,18 @@ from gateway.codegen.fieldmap.nodes import (
     Reference,
 )
 from gateway.codegen.fieldmap.parse import parse
-from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, Place
+from gateway.codegen.fieldmap.places import ROW_ID, NoPlace, SourceValues
 from gateway.codegen.fieldmap.sources import may_skip
 from gateway.codegen.fieldmap.targets import maps
 from gateway.codegen.fieldmap.verdict import (
+    Coverage,
     Judgement,
-    Verdict,
     judge_image,
     judge_read,
     resort_text,
     shown,
 )
-from gateway.codegen.fieldmap.walk import Visit, result_visits
+from gateway.codegen.fieldmap.walk import FieldContext, result_visits
 
 _LENGTHS: Final[tuple[str, ...]] = ("minItems", "maxItems")
 ABSENT_TEXT: Final = "(absent)"
@@ -43,7 +43,7 @@ class Proof(Struct, frozen=True, kw_only=True):
     """JSON Pointer into the result, `*` for any index."""
     source: str
     """The expression, constant or function that the field comes from."""
-    verdict: Verdict
+    verdict: Coverage
     witness: str | None = None
     """JSON text, shortened for people, of a value that may arrive and may not be answered."""
     on_gap: str | None = None
@@ -68,7 +68,7 @@ def prove(binding: BindingSource) -> list[Proof]:
     return proofs
 
 
-def prove_visit(visit: Visit) -> Proof | None:
+def prove_visit(visit: FieldContext) -> Proof | None:
     """The verdict on one value; None for an object, whose members have their own, and for a value
     that cannot be judged because an expression in it leads nowhere."""
     try:
@@ -77,7 +77,7 @@ def prove_visit(visit: Visit) -> Proof | None:
         return None
 
 
-def _prove(visit: Visit) -> Proof | None:
+def _prove(visit: FieldContext) -> Proof | None:
     match visit.value:
         case Read() as value:
             return _prove_read(visit, value)
@@ -88,23 +88,23 @@ def _prove(visit: Visit) -> Proof | None:
         case Reference(kind=kind):
             return _proof(visit, f"ref {kind}", judge_image(ROW_ID, visit.target))
         case FieldFunction(module=module, function=function):
-            undecided = Judgement(Verdict.UNDECIDED, reason=_AT_RUN_TIME)
+            undecided = Judgement(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
             return _proof(visit, f"{module}:{function}", undecided)
         case _:
             return None
 
 
-def _prove_read(visit: Visit, value: Read) -> Proof | None:
+def _prove_read(visit: FieldContext, value: Read) -> Proof | None:
     place = visit.inner.find(value.source)
     on_gap = resort_text(value.gap or value.unmapped)
     if is_absence_a_gap(visit, value, place):
-        judgement = Judgement(Verdict.GAP, ABSENT_TEXT, "the value may be absent")
+        judgement = Judgement(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
     else:
         judgement = judge_read(value, place.schema, visit.target)
     return _proof(visit, str(value.source), judgement, on_gap)
 
 
-def is_absence_a_gap(visit: Visit, value: Read, place: Place) -> bool:
+def is_absence_a_gap(visit: FieldContext, value: Read, place: SourceValues) -> bool:
     """Whether the value may be absent, and nothing but `onGap` could say what then."""
     presence = value.presence
     is_dropped = visit.is_in_whole if value.gap is None else value.gap.kind == "omit"
@@ -112,7 +112,7 @@ def is_absence_a_gap(visit: Visit, value: Read, place: Place) -> bool:
     return place.may_be_absent and presence.default is UNSET and not is_left_out
 
 
-def _judge_list(visit: Visit, value: Each | Count) -> Judgement:
+def _judge_list(visit: FieldContext, value: Each | Count) -> Judgement:
     """How many items there may be, against how many there may be there."""
     least, most = _counts(value, visit.inner.find(value.source).schema)
     if isinstance(value, Count):
@@ -121,8 +121,8 @@ def _judge_list(visit: Visit, value: Each | Count) -> Judgement:
     lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
     target: Schema = {word: visit.target[word] for word in _LENGTHS if word in visit.target}
     judgement = judge_image({"type": "array", **lengths}, {"type": "array", **target})
-    if judgement.verdict is Verdict.PROVED and visit.target.get("uniqueItems"):
-        return Judgement(Verdict.UNDECIDED, reason="that no item comes twice shows at run time")
+    if judgement.verdict is Coverage.PROVED and visit.target.get("uniqueItems"):
+        return Judgement(Coverage.UNDECIDED, reason="that no item comes twice shows at run time")
     return judgement
 
 
@@ -138,7 +138,7 @@ def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
 
 
 def _proof(
-    visit: Visit, source: str, judgement: Judgement, on_gap: str | None = None
+    visit: FieldContext, source: str, judgement: Judgement, on_gap: str | None = None
 ) -> Proof | None:
     if not visit.is_declared:
         return None

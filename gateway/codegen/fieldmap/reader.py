@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gateway.codegen.fieldmap.expressions import parse_expression
-from gateway.codegen.fieldmap.nodes import Problem, Source
+from gateway.codegen.fieldmap.nodes import MappingError, ReadExpression
 from gateway.contract.pointers import child
 
 _EXPRESSIONS = (
@@ -19,10 +19,10 @@ class Reader:
     """What was refused so far. A refused part reads as something empty, and reading goes on."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[MappingError] = []
 
     def refuse(self, pointer: str, message: str, fix: str, rule: str = "shape") -> None:
-        problem = Problem(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
+        problem = MappingError(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
         self.problems.append(problem)
 
     def mapping(self, value: Any, pointer: str, known: Collection[str] | None = None) -> Any:
@@ -46,12 +46,14 @@ class Reader:
             return ""
         return value
 
-    def expression(self, value: Any, pointer: str) -> Source:
+    def expression(self, value: Any, pointer: str) -> ReadExpression:
         source = parse_expression(value) if isinstance(value, str) else None
         if source is None:
             self.refuse(pointer, "is not an expression", _EXPRESSIONS, "expression")
-            return Source("inputs")
+            return ReadExpression("inputs")
         return source
 
-    def optional_expression(self, holder: dict[str, Any], name: str, pointer: str) -> Source | None:
+    def optional_expression(
+        self, holder: dict[str, Any], name: str, pointer: str
+    ) -> ReadExpression | None:
         return self.expression(holder[name], f"{pointer}/{name}") if name in holder else None

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import UNSET
 
 from gateway.codegen.fieldmap.algebra import kinds
-from gateway.codegen.fieldmap.nodes import Filter, Source
-from gateway.codegen.fieldmap.places import Place, Scope, Step
+from gateway.codegen.fieldmap.nodes import ItemFilter, ReadExpression
+from gateway.codegen.fieldmap.places import PathStep, Scope, SourceValues
 from gateway.codegen.fieldmap.pycode import Module, literal
 
 _ROOTS = {
@@ -21,7 +21,7 @@ _ROOTS = {
 _CALL_FACTS = {"id": "call.id", "now": "call.now", "elapsed_ms": "reply.elapsed_ms"}
 
 
-def read(module: Module, place: Place) -> str:
+def read(module: Module, place: SourceValues) -> str:
     """The value at `place`, or `ABSENT` where it may be absent."""
     if place.source.root == "call":
         return _CALL_FACTS[place.source.steps[0]]
@@ -31,7 +31,7 @@ def read(module: Module, place: Place) -> str:
     return _read_rest(module, place, base, rest) if rest else _not_null(module, place, base)
 
 
-def _read_rest(module: Module, place: Place, base: str, rest: Sequence[Step]) -> str:
+def _read_rest(module: Module, place: SourceValues, base: str, rest: Sequence[PathStep]) -> str:
     """What is left to read of `place` when `base` is there for certain."""
     if len(rest) == 1 and rest[0].is_in_object:
         default = module.word("ABSENT") if place.default is UNSET else literal(place.default)
@@ -45,7 +45,7 @@ def _read_rest(module: Module, place: Place, base: str, rest: Sequence[Step]) ->
     return f"{module.word('or_default')}({dug}, {literal(place.default)})"
 
 
-def read_or_none(module: Module, place: Place) -> str:
+def read_or_none(module: Module, place: SourceValues) -> str:
     """The value at `place`, or None where it may be absent."""
     if place.source.root == "call" or not place.may_be_absent:
         return read(module, place)
@@ -59,7 +59,7 @@ def read_or_none(module: Module, place: Place) -> str:
     return f"{module.word('or_none')}({read(module, place)})"
 
 
-def is_present(module: Module, place: Place) -> str:
+def is_present(module: Module, place: SourceValues) -> str:
     """A condition that holds when there is a value at `place`; empty when there always is."""
     if not place.may_be_absent:
         return ""
@@ -70,7 +70,7 @@ def is_present(module: Module, place: Place) -> str:
     return f"{read(module, place)} is not {module.word('ABSENT')}"
 
 
-def keep_text(module: Module, keep: Filter, scope: Scope) -> str:
+def keep_text(module: Module, keep: ItemFilter, scope: Scope) -> str:
     """A predicate on `item` for `keep`, in the scope of any item; empty when all are kept."""
     needed = "" if keep.needed is None else is_present(module, scope.find(keep.needed))
     inner = scope.assuming(keep.needed)
@@ -81,7 +81,7 @@ def keep_text(module: Module, keep: Filter, scope: Scope) -> str:
     return f"lambda item: {text}" if text else ""
 
 
-def _is_one_of(module: Module, place: Place, values: tuple[Any, ...]) -> str:
+def _is_one_of(module: Module, place: SourceValues, values: tuple[Any, ...]) -> str:
     text = read(module, place)
     if kinds(place.schema) >= {"boolean", "number"}:
         return f"{module.word('is_one_of')}({text}, {literal(values)})"
@@ -90,7 +90,7 @@ def _is_one_of(module: Module, place: Place, values: tuple[Any, ...]) -> str:
     return f"{text} in {literal(values)}"
 
 
-def parameters(sources: Sequence[Source]) -> list[str]:
+def parameters(sources: Sequence[ReadExpression]) -> list[str]:
     """The parameters that reading `sources` takes, in the order in which they are always passed."""
     needed = {_parameter(source) for source in sources}
     return [
@@ -98,12 +98,12 @@ def parameters(sources: Sequence[Source]) -> list[str]:
     ]
 
 
-def _parameter(source: Source) -> str:
+def _parameter(source: ReadExpression) -> str:
     text = _CALL_FACTS[source.steps[0]] if source.root == "call" else _ROOTS[source.root]
     return text.partition(".")[0]
 
 
-def _certain(place: Place) -> tuple[str, Sequence[Step]]:
+def _certain(place: SourceValues) -> tuple[str, Sequence[PathStep]]:
     """The text that reads the steps that are always there, and the steps that are left."""
     text = _ROOTS.get(place.source.root, "")
     for index, step in enumerate(place.steps):
@@ -113,5 +113,5 @@ def _certain(place: Place) -> tuple[str, Sequence[Step]]:
     return text, ()
 
 
-def _not_null(module: Module, place: Place, text: str) -> str:
+def _not_null(module: Module, place: SourceValues, text: str) -> str:
     return f"{module.word('not_null')}({text})" if place.is_null_absent else text

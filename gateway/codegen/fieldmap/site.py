@@ -11,7 +11,7 @@ from gateway.codegen.fieldmap.pycode import Module
 from gateway.codegen.fieldmap.shapes import items_of, member
 
 
-class Site(Struct, frozen=True, kw_only=True):
+class EmitContext(Struct, frozen=True, kw_only=True):
     """What a value may read, what it must become, and what its constants are named after."""
 
     module: Module
@@ -21,15 +21,15 @@ class Site(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...] = ()
     """Names of the members that lead here."""
 
-    def inside(self, value: Value) -> "Site":
+    def inside(self, value: Value) -> "EmitContext":
         """The site of what `value` holds."""
         return replace(self, scope=inner_scope(value, self.scope))
 
-    def at(self, name: str) -> "Site":
+    def at(self, name: str) -> "EmitContext":
         """The site of the member `name`."""
         found = member(self.target, name)
         return replace(self, target=found.schema if found else {}, path=(*self.path, name))
 
-    def among_items(self) -> "Site":
+    def among_items(self) -> "EmitContext":
         """The site of an element of the array that is being written."""
         return replace(self, target=items_of(self.target))

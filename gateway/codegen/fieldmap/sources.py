@@ -10,13 +10,13 @@ from gateway.codegen.fieldmap.nodes import (
     Items,
     Members,
     Read,
+    ReadExpression,
     Reference,
-    Source,
     Value,
 )
 
 
-def sources_of(value: Value) -> tuple[Source, ...]:
+def sources_of(value: Value) -> tuple[ReadExpression, ...]:
     """The expressions in `value`, without those that speak of the items of a list inside it."""
     own = () if value.presence.when is None else (value.presence.when,)
     match value:
@@ -35,7 +35,7 @@ def sources_of(value: Value) -> tuple[Source, ...]:
             return own
 
 
-def _all(values: Iterator[Value]) -> Iterator[Source]:
+def _all(values: Iterator[Value]) -> Iterator[ReadExpression]:
     return (source for value in values for source in sources_of(value))
 
 

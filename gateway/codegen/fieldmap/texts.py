@@ -6,7 +6,7 @@ from gateway.codegen.fieldmap.nodes import Constant, Each, Items, Members, Read,
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.fieldmap.presence import inner_scope, may_be_absent
 from gateway.codegen.fieldmap.pycode import literal, tuple_text
-from gateway.codegen.fieldmap.site import Site
+from gateway.codegen.fieldmap.site import EmitContext
 from gateway.codegen.fieldmap.targets import Parameter, parameter_key, template_parts
 from gateway.contract.fieldmap import text as text_of
 from gateway.contract.upstream import UpstreamOperation
@@ -14,7 +14,7 @@ from gateway.contract.upstream import UpstreamOperation
 _TEXT_CONVERSIONS = frozenset({"string", "decimal-2", "date", "time", "date-time"})
 
 
-def emit_path(group: Members, operation: UpstreamOperation, site: Site) -> str:
+def emit_path(group: Members, operation: UpstreamOperation, site: EmitContext) -> str:
     """The segments of the operation's path template, filled in."""
     segments = [
         " + ".join(
@@ -26,7 +26,9 @@ def emit_path(group: Members, operation: UpstreamOperation, site: Site) -> str:
     return tuple_text(segments)
 
 
-def emit_pairs(group: Members, parameters: dict[str, Parameter], kind: str, site: Site) -> str:
+def emit_pairs(
+    group: Members, parameters: dict[str, Parameter], kind: str, site: EmitContext
+) -> str:
     """The query or the headers, in the order of the contract."""
     written = [
         _Pairs(name, value, parameters[parameter_key(kind, name)], site.at(name))
@@ -43,7 +45,7 @@ def emit_pairs(group: Members, parameters: dict[str, Parameter], kind: str, site
 class _Pairs:
     """One parameter as the pairs of name and text that it becomes."""
 
-    def __init__(self, name: str, value: Value, parameter: Parameter, site: Site) -> None:
+    def __init__(self, name: str, value: Value, parameter: Parameter, site: EmitContext) -> None:
         self._name, self._value, self._site = name, value, site
         self.may_be_absent = may_be_absent(value, site.scope)
         self._is_list = is_list(value, site.scope)
@@ -80,7 +82,7 @@ def is_list(value: Value, scope: Scope) -> bool:
             return False
 
 
-def emit_scalar(value: Value, site: Site) -> str:
+def emit_scalar(value: Value, site: EmitContext) -> str:
     """The text of a value that is no list."""
     text = emit(value, site)
     match value:
@@ -92,7 +94,7 @@ def emit_scalar(value: Value, site: Site) -> str:
             return f"{site.module.word('text')}({text})"
 
 
-def is_text(value: Read, site: Site) -> bool:
+def is_text(value: Read, site: EmitContext) -> bool:
     """Whether every value is a text already."""
     if value.table is not None:
         return False

@@ -12,15 +12,15 @@ from gateway.codegen.fieldmap.nodes import (
     Conversion,
     Count,
     Each,
+    Fallback,
     FieldFunction,
-    Filter,
+    ItemFilter,
     Items,
     Members,
     Presence,
     Read,
+    ReadExpression,
     Reference,
-    Resort,
-    Source,
     Value,
 )
 from gateway.codegen.fieldmap.reader import Reader
@@ -121,14 +121,14 @@ def _table(reader: Reader, value: dict[str, Any], pointer: str) -> dict[str, Any
     return table
 
 
-def _resort(reader: Reader, value: dict[str, Any], name: str, pointer: str) -> Resort | None:
+def _resort(reader: Reader, value: dict[str, Any], name: str, pointer: str) -> Fallback | None:
     match value.get(name):
         case None:
             return None
         case "error" | "omit" | "skip-item" as kind:
-            return Resort(kind)
+            return Fallback(kind)
         case {"const": constant, **others} if not others:
-            return Resort("const", constant)
+            return Fallback("const", constant)
         case _:
             reader.refuse(
                 f"{pointer}/{name}",
@@ -220,9 +220,9 @@ def _list_presence(reader: Reader, value: dict[str, Any], pointer: str) -> Prese
     return _presence(reader, rest, pointer)
 
 
-def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> Filter:
+def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> ItemFilter:
     """What `where` and `when` of a list keep."""
-    allowed: dict[Source, tuple[Any, ...]] = {}
+    allowed: dict[ReadExpression, tuple[Any, ...]] = {}
     where = reader.mapping(value.get("where", {}), f"{pointer}/where")
     for text, values in where.items():
         at = child(f"{pointer}/where", text)
@@ -234,10 +234,10 @@ def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> Filter:
     needed = reader.optional_expression(value, "when", pointer)
     if needed is not None:
         _of_item(reader, needed, f"{pointer}/when")
-    return Filter(allowed=allowed, needed=needed)
+    return ItemFilter(allowed=allowed, needed=needed)
 
 
-def _of_item(reader: Reader, source: Source, pointer: str) -> Source:
+def _of_item(reader: Reader, source: ReadExpression, pointer: str) -> ReadExpression:
     if source.root != "item":
         reader.refuse(pointer, "does not speak of the item", "write @ or @/pointer", "expression")
     return source

@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from gateway.codegen.fieldmap.algebra import Schema, admits, covers, finite, violations
 from gateway.codegen.fieldmap.images import Image, apply, image_of
-from gateway.codegen.fieldmap.nodes import Read, Resort
+from gateway.codegen.fieldmap.nodes import Fallback, Read
 from gateway.codegen.fieldmap.witness import samples
 
 _SHOWN: Final = 60
 _NOT_COMPARABLE: Final = "the schemas cannot be compared; every value is judged at run time"
 
 
-class Verdict(StrEnum):
+class Coverage(StrEnum):
     """What is known of one field."""
 
     PROVED = "PROVED"
@@ -26,13 +26,13 @@ class Verdict(StrEnum):
 class Judgement(Struct, frozen=True):
     """A verdict and what it rests on."""
 
-    verdict: Verdict
+    verdict: Coverage
     witness: str | None = None
     """JSON text, shortened for people."""
     reason: str = ""
 
 
-PROVED: Final = Judgement(Verdict.PROVED)
+PROVED: Final = Judgement(Coverage.PROVED)
 
 
 def judge_read(value: Read, source: Schema, target: Schema) -> Judgement:
@@ -49,7 +49,7 @@ def judge_read(value: Read, source: Schema, target: Schema) -> Judgement:
     for sample in samples(source, target):
         reason = _objection(value, sample, target, is_handled=is_handled)
         if reason:
-            return Judgement(Verdict.GAP, shown(sample), reason)
+            return Judgement(Coverage.GAP, shown(sample), reason)
     if finite(source) is not None:
         return PROVED
     return _without_witness(value, image, contained, is_answered=is_answered)
@@ -62,10 +62,10 @@ def judge_image(image: Schema, target: Schema) -> Judgement:
         return PROVED
     for sample in samples(image, target):
         if not admits(target, sample):
-            return Judgement(Verdict.GAP, shown(sample), objection_to(sample, target))
+            return Judgement(Coverage.GAP, shown(sample), objection_to(sample, target))
     if contained is False:
-        return Judgement(Verdict.GAP, reason="the other side admits less")
-    return Judgement(Verdict.UNDECIDED, reason=_NOT_COMPARABLE)
+        return Judgement(Coverage.GAP, reason="the other side admits less")
+    return Judgement(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
 
 
 def shown(value: Any) -> str:
@@ -86,7 +86,7 @@ def objection_to(value: Any, target: Schema) -> str:
     return f"the schema that receives it refuses it by `{first.keyword}`{place}: {first.detail}"
 
 
-def resort_text(resort: Resort | None) -> str | None:
+def resort_text(resort: Fallback | None) -> str | None:
     """A last resort as the author wrote it."""
     if resort is None:
         return None
@@ -106,7 +106,7 @@ def _without_witness(
     value: Read, image: Image, contained: bool | None, *, is_answered: bool
 ) -> Judgement:
     if value.table is not None and not is_answered:
-        return Judgement(Verdict.GAP, reason="values that the map does not know may arrive")
+        return Judgement(Coverage.GAP, reason="values that the map does not know may arrive")
     if contained is False and image.is_exact:
-        return Judgement(Verdict.GAP, reason="the other side admits less")
-    return Judgement(Verdict.UNDECIDED, reason=_NOT_COMPARABLE)
+        return Judgement(Coverage.GAP, reason="the other side admits less")
+    return Judgement(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)

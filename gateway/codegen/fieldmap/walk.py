@@ -29,7 +29,7 @@ from gateway.contract.pointers import child
 from gateway.contract.upstream import Upstream, UpstreamOperation
 
 
-class Visit(Struct, frozen=True, kw_only=True):
+class FieldContext(Struct, frozen=True, kw_only=True):
     """One value where it stands."""
 
     value: Value
@@ -63,14 +63,14 @@ class Visit(Struct, frozen=True, kw_only=True):
 
 def request_visits(
     written: HttpMap, binding: BindingSource, operation: UpstreamOperation
-) -> Iterator[Visit]:
+) -> Iterator[FieldContext]:
     """The values of a request, group by group."""
     scope = Scope(inputs=binding.input_schema, settings=settings_of(binding.upstream))
     for group in GROUPS:
         members = getattr(written, group)
         by_key = {parameter_key(group, name): value for name, value in members.values.items()}
         yield from visits(
-            Visit(
+            FieldContext(
                 value=replace(members, values=by_key),
                 scope=scope,
                 target=group_schema(operation, binding.upstream, group),
@@ -82,7 +82,7 @@ def request_visits(
     if written.body is not None and operation.request_schema is not None:
         target = operation.request_schema
         yield from visits(
-            Visit(
+            FieldContext(
                 value=written.body,
                 scope=scope,
                 target=target,
@@ -95,7 +95,7 @@ def request_visits(
 
 def result_visits(
     written: HttpMap, binding: BindingSource, operation: UpstreamOperation
-) -> Iterator[Visit]:
+) -> Iterator[FieldContext]:
     """The values of the results, status by status, also of errors that stand for a result.
 
     Bodies of errors are not read, so nothing can be said of them.
@@ -110,7 +110,7 @@ def result_visits(
 
 def _result(
     members: Members, binding: BindingSource, body: Schema | None, reply: str
-) -> Iterator[Visit]:
+) -> Iterator[FieldContext]:
     scope = Scope(
         inputs=binding.input_schema,
         settings=settings_of(binding.upstream),
@@ -120,7 +120,7 @@ def _result(
     )
     target = binding.output_schema
     yield from visits(
-        Visit(
+        FieldContext(
             value=members,
             scope=scope,
             target=target,
@@ -160,7 +160,7 @@ def _sent(upstream: Upstream, group: str) -> frozenset[str]:
     return frozenset(parameter_key(group, name) for name in names.get(group, ()))
 
 
-def visits(visit: Visit) -> Iterator[Visit]:
+def visits(visit: FieldContext) -> Iterator[FieldContext]:
     """The value of `visit`, and every value inside it."""
     yield visit
     match visit.value:
@@ -178,7 +178,7 @@ def visits(visit: Visit) -> Iterator[Visit]:
             return
 
 
-def _members(visit: Visit, value: Members) -> Iterator[Visit]:
+def _members(visit: FieldContext, value: Members) -> Iterator[FieldContext]:
     required = required_of(visit.target)
     for name, part in value.values.items():
         found = member(visit.target, name)
@@ -194,7 +194,7 @@ def _members(visit: Visit, value: Members) -> Iterator[Visit]:
         )
 
 
-def _items(visit: Visit, value: Each) -> Iterator[Visit]:
+def _items(visit: FieldContext, value: Each) -> Iterator[FieldContext]:
     try:
         scope = visit.scope.entering(visit.scope.find(value.source), value.keep)
     except NoPlace:
@@ -210,7 +210,7 @@ def is_unspecified(schema: Schema) -> bool:
     )
 
 
-def _part(visit: Visit, value: Value, target: Schema, name: str) -> Visit:
+def _part(visit: FieldContext, value: Value, target: Schema, name: str) -> FieldContext:
     return replace(
         visit,
         value=value,

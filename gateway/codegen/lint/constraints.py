@@ -7,14 +7,14 @@ import jsonschema_rs
 from jsonschema_rs import canonical
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.draft import Draft, Place
+from gateway.codegen.lint.draft import Draft, SchemaPlace
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.refs import origin
 from gateway.contract.pointers import child
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 
-_DIALECT_GATE: Final = Gate({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+_DIALECT_GATE: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 def check_validity(draft: Draft) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def check_values(draft: Draft) -> Iterator[Finding]:
                 yield draft.finding(rule, place.document, where, message)
 
 
-def _values(place: Place) -> Iterator[tuple[str, str, Any]]:
+def _values(place: SchemaPlace) -> Iterator[tuple[str, str, Any]]:
     schema, pointer = place.schema, place.pointer
     if "default" in schema:
         yield "schema/default-refused", child(pointer, "default"), schema["default"]

@@ -13,7 +13,7 @@ from gateway.codegen.lint.places import schema_roots
 from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.sources import keywords
 from gateway.codegen.sources.document import Document
-from gateway.codegen.sources.refs import Target, dereference, resolve
+from gateway.codegen.sources.refs import RefTarget, dereference, resolve
 from gateway.codegen.sources.tree import (
     ENTITIES,
     EVENTS,
@@ -29,11 +29,11 @@ from gateway.codegen.sources.tree import (
 )
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.pointers import NoSuchPlace, child, follow
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 
 
-class Place(Struct, frozen=True, eq=False):
+class SchemaPlace(Struct, frozen=True, eq=False):
     """A schema object where it is written."""
 
     document: Document
@@ -55,7 +55,7 @@ class Draft:
         self.packages = packages
         """The connector packages of the project."""
         self._expanded: dict[tuple[PurePosixPath, str], Any] = {}
-        self._gates: dict[tuple[PurePosixPath, str], Gate | None] = {}
+        self._gates: dict[tuple[PurePosixPath, str], Validator | None] = {}
 
     def finding(
         self, rule: str, document: Document, pointer: str, message: str, fix: str | None = None
@@ -121,24 +121,24 @@ class Draft:
         }
 
     @cached_property
-    def roots(self) -> tuple[Place, ...]:
+    def roots(self) -> tuple[SchemaPlace, ...]:
         """Every outermost schema of every file."""
         return tuple(
-            Place(document, pointer, schema)
+            SchemaPlace(document, pointer, schema)
             for document in self.tree.documents.values()
             for pointer, schema in schema_roots(document)
         )
 
     @cached_property
-    def entries(self) -> tuple[Place, ...]:
+    def entries(self) -> tuple[SchemaPlace, ...]:
         """The roots and their `$defs`: every schema that a reference may lead to first."""
         return tuple(place for root in self.roots for place in (root, *_definitions(root)))
 
     @cached_property
-    def schemas(self) -> tuple[Place, ...]:
+    def schemas(self) -> tuple[SchemaPlace, ...]:
         """Every schema object of every file, once, where it is written."""
         return tuple(
-            Place(root.document, pointer, schema)
+            SchemaPlace(root.document, pointer, schema)
             for root in self.roots
             for pointer, schema in keywords.subschemas(root.schema, root.pointer)
         )
@@ -153,14 +153,14 @@ class Draft:
         found = self._expansion(path, pointer)
         return found.findings if isinstance(found, ContractRefused) else ()
 
-    def gate(self, path: PurePosixPath, pointer: str) -> Gate | None:
+    def gate(self, path: PurePosixPath, pointer: str) -> Validator | None:
         """The gate of the schema at `pointer`; None when it cannot be compiled."""
         place = self._meant(path, pointer)
         if place not in self._gates:
             self._gates[place] = _compiled(self.expanded(*place))
         return self._gates[place]
 
-    def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> Target | None:
+    def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> RefTarget | None:
         """What the `$ref` of `holder` leads to; None when that is refused."""
         try:
             return resolve(self.tree, document.path, holder["$ref"], pointer)
@@ -174,10 +174,12 @@ class Draft:
         except NoSuchPlace:
             return None
 
-    def file_of(self, tool: ToolSource, pointer: str) -> Target:
+    def file_of(self, tool: ToolSource, pointer: str) -> RefTarget:
         """Where the schema that a tool refers to at `pointer` is written."""
         holder = follow(tool.document.value, pointer)
-        return self.target(tool.document, pointer, holder) or Target(tool.document, pointer, holder)
+        return self.target(tool.document, pointer, holder) or RefTarget(
+            tool.document, pointer, holder
+        )
 
     def published(self) -> Iterator[tuple[ToolSource, str]]:
         """Each tool with the pointers of its arguments' and its result's Media Type Object."""
@@ -234,11 +236,11 @@ def is_table(path: PurePosixPath) -> bool:
     return path.parts[0] == UPSTREAMS and path.suffix == ".json"
 
 
-def _definitions(root: Place) -> Iterator[Place]:
+def _definitions(root: SchemaPlace) -> Iterator[SchemaPlace]:
     definitions = root.schema.get("$defs")
     for name, schema in definitions.items() if isinstance(definitions, dict) else ():
         if isinstance(schema, dict):
-            yield Place(root.document, child(child(root.pointer, "$defs"), name), schema)
+            yield SchemaPlace(root.document, child(child(root.pointer, "$defs"), name), schema)
 
 
 def _expansion(tree: SourceTree, path: PurePosixPath, pointer: str) -> Any:
@@ -250,10 +252,10 @@ def _expansion(tree: SourceTree, path: PurePosixPath, pointer: str) -> Any:
         return None
 
 
-def _compiled(schema: Any) -> Gate | None:
+def _compiled(schema: Any) -> Validator | None:
     if not isinstance(schema, dict | bool):
         return None
     try:
-        return Gate(schema)
+        return Validator(schema)
     except ValueError:
         return None

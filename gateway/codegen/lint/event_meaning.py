@@ -9,7 +9,7 @@ import msgspec
 from gateway.codegen.cache import Remember
 from gateway.codegen.eventmap import EventBasis, check
 from gateway.codegen.eventmap.basis import Declared, Named, basis_of, named_in
-from gateway.codegen.fieldmap import Problem
+from gateway.codegen.fieldmap import MappingError
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.soundness import is_sound
@@ -21,7 +21,7 @@ from gateway.contract.pointers import child
 _EVENTS: Final = "/post/x-webhook/events"
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _CLOUD_EVENT: Final = "/post/requestBody/content/application~1cloudevents+json/schema"
-_decoder = msgspec.json.Decoder(tuple[Problem, ...])
+_decoder = msgspec.json.Decoder(tuple[MappingError, ...])
 
 
 def check_events(
@@ -102,7 +102,7 @@ def _overlap(one: Named, other: Named) -> bool:
     return any(getattr(one, field) & getattr(other, field) for field in fields)
 
 
-def _problems(basis: EventBasis, remember: Remember) -> tuple[Problem, ...]:
+def _problems(basis: EventBasis, remember: Remember) -> tuple[MappingError, ...]:
     """What is wrong with an event. Proofs cost milliseconds, so that verdicts are remembered."""
     text: Any = msgspec.json.encode(basis, order="deterministic").decode()
     verdict = remember("event-check", text, lambda: msgspec.json.encode(check(basis)).decode())
@@ -110,7 +110,7 @@ def _problems(basis: EventBasis, remember: Remember) -> tuple[Problem, ...]:
 
 
 def _finding(
-    draft: Draft, webhook: WebhookFile, pointer: str, problem: Problem, declared: Declared
+    draft: Draft, webhook: WebhookFile, pointer: str, problem: MappingError, declared: Declared
 ) -> Finding:
     known = {
         "webhook/unknown-entity": declared.entities,

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gateway.codegen.cache import Remember
-from gateway.codegen.fieldmap import BindingSource, Problem, check
+from gateway.codegen.fieldmap import BindingSource, MappingError, check
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.soundness import is_sound
@@ -16,7 +16,7 @@ from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.upstream import Upstream
 
 _POINTER: Final = "/post/x-binding"
-_decoder = msgspec.json.Decoder(tuple[Problem, ...])
+_decoder = msgspec.json.Decoder(tuple[MappingError, ...])
 
 
 def check_meaning(
@@ -49,14 +49,14 @@ def _source(draft: Draft, tool: ToolSource, upstream: Upstream | None) -> Bindin
     )
 
 
-def _problems(source: BindingSource, remember: Remember) -> tuple[Problem, ...]:
+def _problems(source: BindingSource, remember: Remember) -> tuple[MappingError, ...]:
     """What is wrong with a binding. Proofs cost milliseconds, so that verdicts are remembered."""
     basis = msgspec.json.encode(source, order="deterministic").decode()
     verdict = remember("binding-check", basis, lambda: msgspec.json.encode(check(source)).decode())
     return _decoder.decode(verdict)
 
 
-def _finding(tool: ToolSource, problem: Problem) -> Finding:
+def _finding(tool: ToolSource, problem: MappingError) -> Finding:
     pointer = _POINTER + problem.pointer
     return Finding(
         path=str(tool.path),

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.draft import Draft, Place
+from gateway.codegen.lint.draft import Draft, SchemaPlace
 from gateway.contract.pointers import child
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 _UNPORTABLE: Final = re.compile(
     r"""
@@ -58,7 +58,7 @@ def unportable(pattern: str) -> str | None:
     return None
 
 
-def _patterns(place: Place) -> Iterator[tuple[str, str]]:
+def _patterns(place: SchemaPlace) -> Iterator[tuple[str, str]]:
     pattern: Any = place.schema.get("pattern")
     if isinstance(pattern, str):
         yield child(place.pointer, "pattern"), pattern
@@ -70,7 +70,7 @@ def _patterns(place: Place) -> Iterator[tuple[str, str]]:
 def compiles(pattern: str) -> bool:
     """Whether the gate can run `pattern`."""
     try:
-        Gate({"pattern": pattern})
+        Validator({"pattern": pattern})
     except ValueError:
         return False
     return True

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.draft import Draft, Place
+from gateway.codegen.lint.draft import Draft, SchemaPlace
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.keywords import ANNOTATIONS
 from gateway.codegen.sources.tree import ENTITIES, UPSTREAMS
@@ -111,7 +111,7 @@ def check_keywords(draft: Draft) -> Iterator[Finding]:
                 yield from _keyword(draft, place, keyword)
 
 
-def _is_extension(place: Place, keyword: str) -> bool:
+def _is_extension(place: SchemaPlace, keyword: str) -> bool:
     """Whether `keyword` is what makes the schema a kind of entity, or says who owns a table."""
     if place.pointer:
         return False
@@ -120,7 +120,7 @@ def _is_extension(place: Place, keyword: str) -> bool:
     return keyword == "x-entity" if parts[0] == ENTITIES else is_table and keyword == "x-table"
 
 
-def _keyword(draft: Draft, place: Place, keyword: str) -> Iterator[Finding]:
+def _keyword(draft: Draft, place: SchemaPlace, keyword: str) -> Iterator[Finding]:
     pointer = child(place.pointer, keyword)
     if keyword in RED:
         message = f"{keyword} is not honoured everywhere"

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.finding import Finding
-from gateway.codegen.lint.draft import Draft, Place
+from gateway.codegen.lint.draft import Draft, SchemaPlace
 from gateway.codegen.sources import keywords
 from gateway.codegen.sources.tree import ENTITIES, EVENTS
 from gateway.contract.pointers import child
@@ -59,14 +59,14 @@ def check_descriptions(draft: Draft) -> Iterator[Finding]:
                 yield from _untitled(draft, place)
 
 
-def _untitled(draft: Draft, place: Place) -> Iterator[Finding]:
+def _untitled(draft: Draft, place: SchemaPlace) -> Iterator[Finding]:
     for keyword in ("title", "description"):
         if not place.schema.get(keyword):
             message = f"the file has no {keyword}"
             yield draft.finding("publish/untitled", place.document, "", message)
 
 
-def _is_described(draft: Draft, place: Place, pointer: str, schema: Any) -> bool:
+def _is_described(draft: Draft, place: SchemaPlace, pointer: str, schema: Any) -> bool:
     if not isinstance(schema, dict) or schema.get("description"):
         return True
     if "$ref" not in schema:
@@ -77,7 +77,7 @@ def _is_described(draft: Draft, place: Place, pointer: str, schema: Any) -> bool
     )
 
 
-def _properties(place: Place) -> Iterator[tuple[str, str, Any]]:
+def _properties(place: SchemaPlace) -> Iterator[tuple[str, str, Any]]:
     members = place.schema.get("properties")
     for name, schema in members.items() if isinstance(members, dict) else ():
         yield child(child(place.pointer, "properties"), name), name, schema
@@ -87,7 +87,7 @@ def check_closed(draft: Draft) -> Iterator[Finding]:
     """publish/open-object"""
     seen: set[tuple[PurePosixPath, str]] = set()
     tools = (draft.file_of(tool, f"{media}/schema") for tool, media in draft.published())
-    starts = [Place(target.document, target.pointer, target.value) for target in tools]
+    starts = [SchemaPlace(target.document, target.pointer, target.value) for target in tools]
     ours = {EVENTS, ENTITIES}
     starts += [root for root in draft.roots if root.document.path.parts[0] in ours]
     for start in starts:
@@ -97,7 +97,9 @@ def check_closed(draft: Draft) -> Iterator[Finding]:
                 yield draft.finding("publish/open-object", place.document, place.pointer, message)
 
 
-def _values(draft: Draft, place: Place, seen: set[tuple[PurePosixPath, str]]) -> Iterator[Place]:
+def _values(
+    draft: Draft, place: SchemaPlace, seen: set[tuple[PurePosixPath, str]]
+) -> Iterator[SchemaPlace]:
     """`place` and the schemas that it uses, once each, that judge a value of their own.
 
     The branches of allOf and its like judge the value around them, which is closed there.
@@ -109,13 +111,13 @@ def _values(draft: Draft, place: Place, seen: set[tuple[PurePosixPath, str]]) ->
     if "$ref" in place.schema:
         target = draft.target(place.document, place.pointer, place.schema)
         if target:
-            there = Place(target.document, target.pointer, target.value)
+            there = SchemaPlace(target.document, target.pointer, target.value)
             yield from _values(draft, there, seen)
         return
     yield place
     for keyword, pointer, member in keywords.branches(place.schema, place.pointer):
         if keyword not in _NOT_OWN:
-            yield from _values(draft, Place(place.document, pointer, member), seen)
+            yield from _values(draft, SchemaPlace(place.document, pointer, member), seen)
 
 
 def _is_open(schema: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
 from gateway.codegen.lint.soundness import is_sound
 from gateway.codegen.sources.document import Document
-from gateway.codegen.sources.refs import Target
+from gateway.codegen.sources.refs import RefTarget
 from gateway.contract.pointers import child
 from gateway.contract.rows import KEY, Column, shape_of
 
@@ -20,7 +20,7 @@ class _Table(NamedTuple):
     """A table of an upstream, in the file in which it must lie."""
 
     name: str
-    target: Target
+    target: RefTarget
     schema: Any
     """Dereferenced; None where that is refused."""
 
@@ -54,7 +54,7 @@ def check_views(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fin
                     yield _shape(draft, table.target, message)
 
 
-def _targets(draft: Draft, document: Document) -> dict[str, tuple[str, Target]]:
+def _targets(draft: Draft, document: Document) -> dict[str, tuple[str, RefTarget]]:
     """By table: where the upstream names its file, and what that leads to."""
     found = {}
     for table, holder in document.value["x-upstream"].get("tables", {}).items():
@@ -65,7 +65,7 @@ def _targets(draft: Draft, document: Document) -> dict[str, tuple[str, Target]]:
     return found
 
 
-def _is_in_place(document: Document, table: str, target: Target) -> bool:
+def _is_in_place(document: Document, table: str, target: RefTarget) -> bool:
     wanted = document.path.with_name("tables") / f"{table}.json"
     return (target.document.path, target.pointer) == (wanted, "")
 
@@ -126,5 +126,5 @@ def _column_problems(
             yield f"the column {name} must admit null, as the entity does"
 
 
-def _shape(draft: Draft, target: Target, message: str) -> Finding:
+def _shape(draft: Draft, target: RefTarget, message: str) -> Finding:
     return draft.finding("upstream/table-shape", target.document, target.pointer, message)

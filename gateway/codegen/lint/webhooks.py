@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.codegen.eventmap.check import text_objection
 from gateway.codegen.fieldmap.algebra import Schema, admits
-from gateway.codegen.fieldmap.nodes import Source
+from gateway.codegen.fieldmap.nodes import ReadExpression
 from gateway.codegen.fieldmap.places import Scope
 from gateway.codegen.finding import Finding
 from gateway.codegen.lint.draft import Draft
@@ -15,7 +15,7 @@ from gateway.codegen.names import payload_stem
 from gateway.codegen.nearest import did_you_mean
 from gateway.codegen.sources.tree import WEBHOOKS, WebhookFile
 from gateway.contract.pointers import child, steps
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 _RULES: Final = "/post/x-webhook"
 _BODY: Final = "/post/requestBody/content/application~1json/schema"
@@ -122,7 +122,7 @@ def _place_findings(
 
 
 def _schema_at(scope: Scope, pointer: str) -> Schema:
-    return scope.find(Source("payload", tuple(steps(pointer)))).schema
+    return scope.find(ReadExpression("payload", tuple(steps(pointer)))).schema
 
 
 def check_kept_headers(draft: Draft) -> Iterator[Finding]:
@@ -154,7 +154,7 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
 
 def _setting_objection(rule: dict[str, Any]) -> str:
     try:
-        gate = Gate({"type": "string", "pattern": rule["pattern"]})
+        gate = Validator({"type": "string", "pattern": rule["pattern"]})
     except ValueError:
         return "this is no regular expression of linear time"
     default = rule.get("default", "")

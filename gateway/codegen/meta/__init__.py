@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.contract import jsontext
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 _BASE: Final = "https://contracts.invalid/"
 """Never fetched: it only makes the files' relative references absolute (RFC 2606 domain)."""
@@ -21,12 +21,12 @@ def texts() -> Mapping[str, bytes]:
 
 
 @cache
-def gate(name: str) -> Gate:
+def gate(name: str) -> Validator:
     """The gate of the meta-schema `name`, such as `tool.schema.json`."""
     schemas: dict[str, Any] = {
         name: {**jsontext.decode(text), "$id": _BASE + name} for name, text in texts().items()
     }
-    return Gate({"$id": _BASE, "$ref": name, "$defs": schemas})
+    return Validator({"$id": _BASE, "$ref": name, "$defs": schemas})
 
 
 def install(schemas: Path) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from gateway.codegen.ir import Source
+from gateway.codegen.ir import ContractSource
 
 GENERATOR_VERSION: Final = "1"
 """Raise it when the same contracts give other text: headers and cached renderings name it."""
@@ -33,7 +33,7 @@ class Artifact(Struct, frozen=True):
         return self.path.suffix == ".py"
 
 
-def python(path: str, source: Source, body: str) -> Artifact:
+def python(path: str, source: ContractSource, body: str) -> Artifact:
     """A Python module under the generated package; `body` opens with its docstring."""
     return Artifact("generated", PurePosixPath(path), f"{header(source)}\n\n{body}")
 
@@ -48,7 +48,7 @@ def pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def header(source: Source, comment: str = "# ") -> str:
+def header(source: ContractSource, comment: str = "# ") -> str:
     """The three lines that say where a file comes from and how to make it again."""
     digest = source.sha256[:_DIGEST_LENGTH]
     return "\n".join(
@@ -65,12 +65,14 @@ def _one_line(path: str) -> str:
     return path if path.isprintable() else path.encode("unicode_escape").decode("ascii")
 
 
-def joint_source(path: str, sources: Iterable[Source], *facts: str) -> Source:
+def joint_source(path: str, sources: Iterable[ContractSource], *facts: str) -> ContractSource:
     """The source of a file that several contracts decide, and `facts` about others."""
     parts = tuple(sources)
     closure = sorted({member for part in parts for member in part.closure})
     digest = hashlib.sha256("\n".join([*(part.sha256 for part in parts), *facts]).encode())
-    return Source(path=PurePosixPath(path), closure=tuple(closure), sha256=digest.hexdigest())
+    return ContractSource(
+        path=PurePosixPath(path), closure=tuple(closure), sha256=digest.hexdigest()
+    )
 
 
 def literal(text: str, *, column: int, indent: int, width: int = 100) -> str:

@@ -12,7 +12,7 @@ from gateway.codegen.render.typed import kinds_of
 Schema = dict[str, Any]
 
 
-class Field(Struct, frozen=True, kw_only=True):
+class DocumentedField(Struct, frozen=True, kw_only=True):
     """One row. `kind` and `bounds` are Markdown, the rest is the contract's own text."""
 
     path: str
@@ -24,13 +24,13 @@ class Field(Struct, frozen=True, kw_only=True):
     description: str
 
 
-def fields_of(schema: Schema, prefix: str = "") -> Iterator[Field]:
+def fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
     """A row per property, in the order of the contract; those of an object follow its own row."""
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
         facts = member if isinstance(member, dict) else {}
         path = f"{prefix}{name}"
-        yield Field(
+        yield DocumentedField(
             path=path,
             kind=kind_of(facts),
             bounds=bounds_of(facts),
@@ -100,7 +100,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _nested(schema: Schema, path: str) -> Iterator[Field]:
+def _nested(schema: Schema, path: str) -> Iterator[DocumentedField]:
     yield from fields_of(schema, f"{path}.")
     items = schema.get("items")
     if isinstance(items, dict):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from gateway.codegen.ir import Source
+from gateway.codegen.ir import ContractSource
 from gateway.codegen.render.artifact import header
 
 _CODE: Final = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -18,7 +18,7 @@ _OPENING: Final = re.compile(r"[#>+=:%|-]|\((?=.*\)=$)")
 _NUMBER: Final = re.compile(r"(\d+)([.)])")
 
 
-def page_header(source: Source) -> str:
+def page_header(source: ContractSource) -> str:
     """Where the page comes from, as a comment."""
     return f"<!--\n{header(source, comment='').replace('--', '- -')}\n-->"
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 from gateway.codegen.cache import Remember
 from gateway.codegen.ir import (
     CommonContract,
+    ContractSource,
     EntityContract,
     EventContract,
     Model,
     PayloadContract,
-    Source,
     ToolContract,
     WebhookContract,
 )
@@ -33,7 +33,7 @@ class ModelFile(Struct, frozen=True, kw_only=True):
 
     path: str
     title: str
-    source: Source
+    source: ContractSource
     models: tuple[Model, ...]
 
     def render(self, package: str, remember: Remember) -> Artifact:

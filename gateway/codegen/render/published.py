@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gateway.codegen.ir import Annotations, Contracts, Source, ToolContract, UpstreamContract
+from gateway.codegen.ir import (
+    Annotations,
+    Contracts,
+    ContractSource,
+    ToolContract,
+    UpstreamContract,
+)
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.errors import ContractError
@@ -99,7 +105,7 @@ def _hints(annotations: Annotations) -> dict[str, bool]:
     }
 
 
-def _used(contracts: Contracts) -> Iterator[tuple[Source, Mapping[str, Any]]]:
+def _used(contracts: Contracts) -> Iterator[tuple[ContractSource, Mapping[str, Any]]]:
     """The components of each published contract."""
     yield from ((tool.source, tool.components) for tool in contracts.tools)
     yield from ((webhook.source, webhook.components) for webhook in contracts.webhooks)

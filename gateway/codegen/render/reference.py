@@ -8,7 +8,7 @@ from typing import Final
 from gateway.codegen.cache import Remember
 from gateway.codegen.ir import Example, ToolContract
 from gateway.codegen.render.artifact import Artifact, pretty
-from gateway.codegen.render.fields import Field, fields_of
+from gateway.codegen.render.fields import DocumentedField, fields_of
 from gateway.codegen.render.markdown import code, fenced, inline, joined, page_header, prose, table
 from gateway.contract.operation import Attempts, Escalation
 
@@ -88,7 +88,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(code, names))
 
 
-def _fields(fields: Iterable[Field], *, has_defaults: bool) -> str:
+def _fields(fields: Iterable[DocumentedField], *, has_defaults: bool) -> str:
     rows = [_row(field, has_defaults=has_defaults) for field in fields]
     if not rows:
         return ""
@@ -96,7 +96,7 @@ def _fields(fields: Iterable[Field], *, has_defaults: bool) -> str:
     return table(("Name", "Type", "Bounds", *last), rows)
 
 
-def _row(field: Field, *, has_defaults: bool) -> tuple[str, ...]:
+def _row(field: DocumentedField, *, has_defaults: bool) -> tuple[str, ...]:
     name = code(field.path) + (" *(required)*" if field.is_required else "")
     default = (code(field.default) if field.default else "",) if has_defaults else ()
     return (name, field.kind, field.bounds, *default, inline(field.description))

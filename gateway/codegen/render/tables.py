@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from gateway.codegen.ir import Contracts, Source, ToolContract
+from gateway.codegen.ir import Contracts, ContractSource, ToolContract
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import (
     Artifact,
@@ -124,7 +124,7 @@ def _imported(modules: Iterable[str]) -> str:
     return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
 
 
-def _tools_of(connector: str, tools: Iterable[ToolContract]) -> Source:
+def _tools_of(connector: str, tools: Iterable[ToolContract]) -> ContractSource:
     return joint_source(f"tools/{connector}/*.yaml", (tool.source for tool in tools))
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from gateway.codegen.cache import Remember
 from gateway.codegen.eventmap import EventBasis, compile_event
 from gateway.codegen.eventmap.basis import Declared, basis_of
-from gateway.codegen.ir import Contracts, PayloadContract, Source, WebhookContract
+from gateway.codegen.ir import Contracts, ContractSource, PayloadContract, WebhookContract
 from gateway.codegen.names import identifier
 from gateway.codegen.render.artifact import (
     Artifact,
@@ -72,7 +72,9 @@ def _facts_of(entity: Entity) -> dict[str, Any]:
     }
 
 
-def _sources(webhook: WebhookContract, basis: EventBasis, contracts: Contracts) -> Iterable[Source]:
+def _sources(
+    webhook: WebhookContract, basis: EventBasis, contracts: Contracts
+) -> Iterable[ContractSource]:
     """The contracts that decide the module."""
     yield webhook.source
     yield from (each.source for each in contracts.entities if each.entity.kind in basis.entities)
@@ -132,7 +134,7 @@ def _imported(webhook: WebhookContract) -> str:
 
 def _records(webhook: WebhookContract) -> list[str]:
     """The records that the source is made of."""
-    used = {"Place", "Profile", "WebhookSource"}
+    used = {"MessagePart", "Profile", "WebhookSource"}
     used |= {_PROOFS[each["proof"]["scheme"]] for each in webhook.x_webhook["profiles"].values()}
     used |= {"SourceRate"} if "rate" in webhook.x_webhook else set()
     used |= {"WebhookSetting"} if webhook.x_webhook.get("settings") else set()
@@ -184,8 +186,8 @@ def _proof(rules: Mapping[str, Any]) -> str:
 
 def _place(rules: Mapping[str, str]) -> str:
     if "header" in rules:
-        return _record("Place", {"header": quoted(rules["header"].lower())})
-    return _record("Place", {"pointer": quoted(rules["pointer"])})
+        return _record("MessagePart", {"header": quoted(rules["header"].lower())})
+    return _record("MessagePart", {"pointer": quoted(rules["pointer"])})
 
 
 def _rate(rules: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "$comment"})
 
 
-class Target(NamedTuple):
+class RefTarget(NamedTuple):
     """What a reference leads to."""
 
     document: Document
@@ -34,15 +34,15 @@ class Target(NamedTuple):
     value: Any
 
 
-Keep = Callable[[Target], str | None]
+Keep = Callable[[RefTarget], str | None]
 """What a reference to this target becomes; None when its content takes its place."""
 
 
-def keep_none(_: Target) -> None:
+def keep_none(_: RefTarget) -> None:
     """The rule of a value that holds no references any more."""
 
 
-def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") -> Target:
+def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") -> RefTarget:
     """What `ref`, written in the file `base_path` at the pointer `at`, leads to.
 
     Raises `ContractRefused`: `ref/remote`, `ref/absolute`, `ref/escapes`, `ref/dangling`,
@@ -61,7 +61,7 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
     if document is None:
         raise _refused(tree, base_path, at, "ref/dangling", f"there is no {path}")
     try:
-        return Target(document, fragment, follow(document.value, fragment))
+        return RefTarget(document, fragment, follow(document.value, fragment))
     except NoSuchPlace:
         raise _refused(
             tree, base_path, at, "ref/dangling", f"{path} has nothing at {fragment}"
@@ -93,17 +93,17 @@ def dereference(
     return _Expansion(tree, keep).value(document, pointer, follow(document.value, pointer))
 
 
-def origin(tree: SourceTree, document: Document, pointer: str, inside: str) -> Target:
+def origin(tree: SourceTree, document: Document, pointer: str, inside: str) -> RefTarget:
     """Where the part `inside` of the dereferenced value at `pointer` is written.
 
     Raises `NoSuchPlace` when there is no such part, and `ContractRefused` as `resolve` does.
     """
-    place = Target(document, pointer, follow(document.value, pointer))
+    place = RefTarget(document, pointer, follow(document.value, pointer))
     for step in steps(inside):
         while _is_reference_without(place.value, step):
             place = resolve(tree, place.document.path, place.value["$ref"], place.pointer)
         value = follow(place.value, child("", step))
-        place = Target(place.document, child(place.pointer, step), value)
+        place = RefTarget(place.document, child(place.pointer, step), value)
     return place
 
 

@@ -46,7 +46,7 @@ _CALLER: Final = "gateway.caller"
 NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
-class McpDoor:
+class McpEndpoint:
     """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request.
 
     A session of the handshake revisions is only a name, by which its calls can be cancelled.

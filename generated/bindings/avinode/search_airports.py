@@ -23,11 +23,11 @@ from gateway.contract.fieldmap import (
     text,
 )
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
-_ICAO_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{4}$"})
-_IATA_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{3}$"})
+_ICAO_GATE: Final = Validator({"type": "string", "pattern": "^[A-Z]{4}$"})
+_IATA_GATE: Final = Validator({"type": "string", "pattern": "^[A-Z]{3}$"})
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -9,7 +9,7 @@ from typing import Final
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
-    Place,
+    MessagePart,
     Profile,
     SourceRate,
     WebhookSetting,
@@ -51,14 +51,14 @@ SOURCE: Final = WebhookSource(
                 timestamp_header="x-avinode-timestamp",
                 tolerance_seconds=300,
             ),
-            message_id=Place(pointer="/event_id"),
-            event_type=Place(pointer="/event_type"),
+            message_id=MessagePart(pointer="/event_id"),
+            event_type=MessagePart(pointer="/event_type"),
         ),
         Profile(
             name="pointer",
             proof=BasicCredentials(),
             message_id=None,
-            event_type=Place(pointer="/type"),
+            event_type=MessagePart(pointer="/type"),
         ),
     ),
     events=(

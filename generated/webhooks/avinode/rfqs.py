@@ -20,7 +20,7 @@ from gateway.contract.fieldmap import (
     or_none,
     present,
 )
-from gateway.contract.webhook import Derivation, Fetch, Place, WebhookEvent
+from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
 from gateway.handlers.avinode_news import category_of, version_id
 
 
@@ -101,7 +101,7 @@ EVENT: Final = WebhookEvent(
         operation="readRfq",
         path=_path,
         query=_query,
-        href=Place(pointer="/href"),
+        href=MessagePart(pointer="/href"),
     ),
     derives=(Derivation(event="quote_received", payloads=_quote_received, message_id="/event_id"),),
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present
-from gateway.contract.webhook import Derivation, Fetch, Place, WebhookEvent
+from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
 from gateway.handlers.avinode_news import version_id
 
 _TYPE: Final[Mapping[str, Any]] = {"SELLER": "operator", "BUYER": "buyer"}
@@ -68,7 +68,7 @@ EVENT: Final = WebhookEvent(
         operation="readTripMessage",
         path=_path,
         query=_query,
-        href=Place(pointer="/href"),
+        href=MessagePart(pointer="/href"),
     ),
     derives=(
         Derivation(event="message_received", payloads=_message_received, message_id="/event_id"),

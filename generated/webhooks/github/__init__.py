@@ -6,7 +6,7 @@
 
 from typing import Final
 
-from gateway.contract.webhook import HmacSignature, Place, Profile, WebhookSource
+from gateway.contract.webhook import HmacSignature, MessagePart, Profile, WebhookSource
 from generated.webhooks.github import deployment_status, ping, push
 
 SOURCE: Final = WebhookSource(
@@ -18,8 +18,8 @@ SOURCE: Final = WebhookSource(
             proof=HmacSignature(
                 header="x-hub-signature-256", algorithm="sha256", encoding="hex", prefix="sha256="
             ),
-            message_id=Place(header="x-github-delivery"),
-            event_type=Place(header="x-github-event"),
+            message_id=MessagePart(header="x-github-delivery"),
+            event_type=MessagePart(header="x-github-event"),
         ),
     ),
     events=(

@@ -6,7 +6,7 @@
 
 from typing import Final
 
-from gateway.contract.webhook import Place, Profile, StandardSignature, WebhookSource
+from gateway.contract.webhook import MessagePart, Profile, StandardSignature, WebhookSource
 from generated.webhooks.standard import ping, record_changed
 
 SOURCE: Final = WebhookSource(
@@ -16,8 +16,8 @@ SOURCE: Final = WebhookSource(
         Profile(
             name="signed",
             proof=StandardSignature(tolerance_seconds=300),
-            message_id=Place(header="webhook-id"),
-            event_type=Place(pointer="/type"),
+            message_id=MessagePart(header="webhook-id"),
+            event_type=MessagePart(pointer="/type"),
         ),
     ),
     events=(

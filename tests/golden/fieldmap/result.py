@@ -27,14 +27,14 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from shop.fields import minutes_since
 
 _KIND: Final[Mapping[str, Any]] = {"S": "small", "L": "large"}
 _STATE: Final[Mapping[str, Any]] = {"N": "new", "U": "used"}
-_RATING_GATE: Final = Gate({"type": "number", "minimum": 0, "maximum": 5})
-_CODE_GATE: Final = Gate({"type": "string", "pattern": "^[A-Z]{3}$"})
+_RATING_GATE: Final = Validator({"type": "number", "minimum": 0, "maximum": 5})
+_CODE_GATE: Final = Validator({"type": "string", "pattern": "^[A-Z]{3}$"})
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.audit import AuditLog
-from gateway.audit.writebehind import UNSTORABLE, Pace
+from gateway.audit.writebehind import UNSTORABLE, BatchConfig
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Arguments, Call
 from gateway.catalogue import Entry
@@ -26,8 +26,8 @@ from gateway.store.refused import StoreRefused
 from tests.remembered import MemoryAudit
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-PROMPT = Pace(flush_seconds=0.001)
-NEVER = Pace(flush_seconds=3600)
+PROMPT = BatchConfig(flush_seconds=0.001)
+NEVER = BatchConfig(flush_seconds=3600)
 
 
 class SteppingClock:
@@ -96,7 +96,7 @@ def classify(error: GatewayError) -> tuple[int, str]:
     )
 
 
-def audit_log(store: MemoryAudit, pace: Pace = PROMPT) -> AuditLog:
+def audit_log(store: MemoryAudit, pace: BatchConfig = PROMPT) -> AuditLog:
     return AuditLog(store, SteppingClock(), classify, pace)
 
 
@@ -230,7 +230,7 @@ async def test_writes_at_the_same_time_share_a_transaction() -> None:
 
 async def test_records_of_reads_gather_until_the_batch_is_full() -> None:
     store = FailingAudit(failures=0)
-    log = audit_log(store, Pace(flush_seconds=3600, batch_records=10))
+    log = audit_log(store, BatchConfig(flush_seconds=3600, batch_records=10))
 
     for _ in range(10):
         await run(log, entry=entry())
@@ -340,7 +340,7 @@ async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded(mon
 async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("gateway.audit.writebehind._CLOSE_SECONDS", 0.01)
-    log = audit_log(FailingAudit(failures=10**9), Pace(flush_seconds=0.001, queue_records=3))
+    log = audit_log(FailingAudit(failures=10**9), BatchConfig(flush_seconds=0.001, queue_records=3))
 
     for _ in range(3):
         await run(log, entry=entry())
@@ -352,7 +352,7 @@ async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
 
 async def test_a_full_queue_only_slows_calls_down_while_the_store_works() -> None:
     store = MemoryAudit()
-    log = audit_log(store, Pace(flush_seconds=3600, batch_records=100, queue_records=2))
+    log = audit_log(store, BatchConfig(flush_seconds=3600, batch_records=100, queue_records=2))
 
     for _ in range(20):
         await run(log, entry=entry())

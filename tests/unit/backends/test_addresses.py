@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock_requests import Refused, RequestReader
+from gateway.backends.mock_requests import RequestReader, RequestRefused
 from gateway.backends.mock_router import Router
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.contract.upstream import (
@@ -125,7 +125,7 @@ def test_the_most_fixed_template_wins(method, target, expected):
     [("GET", "/v4/s/values", 404), ("DELETE", "/v4/s/values/A1", 405), ("GET", "/", 404)],
 )
 def test_what_is_no_operation_is_refused(method, target, status):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         Router(SHEET).find(method, target)
     assert refused.value.refusal.status == status
 
@@ -209,6 +209,6 @@ def test_what_is_no_such_form_is_refused(media_type, body, status):
     wire = WireRequest(
         method="POST", target="/form", headers=(("Content-Type", media_type),), body=body
     )
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         RequestReader(FORM).read(wire, {})
     assert refused.value.refusal.status == status

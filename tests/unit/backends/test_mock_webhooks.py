@@ -14,31 +14,34 @@ from gateway.contract.mock import MockMessage
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
-    Place,
+    MessagePart,
     Profile,
     StandardSignature,
     WebhookEvent,
     WebhookSource,
 )
 from gateway.signatures.proof import key_of, new_secret, verifier_of
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 from tests.asgi_server import serving
 from tests.clocks import NOW, ManualClock
 
 SIGNED = Profile(
     name="signed",
     proof=HmacSignature(header="x-signature", prefix="sha256=", timestamp_header="x-timestamp"),
-    message_id=Place(pointer="/event_id"),
-    event_type=Place(pointer="/event_type"),
+    message_id=MessagePart(pointer="/event_id"),
+    event_type=MessagePart(pointer="/event_type"),
 )
 STANDARD = Profile(
     name="standard",
     proof=StandardSignature(),
-    message_id=Place(header="webhook-id"),
-    event_type=Place(header="x-event"),
+    message_id=MessagePart(header="webhook-id"),
+    event_type=MessagePart(header="x-event"),
 )
 POINTER = Profile(
-    name="pointer", proof=BasicCredentials(), message_id=None, event_type=Place(pointer="/type")
+    name="pointer",
+    proof=BasicCredentials(),
+    message_id=None,
+    event_type=MessagePart(pointer="/type"),
 )
 SOURCE = WebhookSource(
     provider="avinode",
@@ -230,5 +233,5 @@ async def test_it_gives_up_after_two_days_and_says_so_without_the_message(caplog
 
 def test_a_secret_that_cannot_prove_anything_is_refused():
     listener = Listener(url="http://127.0.0.1:1", source=SOURCE, profile=SIGNED, secret="short")
-    with pytest.raises(UnfitSecret):
+    with pytest.raises(InvalidSecret):
         MockSender(Mock(ManualClock()), listener, ManualClock())

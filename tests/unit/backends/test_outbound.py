@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateway.backends.outbound import Outbound, SystemResolver
-from gateway.backends.posting import Answer, NoAnswer
+from gateway.backends.posting import NoAnswer, PostAnswer
 from tests.receivers import answer, receiver
 
 LOOPBACK = ip_address("127.0.0.1")
@@ -62,7 +62,7 @@ async def test_exactly_these_bytes_reach_the_address_under_the_hosts_name(sender
     async with receiver(answer(200, body=b"thanks")) as (port, got):
         url = f"http://a.example:{port}/hooks/%2F?x=%5B"
         outcome = await sender.post(url, {"content-type": "application/json"}, BODY)
-    assert outcome == Answer(status=200, excerpt=b"thanks")
+    assert outcome == PostAnswer(status=200, excerpt=b"thanks")
     (request,) = got
     assert (request.method, request.target, request.body) == ("POST", "/hooks/%2F?x=%5B", BODY)
     assert request.headers == {
@@ -176,14 +176,14 @@ async def test_of_a_long_answer_only_the_beginning_is_read(sender):
 
     async with receiver(_gigabyte) as (port, _):
         outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
-    assert outcome == Answer(status=500, excerpt=b"x" * 4096)
+    assert outcome == PostAnswer(status=500, excerpt=b"x" * 4096)
     assert sent < 32 * 2**20, "what the kernel's buffers hold, not a gigabyte"
 
 
 async def test_a_compressed_answer_is_not_inflated(sender):
     bomb = gzip.compress(b"0" * 50_000_000)
     async with receiver(answer(500, "Content-Encoding: gzip\r\n", bomb)) as (port, _):
-        assert await sender.post(f"http://a.example:{port}/", {}, BODY) == Answer(status=500)
+        assert await sender.post(f"http://a.example:{port}/", {}, BODY) == PostAnswer(status=500)
 
 
 async def test_a_body_that_drips_does_not_hold_the_status_back(sender):

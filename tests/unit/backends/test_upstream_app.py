@@ -12,8 +12,8 @@ from gateway.backends.mock_state import StoredState
 from gateway.backends.upstream_app import MockBrokeContract, MockOptions, UpstreamApplication
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MAX_ROWS, MockReply, Refusal
-from gateway.contract.schema import Gate
+from gateway.contract.mock import MAX_ROWS, MockRefusal, MockReply
+from gateway.contract.schema import Validator
 from gateway.errors import ContractError
 
 HEADERS = {"Authorization": "Bearer t0k", "X-Sent": "now", "X-Product": "test"}
@@ -169,7 +169,7 @@ async def test_a_fault_truncates_the_body(application):
 
 async def test_a_fault_breaks_the_contract_and_stays_json(application, library):
     reply = await application.handle(wire(Mock_Fault="break-contract"))
-    gate = Gate(library.operations[0].replies["2XX"])
+    gate = Validator(library.operations[0].replies["2XX"])
     assert not gate.admits(json.loads(reply.body))
 
 
@@ -215,5 +215,5 @@ def test_ids_are_numbered_by_prefix():
 
 
 def test_a_refusal_without_a_behaviour_module_has_a_plain_body(application):
-    body = application._refuse(Refusal(status=400, title="No.", path="id"))
+    body = application._refuse(MockRefusal(status=400, title="No.", path="id"))
     assert body == {"error": {"status": 400, "title": "No.", "path": "id"}}

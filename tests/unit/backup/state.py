@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from gateway.backup.places import DatabasePlace, State
+from gateway.backup.places import DatabasePlace, SavedState
 from gateway.store.engine import open_store
 from gateway.store.server_copies import store_tables
 
@@ -11,13 +11,13 @@ PASSPHRASE: Final = "a long passphrase of the tests"
 KEY: Final = "gw_secret_of_the_tests"
 
 
-def made_state(data: Path, **configured: str) -> State:
+def made_state(data: Path, **configured: str) -> SavedState:
     """Where a gateway on SQLite keeps its state under `data`; nothing is made."""
     place = DatabasePlace(name="gateway", path=data / "gateway.db", tables=store_tables(None))
-    return State(data=data, databases=(place,), package="generated", configured=configured)
+    return SavedState(data=data, databases=(place,), package="generated", configured=configured)
 
 
-async def put_gateway(state: State) -> None:
+async def put_gateway(state: SavedState) -> None:
     """Its files and its database."""
     state.data.mkdir(mode=0o700)
     (state.data / "bootstrap-key").write_text(f"{KEY}\n", "utf-8")

@@ -5,7 +5,7 @@ import json
 from typing import Any, Literal
 
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line, Sending
+from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.contract.operation import Attempts, Effect, Operation, PythonBinding
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from tests.clocks import ManualClock
@@ -73,10 +73,10 @@ def reply(status: int = 200, body: Any = None, **headers: str) -> Reply:
     return Reply(status=status, headers={"content-type": "application/json"} | named, body=text)
 
 
-def line(*script: Any) -> tuple[Line, Scripted]:
+def line(*script: Any) -> tuple[UpstreamConnection, Scripted]:
     """The line to a backend with this script, and that backend."""
     backend = Scripted(*script)
-    return Line(UPSTREAM, backend, ReplyReader(UPSTREAM), {"shelf": "left"}), backend
+    return UpstreamConnection(UPSTREAM, backend, ReplyReader(UPSTREAM), {"shelf": "left"}), backend
 
 
 def operation(

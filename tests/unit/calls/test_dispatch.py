@@ -17,7 +17,7 @@ from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.call import Arguments, Call, CallBounds, Outcome
 from gateway.calls.dispatch import Allowed, Dispatcher
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fieldmap import Unmappable
@@ -32,7 +32,7 @@ from gateway.contract.operation import (
     PythonBinding,
     Tool,
 )
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import (
     Reply,
     ReplyFacts,
@@ -162,7 +162,7 @@ def permit_for(
     listing = ToolListing(
         name="zoo_look", title="", description="", input_schema={}, output_schema={}, annotations={}
     )
-    entry = Entry(operation, tool, listing, Gate({}), Gate({}))
+    entry = Entry(operation, tool, listing, Validator({}), Validator({}))
     return Permit(Grant(Principal(subject="key", agent="keeper"), entry))
 
 
@@ -179,7 +179,9 @@ async def dispatch(
     upstream: Upstream = ZOO,
 ) -> Outcome:
     """`effect` is that of the arguments, where they make a read a write."""
-    line = Line(upstream, backend or Upstreams({}), ReplyReader(upstream), tables=tables)
+    line = UpstreamConnection(
+        upstream, backend or Upstreams({}), ReplyReader(upstream), tables=tables
+    )
     dispatcher = Dispatcher({"zoo": line}, TickingClock(), NoEntities())
     call = Call(
         operation_id="zoo.look",

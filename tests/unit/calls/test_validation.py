@@ -8,7 +8,7 @@ from gateway.calls.call import Outcome
 from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Escalation
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest, NotPermitted
 from tests.unit.calls.shop import operation
 
@@ -34,7 +34,9 @@ ESCALATION = Escalation(when="buy", grant="shop.order", requires=("key",))
 
 
 def permit(agent: str = "buyer") -> Permit:
-    entry = Entry(operation(escalation=ESCALATION), None, None, Gate({"type": "object"}), Gate({}))  # type: ignore[arg-type]  # neither tool nor listing is looked at
+    entry = Entry(
+        operation(escalation=ESCALATION), None, None, Validator({"type": "object"}), Validator({})
+    )  # type: ignore[arg-type]  # neither tool nor listing is looked at
     return Permit(Grant(Principal(subject="key", agent=agent), entry))
 
 
@@ -69,7 +71,7 @@ def test_an_escalation_needs_its_own_grant() -> None:
 def test_a_result_that_needs_its_hidden_characters_is_not_sent() -> None:
     """Whoever looks for the cause is told which check failed, and nothing of the text."""
     schema = {"properties": {"name": {"pattern": "^a\u200b$"}}}
-    entry = Entry(operation(), None, None, Gate({}), Gate(schema))  # type: ignore[arg-type]  # neither tool nor listing is looked at
+    entry = Entry(operation(), None, None, Validator({}), Validator(schema))  # type: ignore[arg-type]  # neither tool nor listing is looked at
     with pytest.raises(InvalidResult) as invalid:
         check_result(
             Permit(Grant(Principal(subject="key", agent="buyer"), entry)),

@@ -7,7 +7,7 @@ import pytest
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
 from gateway.store.engine import open_store
-from gateway.store.records import NewWebhook, Refusal
+from gateway.store.records import Mismatch, NewWebhook
 
 ESCAPE = "\x1b[2J\x9b31m\u202e"
 
@@ -30,7 +30,7 @@ def odd_webhook(tmp_path) -> str:
                         body=b"{}",
                         headers={},
                         contract="none",
-                        refusals=(Refusal(pointer=f"/{ESCAPE}", detail="is not expected"),),
+                        refusals=(Mismatch(pointer=f"/{ESCAPE}", detail="is not expected"),),
                     )
                 ]
             )

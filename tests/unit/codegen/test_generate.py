@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from gateway.codegen import cache, meta, snapshot
-from gateway.codegen.fieldmap import BindingSource, Problem, check
+from gateway.codegen.fieldmap import BindingSource, MappingError, check
 from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, PackageNames, generate
 from gateway.codegen.write import Difference
@@ -189,7 +189,7 @@ def test_a_binding_that_did_not_change_is_not_proved_again(
     project.generate()
     proved: list[str] = []
 
-    def count(source: BindingSource) -> tuple[Problem, ...]:
+    def count(source: BindingSource) -> tuple[MappingError, ...]:
         proved.append(source.tool_id)
         return check(source)
 

@@ -12,7 +12,7 @@ from gateway.codegen.fieldmap.parse import parse
 from gateway.codegen.sources.keywords import subschemas
 from gateway.contract import jsontext
 from gateway.contract.pointers import follow
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 NAMES = sorted(meta.texts())
 EXPRESSIONS = st.sampled_from(
@@ -72,7 +72,7 @@ FIELD_VALUES = st.recursive(EXPRESSIONS | ANYTHING, field_values, max_leaves=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_meta_schema_is_valid_and_describes_itself(name: str) -> None:
     schema = jsontext.decode(meta.texts()[name])
-    dialect = Gate({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+    dialect = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
     assert dialect.violations(schema) == ()
     assert schema["title"]
     assert schema["description"].endswith(".")

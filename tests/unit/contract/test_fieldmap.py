@@ -43,9 +43,9 @@ from gateway.contract.fieldmap import (
     text,
     whole,
 )
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
-POSITIVE = Gate({"type": "integer", "minimum": 1})
+POSITIVE = Validator({"type": "integer", "minimum": 1})
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_object_is_whole_or_absent() -> None:
 
 def test_the_limit_counts_results_not_items() -> None:
     def odd(item: int) -> int:
-        return guarded(item, Gate({"not": {"multipleOf": 2}}), "", SKIP)  # type: ignore[no-any-return] # passes its argument on
+        return guarded(item, Validator({"not": {"multipleOf": 2}}), "", SKIP)  # type: ignore[no-any-return] # passes its argument on
 
     assert each([1, 2, 3, 4, 5], odd, limit=2) == [1, 3]
     assert each([1, 2, 3, 4, 5], odd, limit=9, keep=lambda item: item > 2) == [3, 5]

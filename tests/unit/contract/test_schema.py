@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.schema import MAX_VIOLATIONS, Gate
+from gateway.contract.schema import MAX_VIOLATIONS, Validator
 from gateway.contract.violation import Violation
 
 SCHEMA = {
@@ -20,14 +20,14 @@ SCHEMA = {
 def test_a_valid_value_passes_without_violations() -> None:
     value = {"code": "KTEB", "day": "2028-02-29", "legs": [1, 3]}
 
-    assert Gate(SCHEMA).admits(value)
-    assert Gate(SCHEMA).violations(value) == ()
+    assert Validator(SCHEMA).admits(value)
+    assert Validator(SCHEMA).violations(value) == ()
 
 
 def test_violations_point_at_the_place_and_name_the_keyword() -> None:
     value = {"day": "2027-02-29", "legs": [1, 4], "a/b~c": 1}
 
-    found = {(v.pointer, v.keyword) for v in Gate(SCHEMA).violations(value)}
+    found = {(v.pointer, v.keyword) for v in Validator(SCHEMA).violations(value)}
 
     assert found == {
         ("/code", "required"),
@@ -38,18 +38,18 @@ def test_violations_point_at_the_place_and_name_the_keyword() -> None:
 
 
 def test_no_message_repeats_the_value() -> None:
-    violations = Gate(SCHEMA).violations({"code": "hunter2-secret", "day": "hunter2-secret"})
+    violations = Validator(SCHEMA).violations({"code": "hunter2-secret", "day": "hunter2-secret"})
 
     assert len(violations) == 2
     assert not any("hunter2" in violation.detail for violation in violations)
 
 
 def test_the_number_of_violations_is_bounded() -> None:
-    assert len(Gate(SCHEMA).violations({"legs": [9] * 900})) == MAX_VIOLATIONS
+    assert len(Validator(SCHEMA).violations({"legs": [9] * 900})) == MAX_VIOLATIONS
 
 
 def test_a_surplus_name_is_cut_before_it_becomes_a_pointer() -> None:
-    (violation,) = Gate(SCHEMA).violations({"code": "KTEB", "x" * 5000: 1})
+    (violation,) = Validator(SCHEMA).violations({"code": "KTEB", "x" * 5000: 1})
 
     assert violation == Violation(
         pointer="/" + "x" * 64,
@@ -66,7 +66,7 @@ def test_a_refusal_tells_what_would_pass() -> None:
         "additionalProperties": False,
     }
 
-    told = [v.detail for v in Gate(schema).violations({"code": "x", "colour": 1, "size": 1})]
+    told = [v.detail for v in Validator(schema).violations({"code": "x", "colour": 1, "size": 1})]
 
     assert sorted(told) == [
         "is not a known property; known are code, colour",
@@ -80,7 +80,7 @@ def test_long_lists_of_what_would_pass_are_left_out() -> None:
     some = {name: {"enum": names} for name in names}
     schema = {"properties": some, "additionalProperties": False}
 
-    told = [v.detail for v in Gate(schema).violations({"p0": 1, "size": 1})]
+    told = [v.detail for v in Validator(schema).violations({"p0": 1, "size": 1})]
 
     assert "is not a known property" in told
     assert not any("p20" in detail for detail in told)
@@ -99,11 +99,11 @@ def test_long_lists_of_what_would_pass_are_left_out() -> None:
 def test_a_schema_that_needs_more_than_itself_is_refused(schema: dict[str, object]) -> None:
     """Nothing is fetched, and nothing unknown is passed over in silence."""
     with pytest.raises(ValueError, match=r".+"):
-        Gate(schema)
+        Validator(schema)
 
 
 def test_patterns_run_in_linear_time() -> None:
-    gate = Gate({"pattern": "^(a+)+$"})
+    gate = Validator({"pattern": "^(a+)+$"})
 
     assert not gate.admits("a" * 50_000 + "!")
 
@@ -112,13 +112,13 @@ def test_of_a_large_value_only_the_first_error_is_sought() -> None:
     """All of 100,000 errors would hold up every other caller for half a second."""
     value = {"code": "KTEB", "legs": ["x"] * 100_000}
 
-    (violation,) = Gate(SCHEMA).violations(value)
+    (violation,) = Validator(SCHEMA).violations(value)
 
     assert (violation.pointer, violation.keyword) == ("/legs/0", "type")
 
 
 def test_a_large_valid_value_has_no_violations() -> None:
-    assert Gate(SCHEMA).violations({"code": "KTEB", "legs": [1] * 2000}) == ()
+    assert Validator(SCHEMA).violations({"code": "KTEB", "legs": [1] * 2000}) == ()
 
 
 CHOICE = {
@@ -151,7 +151,7 @@ CHOICE = {
     ],
 )
 def test_of_alternatives_the_nearest_is_told_if_there_is_one(keyword, value, found) -> None:
-    gate = Gate({"properties": {"a": {keyword: CHOICE["anyOf"]}}})
+    gate = Validator({"properties": {"a": {keyword: CHOICE["anyOf"]}}})
 
     told = {(violation.pointer, violation.keyword) for violation in gate.violations({"a": value})}
 
@@ -159,7 +159,7 @@ def test_of_alternatives_the_nearest_is_told_if_there_is_one(keyword, value, fou
 
 
 def test_no_message_of_an_alternative_repeats_the_value() -> None:
-    (violation,) = Gate(CHOICE).violations({"name": "hunter2-secret", "size": 1})
+    (violation,) = Validator(CHOICE).violations({"name": "hunter2-secret", "size": 1})
 
     assert violation.pointer == "/name"
     assert "hunter2" not in violation.detail
@@ -172,7 +172,7 @@ def test_a_constant_says_which_alternative_was_meant() -> None:
         for kind, names in (("a", ["x", "y"]), ("b", []))
     ]
 
-    violations = Gate({"anyOf": branches}).violations({"kind": "a", "data": {}})
+    violations = Validator({"anyOf": branches}).violations({"kind": "a", "data": {}})
 
     assert [(v.pointer, v.keyword) for v in violations] == [
         ("/data/x", "required"),
@@ -181,6 +181,6 @@ def test_a_constant_says_which_alternative_was_meant() -> None:
 
 
 def test_what_two_keywords_find_alike_is_told_once() -> None:
-    gate = Gate({"required": ["a"], "allOf": [{"required": ["a"]}]})
+    gate = Validator({"required": ["a"], "allOf": [{"required": ["a"]}]})
 
     assert [v.pointer for v in gate.violations({})] == ["/a"]

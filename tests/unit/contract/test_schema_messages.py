@@ -2,11 +2,11 @@
 
 import pytest
 
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 
 
 def told(schema, value):
-    return [(v.pointer, v.detail) for v in Gate(schema).violations(value)]
+    return [(v.pointer, v.detail) for v in Validator(schema).violations(value)]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from gateway.backends.posting import Target, target_of
+from gateway.backends.posting import PostTarget, target_of
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
 
-HTTPS = Target(scheme="https", host="hooks.example.com", port=443)
+HTTPS = PostTarget(scheme="https", host="hooks.example.com", port=443)
 PUBLIC = (
     "1.1.1.1",
     "8.8.8.8",
@@ -161,7 +161,7 @@ def test_a_host_without_address_is_refused():
 
 
 def test_an_allowed_network_may_be_reached_without_tls_and_on_any_port():
-    inner = Target(scheme="http", host="localhost", port=8700)
+    inner = PostTarget(scheme="http", host="localhost", port=8700)
     assert refusal("127.0.0.1", target=inner, allow=["127.0.0.0/8"]) is None
     assert refusal("127.0.0.1", "::1", target=inner, allow=["127.0.0.0/8"])
     assert refusal("127.0.0.1", "8.8.8.8", target=inner, allow=["127.0.0.0/8"])
@@ -182,7 +182,7 @@ def test_an_allowed_network_may_be_reached_without_tls_and_on_any_port():
     ],
 )
 def test_public_hosts_are_reached_by_https_on_its_ports(scheme, port, fits):
-    found = refusal("8.8.8.8", target=Target(scheme=scheme, host="a.example", port=port))
+    found = refusal("8.8.8.8", target=PostTarget(scheme=scheme, host="a.example", port=port))
     assert (found is None) == fits
 
 

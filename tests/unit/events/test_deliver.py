@@ -12,7 +12,7 @@ from gateway.backends.outbound import Outbound
 from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules
-from gateway.events.courier import Courier
+from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
 from gateway.events.secrets import Keyring
 from gateway.jobs.outcome import Finished
@@ -38,7 +38,7 @@ def shelf():
 
 @pytest.fixture
 def deliver(shelf, sender):
-    return Deliver(shelf, Courier(sender, KEYRING, SystemClock()))
+    return Deliver(shelf, DeliverySender(sender, KEYRING, SystemClock()))
 
 
 async def test_a_delivery_is_signed_over_the_bytes_that_are_sent(deliver, shelf):
@@ -83,7 +83,7 @@ def test_the_verifier_of_these_tests_knows_the_published_vector_and_refuses_othe
 async def test_each_attempt_has_the_same_id_and_bytes_and_its_own_time(deliver, shelf, sender):
     event, clock = an_event(), SystemClock()
     an_hour_on = MockClock(clock, clock.now() + timedelta(hours=1))
-    later = Deliver(shelf, Courier(sender, KEYRING, an_hour_on))
+    later = Deliver(shelf, DeliverySender(sender, KEYRING, an_hour_on))
     async with receiver(answer(503)) as (port, got):
         endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/")
         await deliver(shelf.claim(endpoint, event))
@@ -208,7 +208,7 @@ async def test_an_address_that_may_not_be_reached_is_a_dead_letter_at_once(deliv
 
 async def test_a_secret_whose_key_is_lost_waits_for_it_and_blames_nobody(shelf, sender):
     endpoint, _ = shelf.hold("http://127.0.0.1:9/", failing_since=NOW - timedelta(days=9))
-    other = Deliver(shelf, Courier(sender, Keyring([b"x" * 32]), SystemClock()))
+    other = Deliver(shelf, DeliverySender(sender, Keyring([b"x" * 32]), SystemClock()))
     outcome = await other(shelf.claim(endpoint))
     assert outcome.failure.error == "secret_unreadable"
     assert "GATEWAY_SECRETS_KEY" in outcome.failure.detail

@@ -13,9 +13,9 @@ from gateway.backends.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments, MalformedRequest, StoreError
 from gateway.events.address import AddressRules
-from gateway.events.courier import Courier
+from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
-from gateway.events.endpoints import EndpointBook
+from gateway.events.endpoints import EndpointRegistry
 from gateway.events.secrets import Keyring
 from gateway.store.engine import open_store
 from tests.clocks import NOW, ManualClock
@@ -55,7 +55,7 @@ async def endpoints():
 
 @pytest.fixture
 def book(endpoints, sender):
-    return EndpointBook(endpoints, KEYRING, sender, SystemClock(), TYPES)
+    return EndpointRegistry(endpoints, KEYRING, sender, SystemClock(), TYPES)
 
 
 async def test_an_endpoint_is_kept_and_its_secret_shown_once(book):
@@ -112,7 +112,7 @@ async def test_a_description_is_one_short_line(book, description):
 
 async def test_after_a_rotation_both_secrets_sign_for_as_long_as_was_said(endpoints, sender):
     clock = ManualClock(SystemClock().now())
-    book = EndpointBook(endpoints, KEYRING, sender, clock, TYPES)
+    book = EndpointRegistry(endpoints, KEYRING, sender, clock, TYPES)
     async with receiver() as (port, got):
         old = await book.add(f"http://127.0.0.1:{port}/")
         new = await book.rotate(old.endpoint.id, grace_seconds=60)
@@ -195,10 +195,10 @@ async def test_of_an_endpoint_that_is_not_there_nothing_comes(book):
 
 async def test_sealing_anew_lets_the_old_key_go(endpoints, sender):
     old, new = b"o" * 32, b"n" * 32
-    before = EndpointBook(endpoints, Keyring([old]), sender, SystemClock(), TYPES)
+    before = EndpointRegistry(endpoints, Keyring([old]), sender, SystemClock(), TYPES)
     first = await before.add("https://hooks.example.com/")
     rotated = await before.rotate(first.endpoint.id)
-    after = EndpointBook(endpoints, Keyring([new, old]), sender, SystemClock(), TYPES)
+    after = EndpointRegistry(endpoints, Keyring([new, old]), sender, SystemClock(), TYPES)
     assert await after.reseal() == 1
     assert await after.reseal() == 0
     (kept,) = await after.list()
@@ -211,7 +211,7 @@ async def test_sealing_anew_lets_the_old_key_go(endpoints, sender):
 
 async def test_the_event_of_an_endpoint_that_is_disabled_fits_its_contract(sender):
     shelf = Shelf()
-    deliver = Deliver(shelf, Courier(sender, KEYRING, SystemClock()))
+    deliver = Deliver(shelf, DeliverySender(sender, KEYRING, SystemClock()))
     since = NOW - timedelta(days=6)
     async with receiver(answer(410)) as (port, _):
         gone, _ = shelf.hold(f"http://127.0.0.1:{port}/")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import LimitExceeded
 from gateway.events.feed import Feed, FeedLimits
-from gateway.events.filters import Place, TypeFilter
+from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import RecentEvents
 from gateway.events.stream import Wish, stream_events
 from tests.unit.events.logs import FakeLog, stored
@@ -54,12 +54,12 @@ async def test_nobody_is_read_for_when_nobody_follows(feed: Feed, log: FakeLog) 
 
 async def test_a_hundred_followers_cost_the_reads_of_one(feed: Feed, log: FakeLog) -> None:
     with feed.seat("agent"):
-        await until(lambda: feed.end == Place(0))
+        await until(lambda: feed.end == LogPosition(0))
         log.publish(5)
         await until(lambda: feed.end is not None and feed.end.position == 5)
         before = log.reads
         for _ in range(100):
-            page = await feed.since(Place(0), EVERYTHING)
+            page = await feed.since(LogPosition(0), EVERYTHING)
             assert [event.place.position for event in page.events] == [1, 2, 3, 4, 5]
         assert log.reads - before < 5
 
@@ -69,8 +69,8 @@ async def test_a_place_before_what_is_remembered_is_read_from_the_log(
 ) -> None:
     log.publish(25)
     with feed.seat("agent"):
-        await until(lambda: feed.end == Place(25, "event-25"))
-        place, seen = Place(0), []
+        await until(lambda: feed.end == LogPosition(25, "event-25"))
+        place, seen = LogPosition(0), []
         while place.position < 25:
             page = await feed.since(place, EVERYTHING)
             seen += [event.place.position for event in page.events]
@@ -84,9 +84,9 @@ async def test_a_rare_type_is_not_looked_for_twice(feed: Feed, log: FakeLog) -> 
     log.publish(30)
     with feed.seat("agent"):
         await until(lambda: feed.end is not None)
-        page = await feed.since(Place(0), B_ONLY)
+        page = await feed.since(LogPosition(0), B_ONLY)
     assert [event.place.position for event in page.events] == [31]
-    assert page.place == Place(61, "event-61")
+    assert page.place == LogPosition(61, "event-61")
 
 
 async def test_who_falls_behind_retention_is_told(feed: Feed, log: FakeLog) -> None:
@@ -94,9 +94,9 @@ async def test_who_falls_behind_retention_is_told(feed: Feed, log: FakeLog) -> N
     with feed.seat("agent"):
         await until(lambda: feed.end is not None)
         await log.forget(0, 20)
-        page = await feed.since(Place(5, "event-5"), EVERYTHING)
+        page = await feed.since(LogPosition(5, "event-5"), EVERYTHING)
     assert page.reset is not None
-    assert (page.reset.reason, page.place, page.events) == ("expired", Place(20), ())
+    assert (page.reset.reason, page.place, page.events) == ("expired", LogPosition(20), ())
 
 
 async def test_a_log_that_fails_is_read_again(feed: Feed, log: FakeLog) -> None:
@@ -137,7 +137,7 @@ async def test_a_sign_of_life_carries_the_place_when_others_events_passed_by(
         log.publish(3)
         (alive,) = await pieces_of(stream, 1)
         await stream.aclose()
-        cursor = Place(3, "event-3").cursor(B_ONLY)
+        cursor = LogPosition(3, "event-3").cursor(B_ONLY)
         assert alive == b": keep-alive\nid: %b\n\n" % cursor.encode()
         assert (await feed.resume(cursor, B_ONLY)).reset is None
 
@@ -162,7 +162,7 @@ async def test_a_busy_log_does_not_silence_a_narrow_filter(feed: Feed, log: Fake
 def test_what_is_remembered_is_the_end_of_the_log_without_gaps(
     sizes: list[int], kept: int, kept_bytes: int
 ) -> None:
-    recent = RecentEvents(Place(0), kept_events=kept, kept_bytes=kept_bytes)
+    recent = RecentEvents(LogPosition(0), kept_events=kept, kept_bytes=kept_bytes)
     end = 0
     for size in sizes:
         recent.append([stored(end + number) for number in range(1, size + 1)])
@@ -178,7 +178,7 @@ def test_what_is_remembered_is_the_end_of_the_log_without_gaps(
 
 
 def test_a_gap_begins_the_memory_anew() -> None:
-    recent = RecentEvents(Place(0))
+    recent = RecentEvents(LogPosition(0))
     recent.append([stored(1), stored(2)])
     recent.append([stored(5), stored(6)])
     assert (recent.begin, recent.end.position) == (4, 6)

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import MalformedRequest
-from gateway.events.filters import Place, TypeFilter, position_in
+from gateway.events.filters import LogPosition, TypeFilter, position_in
 
 TYPES = st.lists(
     st.text("abc_.123", min_size=1, max_size=8).flatmap(lambda t: st.sampled_from([t, t + "*"])),
     max_size=4,
 )
-PLACES = st.builds(Place, st.integers(0, 10**17), st.text(max_size=20))
+PLACES = st.builds(LogPosition, st.integers(0, 10**17), st.text(max_size=20))
 
 
 @given(TYPES, st.text("abc_.123", min_size=1, max_size=12))
@@ -25,7 +25,7 @@ def test_a_filter_admits_what_one_of_its_patterns_means(types: list[str], event_
 
 @given(PLACES, TYPES)
 def test_a_cursor_tells_its_position_and_the_order_of_types_is_no_matter(
-    place: Place, types: list[str]
+    place: LogPosition, types: list[str]
 ) -> None:
     cursor = place.cursor(TypeFilter.of(types))
     assert position_in(cursor) == place.position
@@ -34,7 +34,7 @@ def test_a_cursor_tells_its_position_and_the_order_of_types_is_no_matter(
 
 @given(PLACES, PLACES, TYPES, TYPES)
 def test_another_place_or_another_filter_is_another_cursor(
-    one: Place, other: Place, types: list[str], others: list[str]
+    one: LogPosition, other: LogPosition, types: list[str], others: list[str]
 ) -> None:
     first, second = TypeFilter.of(types), TypeFilter.of(others)
     is_same = (one, first) == (other, second)

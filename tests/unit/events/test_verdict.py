@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.posting import Answer, NoAnswer
+from gateway.backends.posting import NoAnswer, PostAnswer
 from gateway.events.verdict import verdict_of
 from tests.clocks import NOW
 
@@ -16,7 +16,7 @@ RETRIED = {408, 409, 425, 429}
 
 @pytest.mark.parametrize("status", range(100, 600))
 def test_of_all_statuses_only_2xx_delivers_and_only_passing_ones_are_tried_again(status):
-    verdict = verdict_of(Answer(status=status), NOW)
+    verdict = verdict_of(PostAnswer(status=status), NOW)
     assert (verdict.error is None) == (200 <= status < 300)
     assert verdict.is_retryable == (status in RETRIED or status >= 500)
     assert verdict.is_gone == (status == 410)
@@ -64,10 +64,10 @@ def test_no_answer_is_tried_again_unless_the_address_is_refused(reason, error, i
     ],
 )
 def test_retry_after_is_read_in_both_its_forms_and_in_no_other(field, seconds):
-    assert verdict_of(Answer(status=503, retry_after=field), NOW).asked_seconds == seconds
+    assert verdict_of(PostAnswer(status=503, retry_after=field), NOW).asked_seconds == seconds
 
 
 @given(st.text())
 def test_any_retry_after_is_survived(field):
-    asked = verdict_of(Answer(status=429, retry_after=field), NOW).asked_seconds
+    asked = verdict_of(PostAnswer(status=429, retry_after=field), NOW).asked_seconds
     assert asked is None or asked >= 0

@@ -11,7 +11,7 @@ from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.codegen.sources.refs import dereference
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamRequest
 from gateway.handlers.avinode_mock_fleet import OPERATORS
 from tests.clocks import ManualClock
@@ -61,7 +61,7 @@ class Market:
 
 
 def payload_gate(event):
-    return Gate(dereference(TREE, PurePosixPath(f"webhooks/avinode/{event}.payload.json")))
+    return Validator(dereference(TREE, PurePosixPath(f"webhooks/avinode/{event}.payload.json")))
 
 
 async def everything():

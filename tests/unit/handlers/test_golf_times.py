@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.handlers.golf_times import (
-    Wanted,
+    TeeTimeRequest,
     booking_key,
     in_order,
     local_date,
@@ -33,7 +33,7 @@ TEE_TIME = {
 
 
 def wanted(**parts):
-    return Wanted(**{"date": "2026-12-01", "players": 2, **parts})
+    return TeeTimeRequest(**{"date": "2026-12-01", "players": 2, **parts})
 
 
 @given(moment=st.datetimes(timezones=zones))

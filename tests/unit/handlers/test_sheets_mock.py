@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gateway.backends.mock_state import StoredState
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
-from gateway.contract.mock import MockReply, MockRequest, Refusal
-from gateway.contract.schema import Gate
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest
+from gateway.contract.schema import Validator
 from gateway.handlers.sheets_clients import COLUMNS, client_rows
 from gateway.handlers.sheets_mock import BEHAVIOURS, finish, refuse
 from gateway.handlers.sheets_mock_grid import Tab, find_area
@@ -46,7 +46,7 @@ class Book:
         reply = BEHAVIOURS[operation](request, self._state)
         replies = OPERATIONS[operation].replies
         status = str(reply.status)
-        assert Gate(replies.get(status) or replies[f"{status[0]}XX"]).admits(reply.body)
+        assert Validator(replies.get(status) or replies[f"{status[0]}XX"]).admits(reply.body)
         return reply.status, reply.body
 
     def read(self, place, **query):
@@ -242,7 +242,7 @@ def test_refusals_are_googles(operation, book, place, status, message):
 
 
 def test_what_is_not_valid_is_a_bad_request():
-    body = refuse(Refusal(status=422, title="No."))
+    body = refuse(MockRefusal(status=422, title="No."))
     assert body == {"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT"}}
     assert finish(MockReply(status=422, body=body)).status == 400
     assert finish(MockReply(status=404, body=body)).status == 404

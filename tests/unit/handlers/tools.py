@@ -15,7 +15,7 @@ from gateway.backends.upstream_app import MockOptions, UpstreamApplication
 from gateway.calls.call import Call
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
-from gateway.calls.sending import Line
+from gateway.calls.sending import UpstreamConnection
 from gateway.calls.validation import decode_arguments
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
@@ -97,7 +97,7 @@ class ConnectorTools:
         self.requests.append(request)
         return None
 
-    def _line(self, name: str, credentials: Mapping[str, str]) -> Line:
+    def _line(self, name: str, credentials: Mapping[str, str]) -> UpstreamConnection:
         upstream = CATALOGUE.upstreams[name]
         backend = MockBackend(
             upstream,
@@ -117,7 +117,9 @@ class ConnectorTools:
 
         backend.send = watched  # type: ignore[method-assign]  # watched by the tests
         settings = {each.name: each.default or each.mock for each in upstream.settings}
-        return Line(upstream, backend, ReplyReader(upstream), {**settings, **self._given})
+        return UpstreamConnection(
+            upstream, backend, ReplyReader(upstream), {**settings, **self._given}
+        )
 
     async def _wait(self, seconds: float) -> None:
         self.waits.append(seconds)

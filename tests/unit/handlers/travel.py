@@ -15,7 +15,7 @@ from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, UpstreamOperation
 from gateway.errors import UpstreamTimeout
 
@@ -85,7 +85,7 @@ def answers(operation_id: str) -> st.SearchStrategy[Any]:
     row = {**schema["properties"]["data"]["items"], "$defs": schema.get("$defs", {})}
     cases = _generator(json.dumps(row)).as_strategy(generation_mode=GenerationMode.POSITIVE)
     rows = st.lists(cases.map(lambda case: case.body), min_size=1, max_size=3)
-    return rows.map(lambda data: {"data": data}).filter(Gate(schema).admits)
+    return rows.map(lambda data: {"data": data}).filter(Validator(schema).admits)
 
 
 @lru_cache

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.jobs.holds import Holds
+from gateway.jobs.holds import Leases
 from gateway.jobs.pace import USUAL
 from gateway.store.records import Claim
 from tests.unit.jobs.memory_queue import new_job
@@ -18,7 +18,7 @@ async def test_work_that_ends_while_its_claim_is_extended_ends_nothing_else():
             await work
             return frozenset(claim.job.id for claim in claims)
 
-    holds = Holds(Slow(), USUAL)
+    holds = Leases(Slow(), USUAL)
     hold = holds.take(
         Claim(job=new_job("1"), worker="w"), asked_at=asyncio.get_running_loop().time()
     )

@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.jobs.outcome import Failed, Finished, Released
-from gateway.jobs.pace import Pace
+from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
-FAST = Pace(
+FAST = WorkerConfig(
     size=4, lease_seconds=0.6, sweep_seconds=0.05, poll_seconds=0.01, run_seconds=5, grace_seconds=1
 )
 
@@ -135,7 +135,9 @@ async def test_a_run_that_hangs_is_a_failed_attempt(queue):
     async def run(claim):
         await asyncio.Event().wait()
 
-    pace = Pace(size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, run_seconds=0.5)
+    pace = WorkerConfig(
+        size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, run_seconds=0.5
+    )
     async with working(queue, run, pace):
         await until(lambda: queue.states()["hang"] == "failed")
     assert queue.failures == {"hang": ["run_timeout"]}
@@ -250,7 +252,7 @@ async def test_a_store_that_fails_makes_the_worker_wait_and_nothing_else(queue):
 
 async def test_an_outcome_is_stored_when_the_store_answers_again(queue):
     queue.add(new_job("mine"))
-    pace = Pace(size=1, lease_seconds=5, poll_seconds=0.01)
+    pace = WorkerConfig(size=1, lease_seconds=5, poll_seconds=0.01)
 
     async def run(claim):
         queue.trouble = "the database is gone"
@@ -305,7 +307,7 @@ async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, a
         begun.set()
         await asyncio.sleep(10)
 
-    pace = Pace(size=1, grace_seconds=0.05, poll_seconds=0.01)
+    pace = WorkerConfig(size=1, grace_seconds=0.05, poll_seconds=0.01)
     async with working(queue, run, pace, kinds=(kind,)):
         await begun.wait()
     assert (queue.states(), queue.jobs["mine"].attempts) == ({"mine": state}, attempts)
@@ -348,7 +350,7 @@ async def test_one_endpoint_leaves_the_others_slots(queue):
             await asyncio.sleep(2)
         return Finished()
 
-    pace = Pace(size=1, poll_seconds=0.01, grace_seconds=0)
+    pace = WorkerConfig(size=1, poll_seconds=0.01, grace_seconds=0)
     async with working(queue, run, pace, kinds=("delivery",)):
         fast = {f"fast{n}" for n in range(5)}
         await until(lambda: all(queue.jobs[name].state == "completed" for name in fast))
@@ -363,7 +365,7 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
         queue.add(new_job("call", kind="call"))
         return Finished(changes=Changes(webhooks=("derived",)))
 
-    slow = Pace(size=1, poll_seconds=60)
+    slow = WorkerConfig(size=1, poll_seconds=60)
     runs = {"webhook": run, "call": finish}
     worker = Worker(queue, runs, name="w", on_dead=died, on_settled=told.append, pace=slow)
     task = asyncio.create_task(worker.work())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.signatures import basic
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 
 SECRET = "avinode:a password of the tests"
 KEY = basic.key_of(SECRET)
@@ -61,7 +61,7 @@ def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:
     "secret", ["", "alone", ":a password of the tests", "user:short", "u:\n" * 9]
 )
 def test_a_secret_has_a_user_and_a_password_that_is_long_enough(secret) -> None:
-    with pytest.raises(UnfitSecret, match="<user>:<password>"):
+    with pytest.raises(InvalidSecret, match="<user>:<password>"):
         basic.key_of(secret)
 
 

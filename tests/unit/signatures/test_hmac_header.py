@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.contract.webhook import HmacSignature
 from gateway.signatures import hmac_header
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 
 KEY = b"a key of the tests, 32 bytes long"
 AT = 1_700_000_000
@@ -95,6 +95,6 @@ def test_whatever_is_sent_nothing_is_raised(signature, timestamp, body) -> None:
 def test_a_short_secret_is_refused_without_being_repeated() -> None:
     assert hmac_header.key_of("x" * 24) == b"x" * 24
     for short in ("", "canary" * 3):
-        with pytest.raises(UnfitSecret, match="24") as raised:
+        with pytest.raises(InvalidSecret, match="24") as raised:
             hmac_header.key_of(short)
         assert "canary" not in str(raised.value)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.signatures import standard
-from gateway.signatures.unfit import UnfitSecret
+from gateway.signatures.unfit import InvalidSecret
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 KEY = standard.key_of(SECRET)
@@ -52,7 +52,7 @@ def test_a_secret_may_lack_its_prefix_and_its_padding(text) -> None:
     ["", "whsec_", "whsec_" + base64.b64encode(b"x" * 23).decode(), "whsec_a*b", "ключ" * 20],
 )
 def test_what_is_no_secret_is_refused_without_being_repeated(text) -> None:
-    with pytest.raises(UnfitSecret) as raised:
+    with pytest.raises(InvalidSecret) as raised:
         standard.key_of(text)
     assert not text.removeprefix("whsec_") or text not in str(raised.value)
 

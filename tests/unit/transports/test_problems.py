@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gateway import errors
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 from gateway.transports.problem_kinds import PROBLEMS, BadFraming, ProblemKind, RequestTooSlow
 from gateway.transports.problems import classify, problem_headers, problem_of
@@ -143,6 +143,6 @@ def one_of_each() -> Iterator[errors.GatewayError]:
 
 @pytest.mark.parametrize("error", list(one_of_each()), ids=lambda error: type(error).__name__)
 def test_every_problem_is_one_by_the_contract(error: errors.GatewayError) -> None:
-    gate = Gate(msgspec.json.decode(CONTRACT.read_bytes()))
+    gate = Validator(msgspec.json.decode(CONTRACT.read_bytes()))
     problem = msgspec.json.decode(msgspec.json.encode(problem_of(error, "r" * 64)))
     assert gate.violations(problem) == ()

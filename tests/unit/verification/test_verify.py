@@ -15,7 +15,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 from gateway.verification import verify as subject
 from gateway.verification.compare import masked, varying
-from gateway.verification.doors import DOORS, DoorFailed, Refused, World
+from gateway.verification.doors import DOORS, CallRefused, TransportFailed, World
 from gateway.verification.plan import Step, steps
 
 CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
@@ -67,7 +67,7 @@ def beyond_the_contract(step: Step) -> dict[str, Any]:
 
 
 def refusing(step: Step) -> dict[str, Any]:
-    raise Refused("503 TRANSPORT_ERROR: It is down.")
+    raise CallRefused("503 TRANSPORT_ERROR: It is down.")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_a_door_that_does_not_open_ends_the_verification(monkeypatch, tmp_
     def gone(step: Step) -> dict[str, Any]:
         raise ConnectionResetError
 
-    with pytest.raises(DoorFailed, match=r"stdio: example.calculate"):
+    with pytest.raises(TransportFailed, match=r"stdio: example.calculate"):
         await verdicts(monkeypatch, tmp_path, stdio=gone)
 
 

@@ -7,7 +7,7 @@ from gateway.contract import jsontext
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, dig, present
 from gateway.contract.rows import shape_of
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     Derivation,
@@ -15,8 +15,8 @@ from gateway.contract.webhook import (
     EntityEffect,
     Fetch,
     HmacSignature,
+    MessagePart,
     Notification,
-    Place,
     Profile,
     WebhookEvent,
     WebhookSource,
@@ -123,7 +123,7 @@ EVENTS = (
             operation="readOrders",
             path=lambda payload, facts: {"ref": dig(payload, "ref")},
             query=lambda payload, facts: {"fields": "total"},
-            href=Place(pointer="/href"),
+            href=MessagePart(pointer="/href"),
         ),
         derives=(
             Derivation(
@@ -141,14 +141,14 @@ SOURCE = WebhookSource(
         Profile(
             name="signed",
             proof=HmacSignature(header="x-signature"),
-            message_id=Place(pointer="/id"),
-            event_type=Place(pointer="/type"),
+            message_id=MessagePart(pointer="/id"),
+            event_type=MessagePart(pointer="/type"),
         ),
         Profile(
             name="pointer",
             proof=BasicCredentials(),
             message_id=None,
-            event_type=Place(pointer="/type"),
+            event_type=MessagePart(pointer="/type"),
         ),
     ),
     events=EVENTS,
@@ -157,7 +157,7 @@ SOURCE = WebhookSource(
 
 
 def work(settings=None, payloads=None):
-    gates = {name: Gate(schema) for name, schema in (payloads or PAYLOADS).items()}
+    gates = {name: Validator(schema) for name, schema in (payloads or PAYLOADS).items()}
     return SourceWork(SOURCE, gates, settings or {})
 
 

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import NotStored, StoreError
 from gateway.store.records import NewWebhook
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.arrivals import Arrivals, Grouping
+from gateway.webhooks.arrivals import GroupCommit, Grouping
 from tests.webhook_sources import ListInbox
 
 
@@ -40,7 +40,7 @@ def arrival(number: int, size: int = 2) -> NewWebhook:
 
 async def test_a_receipt_is_the_stores_own() -> None:
     inbox = ListInbox()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     first, again = await arrivals.put(arrival(1)), await arrivals.put(arrival(1))
     assert (first.outcome, again.outcome) == ("stored", "duplicate")
     assert first.webhook_id == again.webhook_id
@@ -48,7 +48,7 @@ async def test_a_receipt_is_the_stores_own() -> None:
 
 async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     first = asyncio.create_task(arrivals.put(arrival(0)))
     await inbox.entered.wait()
     rest = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(1, 101)]
@@ -60,7 +60,7 @@ async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
 
 async def test_a_transaction_holds_no_more_than_its_limits() -> None:
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox, grouping=Grouping(batch=3, batch_bytes=100))
+    arrivals = GroupCommit(inbox, grouping=Grouping(batch=3, batch_bytes=100))
     sizes = [1, 1, 1, 1, 90, 90, 500, 1]
     puts = [asyncio.create_task(arrivals.put(arrival(n, size))) for n, size in enumerate(sizes)]
     await asyncio.sleep(0)
@@ -72,7 +72,7 @@ async def test_a_transaction_holds_no_more_than_its_limits() -> None:
 @pytest.mark.parametrize("grouping", [Grouping(backlog=2), Grouping(backlog_bytes=4)])
 async def test_more_than_the_backlog_is_refused_at_once_and_the_others_are_stored(grouping) -> None:
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox, grouping=grouping)
+    arrivals = GroupCommit(inbox, grouping=grouping)
     waiting = [asyncio.create_task(arrivals.put(arrival(0)))]
     await inbox.entered.wait()
     waiting += [asyncio.create_task(arrivals.put(arrival(n))) for n in (1, 2)]
@@ -89,7 +89,7 @@ async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_
 ) -> None:
     inbox = ListInbox()
     inbox.fail()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             found = await asyncio.gather(
@@ -110,7 +110,7 @@ async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_
 async def test_a_defect_of_the_store_leaves_nobody_waiting_and_the_next_ones_are_stored() -> None:
     inbox = ListInbox()
     inbox.failure = ZeroDivisionError("a defect")
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     with pytest.raises(NotStored):
         await arrivals.put(arrival(1))
     inbox.failure = None
@@ -123,12 +123,12 @@ async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed(
             return (await super().receive(arrivals))[1:]
 
     with pytest.raises(NotStored):
-        await Arrivals(Forgetful()).put(arrival(1))
+        await GroupCommit(Forgetful()).put(arrival(1))
 
 
 async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     puts[1].cancel()
@@ -142,7 +142,7 @@ async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
 
 async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     closing = asyncio.create_task(arrivals.close())
@@ -157,7 +157,7 @@ async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
 async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
     monkeypatch.setattr("gateway.webhooks.arrivals._CLOSE_SECONDS", 0.05)
     inbox = SlowInbox()
-    arrivals = Arrivals(inbox, grouping=Grouping(batch=1))
+    arrivals = GroupCommit(inbox, grouping=Grouping(batch=1))
     puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     await arrivals.close()
@@ -168,7 +168,7 @@ async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
 async def test_the_worker_is_told_after_each_transaction() -> None:
     told: list[int] = []
     inbox = ListInbox()
-    arrivals = Arrivals(inbox, on_stored=lambda: told.append(len(inbox.stored)))
+    arrivals = GroupCommit(inbox, on_stored=lambda: told.append(len(inbox.stored)))
     await asyncio.gather(*(arrivals.put(arrival(n)) for n in range(3)))
     assert told == [3]
     inbox.fail()
@@ -199,7 +199,7 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
             raise StoreError("the database is away")
 
     inbox = PartedInbox(_alone)
-    arrivals = Arrivals(inbox)
+    arrivals = GroupCommit(inbox)
     arrivals.problem = "the database was away before"
     puts = (arrivals.put(arrival(n)) for n in range(50))
     found = await asyncio.gather(*puts, return_exceptions=True)
@@ -217,7 +217,7 @@ async def test_whoever_waits_for_a_part_of_a_batch_is_told_when_the_gateway_stop
     async def _alone(_number) -> None:
         await asyncio.Event().wait()
 
-    arrivals = Arrivals(PartedInbox(_alone))
+    arrivals = GroupCommit(PartedInbox(_alone))
     puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
     await asyncio.sleep(0)
     await arrivals.close()

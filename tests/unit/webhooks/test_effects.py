@@ -6,12 +6,12 @@ import pytest
 
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.marker import Unmappable
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.webhooks.effects import Effects
-from gateway.webhooks.working import Hopeless
+from gateway.webhooks.working import PermanentFailure
 from tests.unit.webhooks import shop
 
-EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT)
+EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Validator(shop.PAID)}, lambda: shop.AT)
 PAYLOAD = {"id": "1", "number": "A1", "total": 20.0, "email": "ada@example.org"}
 
 
@@ -72,7 +72,7 @@ def test_the_event_has_a_subject_a_source_and_an_id_that_stays():
 
 
 def test_an_event_that_would_break_its_contract_is_a_defect_without_the_value():
-    with pytest.raises(Hopeless) as refused:
+    with pytest.raises(PermanentFailure) as refused:
         changes(PAYLOAD | {"amount": "hunter2"})
     assert refused.value.error == "broken_promise"
     assert "/data/total" in refused.value.detail

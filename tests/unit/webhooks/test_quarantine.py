@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from gateway.store.records import Refusal
+from gateway.store.records import Mismatch
 from gateway.webhooks.quarantine import Quarantine
 from tests.unit.webhooks import shop
 
@@ -52,7 +52,7 @@ async def test_what_still_does_not_fit_stays_with_todays_refusals():
     judge, shelf = quarantine(quarantined(BAD))
     verdict = await judge.reconsider("a")
     assert not verdict.is_admitted
-    assert verdict.refusals == (Refusal(pointer="/number", detail="is required"),)
+    assert verdict.refusals == (Mismatch(pointer="/number", detail="is required"),)
     assert shelf.judged == {"a": (verdict.refusals, "digest-2")}
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from gateway.errors import StoreError
 from gateway.webhooks import retention
-from gateway.webhooks.retention import Forgetting, Retention
+from gateway.webhooks.retention import Cleaner, Retention
 
 
 class Shelf:
@@ -37,7 +37,7 @@ def forgetting(rules=None, **counts):
         events=Shelves(forget=shelves["events"]),
         audit=Shelves(prune=shelves["audit"]),
     )
-    return Forgetting(store, rules or Retention()), shelves
+    return Cleaner(store, rules or Retention()), shelves
 
 
 async def test_all_that_is_old_goes_in_batches(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 from gateway.errors import (
     InvalidReply,
@@ -14,7 +14,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.jobs.outcome import Failed, Finished, Released
-from gateway.store.records import Claim, Refusal
+from gateway.store.records import Claim, Mismatch
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, leads_below
 from gateway.webhooks.run import WebhookRun
@@ -47,7 +47,7 @@ def run_of(webhook, reply=None, sources=None, base_urls=None):
     run = WebhookRun(
         OneWebhook(webhook),
         {"shop": shop.work()} if sources is None else sources,
-        Effects(shop.SHAPES, {"gateway.order.paid.v1": Gate(shop.PAID)}, lambda: shop.AT),
+        Effects(shop.SHAPES, {"gateway.order.paid.v1": Validator(shop.PAID)}, lambda: shop.AT),
         Pointers(fetch_from, {"shop": shop.BASE} if base_urls is None else base_urls),
         lambda: shop.AT,
     )
@@ -114,7 +114,7 @@ async def test_a_pointer_fetches_by_the_contract_and_derives_messages():
     assert (good.message_id, good.event_type, good.profile) == ("1", "order_paid", "pointer")
     assert (good.refusals, good.derived_from) == ((), shop.uuid_of("webhook"))
     assert good.contract == "digest-2"
-    assert bad.refusals == (Refusal(pointer="/number", detail="is required"),)
+    assert bad.refusals == (Mismatch(pointer="/number", detail="is required"),)
 
 
 async def test_what_is_found_without_an_id_is_refused():

@@ -3,29 +3,29 @@
 import pytest
 
 from gateway.codegen.fieldmap.expressions import parse_expression
-from gateway.codegen.fieldmap.nodes import Source
+from gateway.codegen.fieldmap.nodes import ReadExpression
 
 
 @pytest.mark.parametrize(
     ("text", "source"),
     [
-        ("$inputs.query", Source("inputs", ("query",))),
-        ("$inputs.a.b", Source("inputs", ("a", "b"))),
-        ("$inputs#/a/b~1c/~0", Source("inputs", ("a", "b/c", "~"))),
-        ("$inputs", Source("inputs")),
-        ("$request.body", Source("payload")),
-        ("$request.body#/data/0/id", Source("payload", ("data", "0", "id"))),
-        ("$response.body", Source("body")),
-        ("$response.body#/data/0/id", Source("body", ("data", "0", "id"))),
-        ("$response.header.Retry-After", Source("header", ("retry-after",))),
-        ("$settings.topic", Source("settings", ("topic",))),
-        ("$call.id", Source("call", ("id",))),
-        ("$call.elapsed_ms", Source("call", ("elapsed_ms",))),
-        ("@", Source("item")),
-        ("@/page[size]/", Source("item", ("page[size]", ""))),
+        ("$inputs.query", ReadExpression("inputs", ("query",))),
+        ("$inputs.a.b", ReadExpression("inputs", ("a", "b"))),
+        ("$inputs#/a/b~1c/~0", ReadExpression("inputs", ("a", "b/c", "~"))),
+        ("$inputs", ReadExpression("inputs")),
+        ("$request.body", ReadExpression("payload")),
+        ("$request.body#/data/0/id", ReadExpression("payload", ("data", "0", "id"))),
+        ("$response.body", ReadExpression("body")),
+        ("$response.body#/data/0/id", ReadExpression("body", ("data", "0", "id"))),
+        ("$response.header.Retry-After", ReadExpression("header", ("retry-after",))),
+        ("$settings.topic", ReadExpression("settings", ("topic",))),
+        ("$call.id", ReadExpression("call", ("id",))),
+        ("$call.elapsed_ms", ReadExpression("call", ("elapsed_ms",))),
+        ("@", ReadExpression("item")),
+        ("@/page[size]/", ReadExpression("item", ("page[size]", ""))),
     ],
 )
-def test_expressions_name_their_source(text: str, source: Source) -> None:
+def test_expressions_name_their_source(text: str, source: ReadExpression) -> None:
     assert parse_expression(text) == source
 
 

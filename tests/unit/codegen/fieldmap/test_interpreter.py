@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.codegen.fieldmap import BindingSource, check, compile_binding
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, Upstream, UpstreamOperation
 
 CALL: Final = CallFacts(id="call-1", now="2026-11-20T10:00:00Z")
@@ -121,7 +121,7 @@ def interpret_read(value: dict[str, Any], found: Any, schema: dict[str, Any]) ->
             raise Skipped
         return value["map"][found]
     found = str(found) if value.get("as") == "string" else found
-    if "onGap" in value and not Gate(schema).admits(found):
+    if "onGap" in value and not Validator(schema).admits(found):
         return NOTHING if value["onGap"] == "omit" else value["onGap"]["const"]
     return found
 
@@ -236,12 +236,12 @@ def test_the_map_under_test_is_sound(source: BindingSource) -> None:
 def test_compiled_and_interpreted_results_are_equal(
     compiled: Callable[[Any], dict[str, Any]], body: dict[str, Any]
 ) -> None:
-    assert Gate(BODY).admits(body)
+    assert Validator(BODY).admits(body)
 
     result = compiled(body)
 
     assert result == interpret_members(RESULT, body, None, OUTPUT)
-    assert Gate(OUTPUT).violations(result) == ()
+    assert Validator(OUTPUT).violations(result) == ()
 
 
 def test_the_interpreter_sees_the_difference_of_a_wrong_compiler(

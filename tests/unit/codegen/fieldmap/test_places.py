@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from gateway.codegen.fieldmap.expressions import parse_expression
-from gateway.codegen.fieldmap.nodes import Filter, Source
-from gateway.codegen.fieldmap.places import NoPlace, Place, Scope
+from gateway.codegen.fieldmap.nodes import ItemFilter, ReadExpression
+from gateway.codegen.fieldmap.places import NoPlace, Scope, SourceValues
 
 TEXT = {"type": "string"}
 
 
-def place(schema: dict[str, Any], expression: str, *, is_input: bool = False) -> Place:
+def place(schema: dict[str, Any], expression: str, *, is_input: bool = False) -> SourceValues:
     source = parse_expression(expression)
     assert source is not None
     body = None if is_input else schema
@@ -91,25 +91,25 @@ def test_what_a_condition_names_is_certain_and_so_is_the_way_there() -> None:
     schema = thing((), a={"type": ["object", "null"], "properties": {"b": TEXT}, "required": ["b"]})
     scope = Scope(inputs={}, body=schema, is_reply=True)
 
-    known = scope.assuming(Source("body", ("a",)))
+    known = scope.assuming(ReadExpression("body", ("a",)))
 
-    assert scope.find(Source("body", ("a", "b"))).may_be_absent
-    assert not known.find(Source("body", ("a",))).may_be_absent
-    assert not known.find(Source("body", ("a", "b"))).may_be_absent
+    assert scope.find(ReadExpression("body", ("a", "b"))).may_be_absent
+    assert not known.find(ReadExpression("body", ("a",))).may_be_absent
+    assert not known.find(ReadExpression("body", ("a", "b"))).may_be_absent
 
 
 def test_what_is_known_of_an_item_is_forgotten_in_the_next_list() -> None:
     inner = {"type": "array", "items": thing((), a=TEXT)}
     body = {"type": "array", "items": thing(("b",), a=TEXT, b=inner)}
     scope = Scope(inputs={}, body=body, is_reply=True)
-    keep = Filter(needed=Source("item", ("a",)))
+    keep = ItemFilter(needed=ReadExpression("item", ("a",)))
 
-    outer = scope.entering(scope.find(Source("body")), keep)
-    deeper = outer.entering(outer.find(Source("item", ("b",))), Filter())
+    outer = scope.entering(scope.find(ReadExpression("body")), keep)
+    deeper = outer.entering(outer.find(ReadExpression("item", ("b",))), ItemFilter())
 
-    assert not outer.find(Source("item", ("a",))).may_be_absent
-    assert deeper.find(Source("item", ("a",))).may_be_absent
-    assert deeper.find(Source("item", ("a",))).pointer == "/*/b/*/a"
+    assert not outer.find(ReadExpression("item", ("a",))).may_be_absent
+    assert deeper.find(ReadExpression("item", ("a",))).may_be_absent
+    assert deeper.find(ReadExpression("item", ("a",))).pointer == "/*/b/*/a"
 
 
 def test_a_filter_leaves_only_the_values_it_allows() -> None:
@@ -117,7 +117,8 @@ def test_a_filter_leaves_only_the_values_it_allows() -> None:
     scope = Scope(inputs={}, body=body, is_reply=True)
 
     item = scope.entering(
-        scope.find(Source("body")), Filter(allowed={Source("item", ("a",)): ("k", "z")})
+        scope.find(ReadExpression("body")),
+        ItemFilter(allowed={ReadExpression("item", ("a",)): ("k", "z")}),
     )
 
-    assert item.find(Source("item", ("a",))).schema == {"enum": ["k"]}
+    assert item.find(ReadExpression("item", ("a",))).schema == {"enum": ["k"]}

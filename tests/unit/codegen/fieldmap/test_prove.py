@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.codegen.fieldmap import BindingSource, Proof, Verdict, prove
+from gateway.codegen.fieldmap import BindingSource, Coverage, Proof, prove
 from gateway.codegen.fieldmap.algebra import admits
 from gateway.codegen.fieldmap.images import apply
-from gateway.codegen.fieldmap.nodes import Read, Source
+from gateway.codegen.fieldmap.nodes import Read, ReadExpression
 from gateway.codegen.fieldmap.verdict import judge_read
 
 Make = Callable[..., BindingSource]
@@ -90,7 +90,7 @@ PROVED: dict[str, tuple[Any, Any, Any]] = {
 def test_a_field_that_admits_all_that_may_arrive_is_proved(one: Make, name: str) -> None:
     proof = the(prove(one(*PROVED[name])))
 
-    assert (proof.verdict, proof.witness) == (Verdict.PROVED, None)
+    assert (proof.verdict, proof.witness) == (Coverage.PROVED, None)
 
 
 GAPS: dict[str, tuple[Any, Any, Any, Any]] = {
@@ -146,7 +146,7 @@ def test_a_gap_comes_with_a_value_that_may_arrive(one: Make, name: str) -> None:
 
     proof = the(prove(one(value, source, target)))
 
-    assert proof.verdict is Verdict.GAP
+    assert proof.verdict is Coverage.GAP
     assert proof.witness is not None
     assert json.loads(proof.witness) == witness
 
@@ -157,15 +157,15 @@ def test_null_is_a_gap_unless_something_stands_for_it(one: Make) -> None:
 
     assert the(prove(one(X, nullable, TEXT))).witness == "(absent)"
     spoken = the(prove(one({"value": X, "onGap": {"const": "none"}}, nullable, TEXT)))
-    assert (spoken.verdict, spoken.on_gap) == (Verdict.GAP, 'const "none"')
+    assert (spoken.verdict, spoken.on_gap) == (Coverage.GAP, 'const "none"')
     default = the(prove(one({"value": X, "default": "none"}, nullable, TEXT)))
-    assert default.verdict is Verdict.PROVED
+    assert default.verdict is Coverage.PROVED
 
 
 def test_a_long_witness_is_shortened_for_people(one: Make) -> None:
     proof = the(prove(one(X, TEXT, {"type": "string", "maxLength": 200})))
 
-    assert proof.verdict is Verdict.GAP
+    assert proof.verdict is Coverage.GAP
     assert proof.witness is not None
     assert proof.witness.endswith("… (201 characters)")
     assert len(proof.witness) < 80
@@ -190,7 +190,7 @@ UNDECIDED: dict[str, tuple[Any, Any, Any]] = {
 def test_what_cannot_be_decided_says_why(one: Make, name: str) -> None:
     proof = the(prove(one(*UNDECIDED[name])))
 
-    assert proof.verdict is Verdict.UNDECIDED
+    assert proof.verdict is Coverage.UNDECIDED
     assert "run time" in proof.reason
 
 
@@ -209,12 +209,12 @@ def test_lists_are_judged_by_length_and_item_by_item(one: Make) -> None:
     proofs = prove(one({"each": X, "item": item, "limit": 2}, source, target))
 
     assert [(proof.field, proof.verdict) for proof in proofs] == [
-        ("/x", Verdict.PROVED),
-        ("/x/*/b", Verdict.PROVED),
+        ("/x", Coverage.PROVED),
+        ("/x/*/b", Coverage.PROVED),
     ]
     least = {**target, "minItems": 1}
     (shortest, *_) = prove(one({"each": X, "item": item, "limit": 2}, source, least))
-    assert (shortest.verdict, shortest.witness) == (Verdict.GAP, "[]")
+    assert (shortest.verdict, shortest.witness) == (Coverage.GAP, "[]")
 
 
 def test_a_filter_may_leave_fewer_items_than_the_upstream_sends(one: Make) -> None:
@@ -222,9 +222,9 @@ def test_a_filter_may_leave_fewer_items_than_the_upstream_sends(one: Make) -> No
     target = {"type": "array", "minItems": 1, "items": TEXT}
     each = {"each": X, "item": "@"}
 
-    assert the(prove(one(each, source, target))).verdict is Verdict.PROVED
+    assert the(prove(one(each, source, target))).verdict is Coverage.PROVED
     filtered = the(prove(one({**each, "where": {"@": ["a"]}}, source, target)))
-    assert (filtered.verdict, filtered.witness) == (Verdict.GAP, "[]")
+    assert (filtered.verdict, filtered.witness) == (Coverage.GAP, "[]")
 
 
 def test_a_filter_narrows_what_may_arrive(one: Make) -> None:
@@ -237,7 +237,7 @@ def test_a_filter_narrows_what_may_arrive(one: Make) -> None:
     kept = {**each, "where": {"@/c": ["USD"]}}
     kept_proof = the(prove(one(kept, {"type": "array", "items": price}, target)), "/x/*/c")
 
-    assert (open_proof.verdict, kept_proof.verdict) == (Verdict.GAP, Verdict.PROVED)
+    assert (open_proof.verdict, kept_proof.verdict) == (Coverage.GAP, Coverage.PROVED)
 
 
 def test_every_mapped_field_of_every_status_and_the_fallback_has_a_verdict(tool: Make) -> None:
@@ -282,12 +282,12 @@ _TEXTS = st.builds(
 _SCHEMAS = _NUMBERS | _ENUMS | _TEXTS
 _READS = st.sampled_from(
     [
-        Read(pointer="", source=Source("body")),
+        Read(pointer="", source=ReadExpression("body")),
         *(
-            Read(pointer="", source=Source("body"), conversion=conversion)  # type: ignore[arg-type] # drawn from the Literal itself
+            Read(pointer="", source=ReadExpression("body"), conversion=conversion)  # type: ignore[arg-type] # drawn from the Literal itself
             for conversion in ("string", "integer", "number", "boolean", "decimal-2", "date")
         ),
-        Read(pointer="", source=Source("body"), table={"a": 1, "1": "b", "true": None}),
+        Read(pointer="", source=ReadExpression("body"), table={"a": 1, "1": "b", "true": None}),
     ]
 )
 _VALUES = (
@@ -303,7 +303,7 @@ def test_no_value_contradicts_a_proof(
     read: Read, source: dict[str, Any], target: dict[str, Any], value: Any
 ) -> None:
     """PROVED is a promise: whatever the upstream's schema admits converts and is admitted."""
-    if judge_read(read, source, target).verdict is Verdict.PROVED and admits(source, value):
+    if judge_read(read, source, target).verdict is Coverage.PROVED and admits(source, value):
         assert admits(target, apply(read, value))
 
 
@@ -325,8 +325,8 @@ def test_every_witness_is_what_it_claims_to_be(
 
 
 def test_a_gap_names_the_keyword_that_refuses_its_witness() -> None:
-    value = Read(pointer="", source=Source("body"))
+    value = Read(pointer="", source=ReadExpression("body"))
     judged = judge_read(value, {"enum": ["KTEB", "nowhere"]}, {"type": "string", "maxLength": 4})
-    assert judged.verdict is Verdict.GAP
+    assert judged.verdict is Coverage.GAP
     assert judged.witness == '"nowhere"'
     assert "refuses it by `maxLength`" in judged.reason

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gateway.codegen.fieldmap import BindingSource, Verdict, check, prove
+from gateway.codegen.fieldmap import BindingSource, Coverage, check, prove
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import QueryRule, ReplyFacts, SettingRule
@@ -61,14 +61,14 @@ def test_a_setting_is_never_absent(tool: Make) -> None:
 
 
 def test_the_pattern_of_a_setting_is_what_is_known_of_it(tool: Make) -> None:
-    def verdict(target: dict[str, Any]) -> Verdict:
+    def verdict(target: dict[str, Any]) -> Coverage:
         output = {"type": "object", "properties": {"id": target}, "required": ["id"]}
         source = set_up(tool(result={"id": "$settings.topic"}, output=output))
         return prove(source)[0].verdict
 
-    assert verdict(TEXT) is Verdict.PROVED
-    assert verdict({**TEXT, "pattern": TOPIC.pattern}) is Verdict.PROVED
-    assert verdict({**TEXT, "pattern": "^[0-9]+$"}) is not Verdict.PROVED
+    assert verdict(TEXT) is Coverage.PROVED
+    assert verdict({**TEXT, "pattern": TOPIC.pattern}) is Coverage.PROVED
+    assert verdict({**TEXT, "pattern": "^[0-9]+$"}) is not Coverage.PROVED
 
 
 def test_a_setting_that_no_number_can_be_is_not_sent_as_one(tool: Make) -> None:

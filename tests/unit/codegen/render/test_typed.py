@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from gateway.codegen.render.datamodel import pydantic_source
 from gateway.codegen.render.typed import TypedFile
-from gateway.contract.schema import Gate
+from gateway.contract.schema import Validator
 from gateway.errors import ContractError
 
 
@@ -140,7 +140,7 @@ ACCEPTED: list[tuple[dict[str, Any], list[Any]]] = [
 def test_what_the_schema_accepts_loads_and_dumps_to_an_equal_value(
     schema: dict[str, Any], values: list[Any], module: ModuleType
 ) -> None:
-    gate = Gate(schema)
+    gate = Validator(schema)
     model = model_of(schema, module)
 
     for value in values:

@@ -11,7 +11,7 @@ from gateway.codegen.sources.keywords import references
 from gateway.codegen.sources.refs import (
     MAX_DEPTH,
     MAX_NODES,
-    Target,
+    RefTarget,
     closure,
     dereference,
     origin,
@@ -58,7 +58,7 @@ def test_a_reference_that_is_kept_gets_the_text_it_was_given(tmp_path: Path) -> 
     )
     path = PurePosixPath("a.json")
 
-    def keep(target: Target) -> str | None:
+    def keep(target: RefTarget) -> str | None:
         return "#/kept" if target.document.path.stem == "b" else None
 
     assert dereference(tree, path, keep=keep) == {

@@ -9,7 +9,7 @@ from typing import Final
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,
-    Place,
+    MessagePart,
     Profile,
     SourceRate,
     WebhookSetting,
@@ -26,14 +26,14 @@ SOURCE: Final = WebhookSource(
             proof=HmacSignature(
                 header="x-desk-signature", prefix="sha256=", timestamp_header="x-desk-time"
             ),
-            message_id=Place(pointer="/message"),
-            event_type=Place(pointer="/kind"),
+            message_id=MessagePart(pointer="/message"),
+            event_type=MessagePart(pointer="/kind"),
         ),
         Profile(
             name="pointer",
             proof=BasicCredentials(),
             message_id=None,
-            event_type=Place(pointer="/type"),
+            event_type=MessagePart(pointer="/type"),
         ),
     ),
     events=(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import each
-from gateway.contract.webhook import Derivation, Fetch, Place, WebhookEvent
+from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
 
 
 def _path(payload: Any, call: CallFacts) -> dict[str, Any]:
@@ -45,7 +45,7 @@ EVENT: Final = WebhookEvent(
         operation="searchBooks",
         path=_path,
         query=_query,
-        href=Place(pointer="/link"),
+        href=MessagePart(pointer="/link"),
     ),
     derives=(Derivation(event="book_lent", payloads=_book_lent, message_id="/message"),),
 )
