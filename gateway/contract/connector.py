@@ -17,7 +17,7 @@ from gateway.contract.mock import Behaviour
 
 Use = Literal["tool", "mapping", "mock"]
 
-HANDLER_PACKAGES: Final = ("gateway.handlers",)
+HANDLER_PACKAGES: Final = ("gateway.connectors",)
 """The connector packages of a project that names no others."""
 
 MARKS: Final[Mapping[Use, str]] = {

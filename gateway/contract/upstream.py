@@ -178,7 +178,7 @@ class Upstream(Struct, frozen=True, kw_only=True):
     that is not empty makes a 2xx an error."""
     rate: RateHeaders | None = None
     mock: str | None = None
-    """Module with the mock's behaviour, `gateway.handlers.<connector>_mock`."""
+    """Module with the mock's behaviour, `gateway.connectors.<connector>.mock`."""
     has_workspace: bool = False
     """Whether the workspace database takes its place instead of a mock."""
     tables: Mapping[str, dict[str, Any]] = {}

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c8ebd8f804c3431e9770f31ed9552ee6; generator 1
+# Source closure sha256: f9964a42ad5fb19b39f94487f3bc8e72; generator 1
 
 """The operations of amadeus."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 11bb98a1425a0d2158b5e536458b44b4; generator 1
+# Source closure sha256: da44bc90c76326b999ccfe915a5621d4; generator 1
 
 """The operations of example."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 181ca147be7f8c70f6eac1b7c9707277; generator 1
+# Source closure sha256: c1c24d9f194ecb5de0f78a881769b5ec; generator 1
 
 """The operations of sheets."""
 

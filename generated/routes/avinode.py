@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 62ab06e039a3b765850f96dfbfa2bc73; generator 1
+# Source closure sha256: 7cc388f9c1d69c365f88e3959eea73b3; generator 1
 
 """The REST routes of avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a13ea99ed180f47c406fa0483cf6eca9; generator 1
+# Source closure sha256: 3126255d7de2d62bd17124ba88e0c24c; generator 1
 
 """The REST routes of ntfy."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9c29fa4fb1dde52be740ad049f3f191; generator 1
+# Source closure sha256: 9ece6c0d2fac6000c54a8435a785be4b; generator 1
 
 """The MCP tools of entities."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89bd5d871e8e578256f0d115a19e0d0f; generator 1
+# Source closure sha256: 1f076af580328ddc2ef1db0f226eba39; generator 1
 
 """The MCP tools of frankfurter."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 699e9a9eb3019ad6f1d3162832b26b9a; generator 1
+# Source closure sha256: b125147b616ffae61175ba3e978f252d; generator 1
 
 """The MCP tools of weather."""
 

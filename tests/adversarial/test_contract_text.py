@@ -116,7 +116,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "attacked.py").write_text(RAN)
     greet = tmp_path / "schemas/tools/hello/greet.yaml"
     text = greet.read_text("utf-8")
-    greet.write_text(text.replace("gateway.handlers.example:greet", "attacked_shop.till:honest"))
+    greet.write_text(
+        text.replace("gateway.connectors.example.tools:greet", "attacked_shop.till:honest")
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     for name in [each for each in sys.modules if each.startswith(("attacked", PACKAGE))]:

@@ -42,7 +42,7 @@ def test_imports_keep_the_contracts_of_import_linter(root):
     ("contract", "admitted"),
     [
         ("generator", {"codegen", "contract", "errors"}),
-        ("generated", {"contract", "errors", "handlers", "ids"}),
+        ("generated", {"connectors", "contract", "errors", "ids"}),
     ],
 )
 def test_a_new_room_is_closed_to_the_generator_and_its_output(root, contract, admitted):

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gateway.handlers.supabase_scores import COMFORT, WEIGHTS, calculate_quote_scores
+from gateway.connectors.supabase.scores import COMFORT, WEIGHTS, calculate_quote_scores
 from tests.postgres import run
 from tests.postgrest import backends
 

@@ -79,7 +79,7 @@ FALLBACKS: Final = {"frankfurter.convert_currency": ("rate_source", "fallback")}
 FAILING: Final = [tool for tool in ENTRIES if tool not in FALLBACKS]
 ADMITTED: Final = {("avinode.search_flights", "403")}
 """What is an answer and no failure: a search that the account may not run finds nothing, and says
-so (tests/unit/handlers/test_avinode_tools.py)."""
+so (tests/unit/connectors/avinode/test_tools.py)."""
 ONE_OF_EACH: Final = {upstream_of(ENTRIES[tool]): tool for tool in FAILING}
 
 

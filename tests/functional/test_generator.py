@@ -20,7 +20,7 @@ from gateway.contract.upstream import ReplyFacts
 from gateway.settings import read_settings
 
 PACKAGE = "made_by_the_functional_test"
-HANDLERS = ("gateway.handlers", "made_handlers")
+HANDLERS = ("gateway.connectors", "made_handlers")
 HANDLER = f"""
 from gateway.contract.connector import tool_handler
 from {PACKAGE}.models.words.greet import GreetInput, GreetOutput
@@ -40,7 +40,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copytree(Path(__file__).parents[1] / "golden/whole/in", schemas)
     meta.install(schemas)
     contract = schemas / "tools/words/greet.yaml"
-    text = contract.read_text("utf-8").replace("gateway.handlers.example", "made_handlers")
+    text = contract.read_text("utf-8").replace("gateway.connectors.example.tools", "made_handlers")
     contract.write_text(text, "utf-8")
     (root / "made_handlers.py").write_text(HANDLER, "utf-8")
     generate(schemas, root / PACKAGE, root / "docs", names=PackageNames(of_handlers=HANDLERS))

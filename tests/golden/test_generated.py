@@ -57,7 +57,7 @@ def test_contracts_become_the_committed_text(
     for handlers in (HERE / feature).glob("*_handlers.py"):
         shutil.copy(handlers, tmp_path)
 
-    names = PackageNames(of_handlers=("gateway.handlers", "demo_handlers"))
+    names = PackageNames(of_handlers=("gateway.connectors", "demo_handlers"))
     generate(schemas, made / "generated", made / "docs", names=names)
     actual = _texts(made, FEATURES[feature])
     expected = HERE / feature / "out"

@@ -13,6 +13,7 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.connectors.supabase.postgrest import PostgrestTables
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.entity import EntityPages
@@ -21,13 +22,12 @@ from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Selection, Tables
 from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
-from gateway.handlers.supabase_postgrest import PostgrestTables
 from gateway.store.workspace import Workspace
 from tests.asgi_server import serving
 from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator
 
-SCRIPTS = ("supabase_tables.sql", "supabase_functions.sql")
+SCRIPTS = ("tables.sql", "functions.sql")
 SAMPLE = Path(__file__).with_name("quotes")
 
 
@@ -70,7 +70,7 @@ def shapes() -> dict[str, Shape]:
 
 def scripts() -> str:
     """What an operator runs in a project before the gateway uses it, and the tests' own table."""
-    folder = files("gateway.handlers")
+    folder = files("gateway.connectors")
     own = [folder.joinpath(name).read_text("utf-8") for name in SCRIPTS]
     return "\n".join([*own, SAMPLE.with_suffix(".sql").read_text("utf-8")])
 

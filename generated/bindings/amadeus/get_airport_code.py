@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4b5d34159193b90152ebde4d6c39d328; generator 1
+# Source closure sha256: 6132401fd80087651cf109c19197ed66; generator 1
 
 """The binding of amadeus.get_airport_code.
 
@@ -10,11 +10,7 @@ Requests go to `GET /v1/reference-data/locations` of amadeus.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import joined, text
-from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.amadeus import (
+from gateway.connectors.amadeus.fields import (
     alternatives,
     best_city_code,
     best_city_name,
@@ -24,6 +20,10 @@ from gateway.handlers.amadeus import (
     best_name,
     keyword,
 )
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import joined, text
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

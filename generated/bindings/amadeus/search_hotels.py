@@ -1,19 +1,19 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 60d691659d93c39336991509802f0d49; generator 1
+# Source closure sha256: 1de639b38706a89787ecfcc772be5add; generator 1
 
 """The binding of amadeus.search_hotels.
 
-Calls are answered by `gateway.handlers.amadeus_hotels:search_hotels`.
+Calls are answered by `gateway.connectors.amadeus.hotels:search_hotels`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.amadeus.hotels import search_hotels
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.amadeus_hotels import search_hotels
 from generated.models.amadeus.search_hotels import SearchHotelsInput
 
 

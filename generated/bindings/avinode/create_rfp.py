@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c7ce1570d63c1a9184ab0a47ab37344; generator 1
+# Source closure sha256: d7b2110684e9f87efbc63e18583cdc60; generator 1
 
 """The binding of avinode.create_rfp.
 
@@ -10,6 +10,7 @@ Requests go to `POST /rfqs` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import wishes
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -24,7 +25,6 @@ from gateway.contract.fieldmap import (
 )
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import wishes
 
 
 def _seller_company(item: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 64203f53ed58893f7d71836cdf8b18cd; generator 1
+# Source closure sha256: d01a8037aec2726bc46636ca0ddaa75e; generator 1
 
 """The binding of avinode.create_trip.
 
@@ -10,11 +10,11 @@ Requests go to `POST /trips` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import day_back
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date, as_time, converted, listed, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import day_back
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

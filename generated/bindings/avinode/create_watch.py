@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1e3b1b5f99444de07fb7981e72037175; generator 1
+# Source closure sha256: ae78282a6f03af1e80d20055395a1d38; generator 1
 
 """The binding of avinode.create_watch.
 
@@ -10,11 +10,11 @@ Requests go to `POST /emptylegs/watches` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import days_in_order
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import days_in_order
 
 _STATUS: Final[Mapping[str, Any]] = {"ACTIVE": "active", "PAUSED": "paused"}
 

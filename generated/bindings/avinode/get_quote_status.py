@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: acecd848a98cf2528dfc12c19cd54b36; generator 1
+# Source closure sha256: 3904318cd4d80b391971615afa006a6b; generator 1
 
 """The binding of avinode.get_quote_status.
 
@@ -10,11 +10,11 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import average_response_minutes, first_response_minutes
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, not_null, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import average_response_minutes, first_response_minutes
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

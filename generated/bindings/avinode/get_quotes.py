@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c390b98bb2165de4d63b133d4c4bb219; generator 1
+# Source closure sha256: af79a9c41f181dd0c01ddeaa36255562; generator 1
 
 """The binding of avinode.get_quotes.
 
@@ -10,11 +10,11 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import minutes_between
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, dig, each, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import minutes_between
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aa5717075ea6fa5d8e764fce6b0c4ca2; generator 1
+# Source closure sha256: 52126cde374a0f0d53e5ff79ec277a52; generator 1
 
 """The binding of avinode.get_rfp_status.
 
@@ -10,6 +10,7 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import minutes_between
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -24,7 +25,6 @@ from gateway.contract.fieldmap import (
 )
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import minutes_between
 
 _FIELDS: Final[Mapping[str, Any]] = {
     "true": "timestamps,latestquote,quotebreakdown",

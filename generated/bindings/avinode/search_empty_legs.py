@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0891fdef9f3c2649f8c90546326c0cbd; generator 1
+# Source closure sha256: 5eb63273abb41479296d4c47a61afcb5; generator 1
 
 """The binding of avinode.search_empty_legs.
 
@@ -10,6 +10,7 @@ Requests go to `POST /emptylegs/search` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import days_in_order
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -23,7 +24,6 @@ from gateway.contract.fieldmap import (
 )
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.avinode import days_in_order
 
 _CATEGORY: Final[Mapping[str, Any]] = {
     "Entry level jet (VLJ)": "light",

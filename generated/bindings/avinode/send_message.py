@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f11684727377c6c128b2ab3188671202; generator 1
+# Source closure sha256: 771bece5a2677992137cc83285763e4a; generator 1
 
 """The binding of avinode.send_message.
 

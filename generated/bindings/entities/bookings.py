@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 23e42641c751ca86df0f430233218e9f; generator 1
+# Source closure sha256: cd46c89b5658046a073b26eb6cae3b97; generator 1
 
 """The binding of entities.bookings.
 
-Calls are answered by `gateway.handlers.entities:bookings`.
+Calls are answered by `gateway.connectors.entities.tools:bookings`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import bookings
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import bookings
 from generated.models.entities.bookings import BookingsInput
 
 

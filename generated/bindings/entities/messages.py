@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e0877e0bac68ee66710454bb0b75effe; generator 1
+# Source closure sha256: 190a44fcecf214d3040e861fe40a2c2e; generator 1
 
 """The binding of entities.messages.
 
-Calls are answered by `gateway.handlers.entities:messages`.
+Calls are answered by `gateway.connectors.entities.tools:messages`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import messages
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import messages
 from generated.models.entities.messages import MessagesInput
 
 

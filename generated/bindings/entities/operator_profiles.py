@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 60b910c600836b144ee561267cd8d723; generator 1
+# Source closure sha256: e5a2f6c8434abc12ee812982f0a2b874; generator 1
 
 """The binding of entities.operator_profiles.
 
-Calls are answered by `gateway.handlers.entities:operator_profiles`.
+Calls are answered by `gateway.connectors.entities.tools:operator_profiles`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import operator_profiles
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import operator_profiles
 from generated.models.entities.operator_profiles import OperatorProfilesInput
 
 

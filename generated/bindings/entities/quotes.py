@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 60eb29aec6575155a4c58a4be04b275b; generator 1
+# Source closure sha256: fe36e3baaa4837ef0cb74c3ae0be29d9; generator 1
 
 """The binding of entities.quotes.
 
-Calls are answered by `gateway.handlers.entities:quotes`.
+Calls are answered by `gateway.connectors.entities.tools:quotes`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import quotes
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import quotes
 from generated.models.entities.quotes import QuotesInput
 
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ab4c35fba9f5fb213f9f0833e626622f; generator 1
+# Source closure sha256: 21028cee5b20047b005c78f31c59ff8a; generator 1
 
 """The binding of entities.requests.
 
-Calls are answered by `gateway.handlers.entities:requests`.
+Calls are answered by `gateway.connectors.entities.tools:requests`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import requests
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import requests
 from generated.models.entities.requests import RequestsInput
 
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b3b05eae5932f9815f6b843bb78560b6; generator 1
+# Source closure sha256: 79394d3b8b561927b02bf0cfbd94a06a; generator 1
 
 """The binding of entities.trips.
 
-Calls are answered by `gateway.handlers.entities:trips`.
+Calls are answered by `gateway.connectors.entities.tools:trips`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.entities.tools import trips
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.entities import trips
 from generated.models.entities.trips import TripsInput
 
 

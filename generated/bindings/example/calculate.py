@@ -1,19 +1,19 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 54e68735cfb4158029a2a66140a1058e; generator 1
+# Source closure sha256: ee99e898467b759f2b61012ca2d05683; generator 1
 
 """The binding of example.calculate.
 
-Calls are answered by `gateway.handlers.example:calculate`.
+Calls are answered by `gateway.connectors.example.tools:calculate`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.example.tools import calculate
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.example import calculate
 from generated.models.example.calculate import CalculateInput
 
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e8d16f6704c2c33d51947c0abfeb5a7d; generator 1
+# Source closure sha256: e192157b9e857981a3f574db5ea0d4cb; generator 1
 
 """The binding of example.greet.
 
-Calls are answered by `gateway.handlers.example:greet`.
+Calls are answered by `gateway.connectors.example.tools:greet`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.example.tools import greet
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.example import greet
 from generated.models.example.greet import GreetInput
 
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89bd5d871e8e578256f0d115a19e0d0f; generator 1
+# Source closure sha256: 1f076af580328ddc2ef1db0f226eba39; generator 1
 
 """The binding of frankfurter.convert_currency.
 
-Calls are answered by `gateway.handlers.frankfurter:convert_currency`.
+Calls are answered by `gateway.connectors.frankfurter.tools:convert_currency`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.frankfurter.tools import convert_currency
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.frankfurter import convert_currency
 from generated.models.frankfurter.convert_currency import ConvertCurrencyInput
 
 

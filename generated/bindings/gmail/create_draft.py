@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6578afcf05926faf4dc231b1d0851984; generator 1
+# Source closure sha256: e3ec9bd8fb07df65a3728d169fcfdb6a; generator 1
 
 """The binding of gmail.create_draft.
 
@@ -10,10 +10,10 @@ Requests go to `POST /gmail/v1/users/{userId}/drafts` of gmail.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.gmail.fields import mail_raw
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail import mail_raw
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 106d7645901f3ced22d41e49b97dd2b3; generator 1
+# Source closure sha256: 8798899c8d4d2088be0ce9b99f1eda74; generator 1
 
 """The binding of gmail.get_email.
 
@@ -10,11 +10,7 @@ Requests go to `GET /gmail/v1/users/{userId}/messages/{id}` of gmail.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
-from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail_reading import (
+from gateway.connectors.gmail.reading import (
     attachments,
     bcc_addresses,
     body_text,
@@ -28,6 +24,10 @@ from gateway.handlers.gmail_reading import (
     subject,
     to_addresses,
 )
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 61c98e00d80f89ddd38e63c78943ba0b; generator 1
+# Source closure sha256: f09bbc1693da62fdec20efc4f2cc116e; generator 1
 
 """The binding of gmail.get_thread_history.
 
@@ -10,10 +10,10 @@ Requests go to `GET /gmail/v1/users/{userId}/threads/{id}` of gmail.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.gmail.reading import newest_messages
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail_reading import newest_messages
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

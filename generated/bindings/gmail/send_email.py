@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8182530473a0ad8ebc9012bcac4ede3a; generator 1
+# Source closure sha256: 2affa5527037fdbaca68c5abded045b7; generator 1
 
 """The binding of gmail.send_email.
 
@@ -10,11 +10,11 @@ Requests go to `POST /gmail/v1/users/{userId}/messages/send` of gmail.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.gmail.fields import mail_raw
+from gateway.connectors.gmail.mime import message_id
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail import mail_raw
-from gateway.handlers.gmail_mime import message_id
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 45308e53104786b562f3c315bec3f3a8; generator 1
+# Source closure sha256: 26fc3a7b86acdf62a58613cbde8ec5b2; generator 1
 
 """The binding of gmail.send_template_email.
 
@@ -10,11 +10,11 @@ Requests go to `POST /gmail/v1/users/{userId}/messages/send` of gmail.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.gmail.fields import template_raw, template_subject
+from gateway.connectors.gmail.mime import message_id
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.gmail import template_raw, template_subject
-from gateway.handlers.gmail_mime import message_id
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

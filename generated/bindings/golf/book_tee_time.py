@@ -1,19 +1,19 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8a0778284b114736dc6d8211d77d0b96; generator 1
+# Source closure sha256: 9ba972bc67c4f84eb61718832c580adf; generator 1
 
 """The binding of golf.book_tee_time.
 
-Calls are answered by `gateway.handlers.golf:book_tee_time`.
+Calls are answered by `gateway.connectors.golf.tools:book_tee_time`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.golf.tools import book_tee_time
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.golf import book_tee_time
 from generated.models.golf.book_tee_time import BookTeeTimeInput
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 716f7cea6772a1a4de5cd9872843f819; generator 1
+# Source closure sha256: a81a5f01535b208fb920286bd622de9a; generator 1
 
 """The binding of golf.get_reservations.
 
@@ -10,11 +10,11 @@ Requests go to `GET /v1/reservations` of golf.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.golf.times import local_date, local_time
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.golf_times import local_date, local_time
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

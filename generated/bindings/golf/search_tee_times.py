@@ -1,19 +1,19 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7dc2c6e17d6a14dbe1769297d8e24382; generator 1
+# Source closure sha256: 9cb06e53aa10f0885b8f5f4611447677; generator 1
 
 """The binding of golf.search_tee_times.
 
-Calls are answered by `gateway.handlers.golf:search_tee_times`.
+Calls are answered by `gateway.connectors.golf.tools:search_tee_times`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.golf.tools import search_tee_times
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.golf import search_tee_times
 from generated.models.golf.search_tee_times import SearchTeeTimesInput
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7122da3abda0ba4c8ac4b64532e1e019; generator 1
+# Source closure sha256: 301d49f935ce6fbdf6da2c4f7d2ea221; generator 1
 
 """The binding of ntfy.send_push_notification.
 
@@ -10,11 +10,11 @@ Requests go to `POST /` of ntfy.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.ntfy.fields import moment, within_bytes
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, mapped, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.ntfy import moment, within_bytes
 
 _PRIORITY: Final[Mapping[str, Any]] = {"low": 2, "default": 3, "high": 4}
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d0f8311b850c2055460786b703e1d7d; generator 1
+# Source closure sha256: f734fc033e6b31fc054b6a091545204e; generator 1
 
 """The binding of sheets.add_flight_history.
 
-Calls are answered by `gateway.handlers.sheets_writes:add_flight_history`.
+Calls are answered by `gateway.connectors.sheets.writes:add_flight_history`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.writes import add_flight_history
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.sheets_writes import add_flight_history
 from generated.models.sheets.add_flight_history import AddFlightHistoryInput
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 47f09ae7e95a82caf7c24b7d049d964c; generator 1
+# Source closure sha256: 400b4382e2b468b2c91e688b0d41c164; generator 1
 
 """The binding of sheets.get_client.
 
@@ -10,11 +10,7 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
-from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import (
+from gateway.connectors.sheets.fields import (
     client_id,
     company,
     email,
@@ -24,6 +20,10 @@ from gateway.handlers.sheets import (
     preferences,
     vip_status,
 )
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

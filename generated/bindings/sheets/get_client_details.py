@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2644ef0276d75b87fa533066e33c82d9; generator 1
+# Source closure sha256: d6bbd09c49d6149a8779119db35da7aa; generator 1
 
 """The binding of sheets.get_client_details.
 
@@ -10,11 +10,7 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
-from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import (
+from gateway.connectors.sheets.fields import (
     client_id,
     company,
     created_at,
@@ -26,6 +22,10 @@ from gateway.handlers.sheets import (
     updated_at,
     vip_status,
 )
+from gateway.contract.context import CallFacts
+from gateway.contract.fieldmap import not_null, present
+from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

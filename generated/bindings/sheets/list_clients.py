@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 09d5706447e0a038dc9c122c02b9b3de; generator 1
+# Source closure sha256: 8575377ddb228168278c8f902947804b; generator 1
 
 """The binding of sheets.list_clients.
 
@@ -10,11 +10,11 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.fields import client_count, next_offset, page
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import not_null, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import client_count, next_offset, page
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

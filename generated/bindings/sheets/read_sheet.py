@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4cbc8dcb816743d7ae3a392d70df2d40; generator 1
+# Source closure sha256: 80a4f9c4794cc3e741af38bfae0dd915; generator 1
 
 """The binding of sheets.read_sheet.
 
@@ -10,11 +10,11 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.fields import is_cut, readable_spreadsheet, row_count, rows
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, or_default, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import is_cut, readable_spreadsheet, row_count, rows
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

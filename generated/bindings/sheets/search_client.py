@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f301390f5667a70978c132e74eba653c; generator 1
+# Source closure sha256: 5e5d6f49efd4c3babee84f0cbd693777; generator 1
 
 """The binding of sheets.search_client.
 
@@ -10,10 +10,10 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.fields import named, named_count
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import named, named_count
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 610e46b0709e7d3ff290c0cd93c83d5e; generator 1
+# Source closure sha256: bb4103a9fe94672b474f3054151b0f2c; generator 1
 
 """The binding of sheets.search_clients.
 
@@ -10,10 +10,10 @@ Requests go to `GET /v4/spreadsheets/{spreadsheetId}/values/{range}` of sheets.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.fields import searched, searched_count
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
-from gateway.handlers.sheets import searched, searched_count
 
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d339af2b79449111f3ef6efd50cc22ba; generator 1
+# Source closure sha256: daaae86d1ac3af0f25afa5de636fcf79; generator 1
 
 """The binding of sheets.update_client.
 
-Calls are answered by `gateway.handlers.sheets_writes:update_client`.
+Calls are answered by `gateway.connectors.sheets.writes:update_client`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.sheets.writes import update_client
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.sheets_writes import update_client
 from generated.models.sheets.update_client import UpdateClientInput
 
 

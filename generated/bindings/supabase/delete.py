@@ -1,19 +1,19 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f7ef0913eaf913c7dc543a6918aa3915; generator 1
+# Source closure sha256: 84ba54b1a2179ac3e8057a86683d48ba; generator 1
 
 """The binding of supabase.delete.
 
-Calls are answered by `gateway.handlers.supabase:delete`.
+Calls are answered by `gateway.connectors.supabase.tools:delete`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.supabase.tools import delete
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.supabase import delete
 from generated.models.supabase.delete import DeleteInput
 
 

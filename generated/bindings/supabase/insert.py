@@ -1,19 +1,19 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2d26d092fc0c96410f3f633faba2db7f; generator 1
+# Source closure sha256: c60a6b7e5bd8a6333c457fbe3694968a; generator 1
 
 """The binding of supabase.insert.
 
-Calls are answered by `gateway.handlers.supabase:insert`.
+Calls are answered by `gateway.connectors.supabase.tools:insert`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.supabase.tools import insert
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.supabase import insert
 from generated.models.supabase.insert import InsertInput
 
 

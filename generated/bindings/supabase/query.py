@@ -1,19 +1,19 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2218bacd63e160b8e963711b57827dfe; generator 1
+# Source closure sha256: 9d76b266795cba5b477a923e680131be; generator 1
 
 """The binding of supabase.query.
 
-Calls are answered by `gateway.handlers.supabase:query`.
+Calls are answered by `gateway.connectors.supabase.tools:query`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.supabase.tools import query
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.supabase import query
 from generated.models.supabase.query import QueryInput
 
 

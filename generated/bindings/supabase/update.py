@@ -1,19 +1,19 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5df9c4b1d5b1f09c8b5933b9c5d01641; generator 1
+# Source closure sha256: 56448c2fc993afac17fda4dfe57f76cd; generator 1
 
 """The binding of supabase.update.
 
-Calls are answered by `gateway.handlers.supabase:update`.
+Calls are answered by `gateway.connectors.supabase.tools:update`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.supabase.tools import update
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.supabase import update
 from generated.models.supabase.update import UpdateInput
 
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 699e9a9eb3019ad6f1d3162832b26b9a; generator 1
+# Source closure sha256: b125147b616ffae61175ba3e978f252d; generator 1
 
 """The binding of weather.get_weather.
 
-Calls are answered by `gateway.handlers.weather:get_weather`.
+Calls are answered by `gateway.connectors.weather.tools:get_weather`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.weather.tools import get_weather
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.weather import get_weather
 from generated.models.weather.get_weather import GetWeatherInput
 
 

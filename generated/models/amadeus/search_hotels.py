@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a8bdd0a1a651cecc0bbe2a5c4822bf9b; generator 1
+# Source closure sha256: 9e77dbda776ec798b7f94e5ad791010d; generator 1
 
 """Search hotels.
 

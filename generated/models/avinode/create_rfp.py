@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 48c9a765fc55fc4c2ed852f3848050fb; generator 1
+# Source closure sha256: db2573095635b3ade5faf36dfdf0029a; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fa991dec0b2dd4c1f56e51ea1d11f7e; generator 1
+# Source closure sha256: 36586c81485e083b792ccde2e6a602ac; generator 1
 
 """Create a trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e3c8f775577d5c857c1fbec3d5c46cf2; generator 1
+# Source closure sha256: aeb39f036f6beee3d03b24e066c94f06; generator 1
 
 """Watch for empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 06742a69dcba62c997de9925a05df84d; generator 1
+# Source closure sha256: b0e968da58e7180fecadfe9e8d07260c; generator 1
 
 """Get the status of quotes.
 

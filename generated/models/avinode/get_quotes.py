@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 017a0909decb02457d1ca9382d2d19df; generator 1
+# Source closure sha256: 2082c7041de02ec892296f11c69eb467; generator 1
 
 """Get the quotes for a request for proposal.
 

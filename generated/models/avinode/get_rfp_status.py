@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ce81379a1f6c407fc18f6b7658f8869f; generator 1
+# Source closure sha256: 17b973283263abaf248498bdbd72463c; generator 1
 
 """Get the status of a request for proposal.
 

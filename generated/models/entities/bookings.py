@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: be63c9cd9832ea7abf28c0b6b2abf715; generator 1
+# Source closure sha256: b630b393a06251f9aa0365c4ce465c24; generator 1
 
 """Bookings.
 

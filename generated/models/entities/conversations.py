@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 592ba70cb1c03d35cfc55ba4d6cd09f4; generator 1
+# Source closure sha256: 5228225149749a5a38bb32e4615da359; generator 1
 
 """Conversations.
 

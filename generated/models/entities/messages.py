@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7085100c803d85af8d18395ef8c3c3f9; generator 1
+# Source closure sha256: b9db5226c5eb32ae58d7e18962dc88e9; generator 1
 
 """Messages.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bbe35c062ff4bd99ae1fb313f053abc0; generator 1
+# Source closure sha256: 3ad1eab021129a1a023749dec341d12f; generator 1
 
 """Operators.
 

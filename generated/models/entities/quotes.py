@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ace35e21fcdf347aab4763828ad641ce; generator 1
+# Source closure sha256: f9d7711b6f148fe861ec6bff676c6fc4; generator 1
 
 """Quotes.
 

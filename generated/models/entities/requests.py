@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3bbfa4826c0b652fe406f9a3cd69e71f; generator 1
+# Source closure sha256: 9a248c51fcfa7daf6e80592cc3a19e2d; generator 1
 
 """Requests.
 

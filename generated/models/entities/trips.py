@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9f88f7340dc0f6103cd20bad4de49e1; generator 1
+# Source closure sha256: f31d78788405e359f17714d2e85d71de; generator 1
 
 """Trips.
 

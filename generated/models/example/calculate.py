@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 222679b793c1294b2f0691aed09e2a41; generator 1
+# Source closure sha256: 96501caec7691270f3893f770d966706; generator 1
 
 """Calculate.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e6fdd0b9f8f594f5ede5cb14db80e69; generator 1
+# Source closure sha256: 3a3936f8cf2b4034fc927aaacefa7072; generator 1
 
 """Greet someone.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 974132e42c4f45a0a3bac91cd6ded540; generator 1
+# Source closure sha256: 5614519f477a9d05d4148041af7ccdb8; generator 1
 
 """Convert currency.
 

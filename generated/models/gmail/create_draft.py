@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4a818a0fe3ba73e1968fd8b53f01a61; generator 1
+# Source closure sha256: 87a01e964e00b81d95ad18a4b800e7b4; generator 1
 
 """Create a draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1296ef8d91fca2caabc2fec34c1f7f01; generator 1
+# Source closure sha256: 9f3092f16bb7277649916df7b868443a; generator 1
 
 """Send an email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8452916b3afaa55bbdca39a12d22f2b8; generator 1
+# Source closure sha256: 78160bac99232a28ec11e382961b76f5; generator 1
 
 """Send an email from a template.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d7fd00f7d0dc808db4e941fe5a7f77ed; generator 1
+# Source closure sha256: 4ec29c10ab3f99cab601aa38370dc059; generator 1
 
 """Book a tee time.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 62fcf545a6195900a7a91d8063b1342c; generator 1
+# Source closure sha256: ada086717fabe4d575dab1c5bb9fbd85; generator 1
 
 """Search tee times.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fbff19f18d478fe95d88ef3f7c953b1a; generator 1
+# Source closure sha256: b34c36000240edfedaaf5e139ba06c4b; generator 1
 
 """Send a push notification.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dfa220a6adbd27da6197c7b3a0943a01; generator 1
+# Source closure sha256: e9811cccb8cd7fe9660640c63c6a3ab4; generator 1
 
 """Get all details of a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 99b4b7bafeb664f1031f16e75e47fe1d; generator 1
+# Source closure sha256: b9a8d42678c14950207d58d48faac0be; generator 1
 
 """List clients.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0421bd7f95e0b802090b5a6aa5fd29c8; generator 1
+# Source closure sha256: 335cae85020d2e88d9c5f1efe6e677a7; generator 1
 
 """Search a client by name.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aad36f2e9d9b6f03f3cc9129d84f2e2f; generator 1
+# Source closure sha256: 33fd56ff18988ce2667c2635f8fe31e3; generator 1
 
 """Search clients by criteria.
 

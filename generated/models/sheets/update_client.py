@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 939e2e2ce6769d2022e9b8e3fd2730eb; generator 1
+# Source closure sha256: 6ca51ae26993fb7f1e22c6429cb2f168; generator 1
 
 """Update a client.
 

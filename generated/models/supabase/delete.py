@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d38f16bbd408fee9396e718f399d58e; generator 1
+# Source closure sha256: 854e733c87e30f38a4c3356933539121; generator 1
 
 """Delete rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 29d4d376803e3ec7a276210a5fd7e46d; generator 1
+# Source closure sha256: 6353a88debd8cc69f1cbc587fc06c217; generator 1
 
 """Query a table.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 033bfb7b8734d26b8d3f582b92bda792; generator 1
+# Source closure sha256: 8ada57cb399feaa7a4ac80f5a960b207; generator 1
 
 """Update rows.
 

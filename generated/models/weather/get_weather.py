@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5367712ee1f248df023a37cc981c9c38; generator 1
+# Source closure sha256: b49fbb30382144db1285eeba6195f4d9; generator 1
 
 """Get the weather.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ad0ac4f3aceb98ef0ec52e629b5fb3cd; generator 1
+# Source closure sha256: bb5ae1bbade1e02b74f788d7b9c230c3; generator 1
 
 """The webhook of avinode."""
 
@@ -116,5 +116,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="ad0ac4f3aceb98ef0ec52e629b5fb3cdf65dfbea84efd96f498cbf13a40b1568",
+    contract="bb5ae1bbade1e02b74f788d7b9c230c305616701bf7b2f6d7b6a4b33ec13a036",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e56ebb137ddff14f0f0b45621eab985e; generator 1
+# Source closure sha256: 7eac68175d821e8675bbf5f4f22ed384; generator 1
 
 """What booking_cancelled of avinode does.
 

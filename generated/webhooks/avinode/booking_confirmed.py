@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c3288631e3681a57eaf6365c99683519; generator 1
+# Source closure sha256: c2d691f3e0535e7efbaa71a753b3988f; generator 1
 
 """What booking_confirmed of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import booking_confirmed_note, in_dollars
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -24,7 +25,6 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
-from gateway.handlers.avinode_news import booking_confirmed_note, in_dollars
 
 
 def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a2d33f0be910785ad2b5865b254dc90f; generator 1
+# Source closure sha256: 5f43bd0ad228ee9e094c397d79801fe6; generator 1
 
 """What booking_updated of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import in_dollars
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
-from gateway.handlers.avinode_news import in_dollars
 
 
 def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:

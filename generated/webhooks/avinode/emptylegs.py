@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d6f367f2c5fb008e2e3e4392bfbabde5; generator 1
+# Source closure sha256: 17ab66ecc99aa62a2a83ec8e704dfa99; generator 1
 
 """What emptylegs of avinode does.
 
@@ -9,10 +9,10 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import own_link
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import not_null, present
 from gateway.contract.webhook import Emission, WebhookEvent
-from gateway.handlers.avinode_news import own_link
 
 
 def _subject(payload: Any, call: CallFacts) -> Any:

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2fc76c68f3b73612bb0bba7a9b231b85; generator 1
+# Source closure sha256: 16d2ac14b2ae3e60e1e757daa3b6605b; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 10c5f5f24bfd8a62f794293c8dc80fde; generator 1
+# Source closure sha256: eaa1737bd7ad0def2c075a44845ec08b; generator 1
 
 """What quote_accepted of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import in_dollars, quote_accepted_note
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
-from gateway.handlers.avinode_news import in_dollars, quote_accepted_note
 
 
 def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf3af9cb8073683dd96581934ab61b1c; generator 1
+# Source closure sha256: 7c2477fcfba886c6ade0d1c67638331b; generator 1
 
 """What quote_received of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import in_dollars, thread_of
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
-from gateway.handlers.avinode_news import in_dollars, thread_of
 
 
 def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any]:

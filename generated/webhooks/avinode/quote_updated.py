@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fb5f8757afb26fa2b0613d89144490dc; generator 1
+# Source closure sha256: 88697f9f08d989cc19d64218af48775b; generator 1
 
 """What quote_updated of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import in_dollars
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
-from gateway.handlers.avinode_news import in_dollars
 
 
 def _operator_profile(payload: Any, call: CallFacts) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 68e00e8d465a289cf191974bf02921ac; generator 1
+# Source closure sha256: c2454a303929d87f78e279b61888bc79; generator 1
 
 """What rfq_received of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import rfq_received_note
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     stated,
 )
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
-from gateway.handlers.avinode_news import rfq_received_note
 
 
 def _request(payload: Any, call: CallFacts) -> dict[str, Any]:

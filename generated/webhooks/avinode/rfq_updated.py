@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8bf78760c72ea01cd7949e08071592a9; generator 1
+# Source closure sha256: f52df37bf26ba52c7b3755839eb59de8; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 43ba23a549f79f8219ea19384f94716b; generator 1
+# Source closure sha256: 1cedda6342030e5f7bacee8062b88e36; generator 1
 
 """What rfqs of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import category_of, version_id
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -21,7 +22,6 @@ from gateway.contract.fieldmap import (
     present,
 )
 from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
-from gateway.handlers.avinode_news import category_of, version_id
 
 
 def _path(payload: Any, call: CallFacts) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1fe6a2650077fdf08a237830eaab9083; generator 1
+# Source closure sha256: d454f236ddd0c4d001557382c6021bef; generator 1
 
 """What trip_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 96b89133603b5515073d82812abba0a2; generator 1
+# Source closure sha256: 5df08163406b86d43e31359857db90a9; generator 1
 
 """What trip_created of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import own_link
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -20,7 +21,6 @@ from gateway.contract.fieldmap import (
     reference,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
-from gateway.handlers.avinode_news import own_link
 
 
 def _trip(payload: Any, call: CallFacts) -> dict[str, Any]:

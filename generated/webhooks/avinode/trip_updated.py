@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: af130fdd73504f9a453fcc5230598333; generator 1
+# Source closure sha256: 4f8fbe7349e016e29ce7d0ff98efffc6; generator 1
 
 """What trip_updated of avinode does.
 
@@ -9,6 +9,7 @@ Every function takes the payload and the facts of its arrival.
 
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import own_link
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import (
     ABSENT,
@@ -20,7 +21,6 @@ from gateway.contract.fieldmap import (
     reference,
 )
 from gateway.contract.webhook import Emission, EntityEffect, WebhookEvent
-from gateway.handlers.avinode_news import own_link
 
 
 def _trip(payload: Any, call: CallFacts) -> dict[str, Any]:

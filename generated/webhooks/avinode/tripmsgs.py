@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 43ba23a549f79f8219ea19384f94716b; generator 1
+# Source closure sha256: 1cedda6342030e5f7bacee8062b88e36; generator 1
 
 """What tripmsgs of avinode does.
 
@@ -10,10 +10,10 @@ Every function takes the payload and the facts of its arrival.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.webhook_fields import version_id
 from gateway.contract.context import CallFacts
 from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present
 from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
-from gateway.handlers.avinode_news import version_id
 
 _TYPE: Final[Mapping[str, Any]] = {"SELLER": "operator", "BUYER": "buyer"}
 

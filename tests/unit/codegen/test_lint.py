@@ -116,7 +116,7 @@ def test_a_function_in_a_field_map_may_raise_any_declared_error(schemas: Path) -
 
     file.write_text(text)
     assert "policy/unused-error" in found()
-    function = "{python: gateway.handlers.sheets:total, with: [$response.body#/items]}"
+    function = "{python: gateway.connectors.sheets.fields:total, with: [$response.body#/items]}"
     file.write_text(text.replace("{count: $response.body#/items}", function))
     assert "policy/unused-error" not in found()
 

@@ -69,7 +69,7 @@ LONG: dict[str, Edit] = {
     "a taken alias": edited(GREET, "name: words_greet\n", "name: demo_show\n"),
 }
 
-NAMES = PackageNames(of_handlers=("gateway.handlers", "demo_handlers", "own_handlers"))
+NAMES = PackageNames(of_handlers=("gateway.connectors", "demo_handlers", "own_handlers"))
 MARK = "from gateway.contract.connector import tool_handler\n@tool_handler\n"
 
 
@@ -186,7 +186,7 @@ def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
     schemas = tmp_path / "schemas"
     shutil.copytree(GOLDEN / "whole" / "in", schemas)
     meta.install(schemas)
-    edited(GREET, "gateway.handlers.example:greet", "own_handlers:greet")(schemas)
+    edited(GREET, "gateway.connectors.example.tools:greet", "own_handlers:greet")(schemas)
     handlers = tmp_path / "own_handlers.py"
     handlers.write_text(MARK + "async def greet(arguments): ...", "utf-8")
     generate(schemas, tmp_path / "generated", tmp_path / "docs", names=NAMES)

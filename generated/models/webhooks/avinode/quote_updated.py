@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ad0ac4f3aceb98ef0ec52e629b5fb3cd; generator 1
+# Source closure sha256: bb5ae1bbade1e02b74f788d7b9c230c3; generator 1
 
 """The payload of quote_updated from avinode."""
 

@@ -44,7 +44,7 @@ def test_a_python_binding_is_checked_by_its_shape_alone(tool: Make) -> None:
     source = tool()
     handler = BindingSource(
         tool_id="shop.search",
-        x_binding={"python": "gateway.handlers.shop:search"},
+        x_binding={"python": "gateway.connectors.shop:search"},
         input_schema=source.input_schema,
         output_schema=source.output_schema,
     )

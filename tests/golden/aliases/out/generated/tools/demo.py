@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9203c0131c31d81934e84378d256b631; generator 1
+# Source closure sha256: 3a370c76f20d66420d55dd9dc08c9b3f; generator 1
 
 """The MCP tools of demo."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 723cb29b1f7451121a42e4bf5698ea49; generator 1
+# Source closure sha256: f9e0195f6bf4c8eefc79d6619e338fe1; generator 1
 
 """The operations of demo."""
 

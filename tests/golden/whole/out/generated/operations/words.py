@@ -1,6 +1,6 @@
 # Generated from schemas/tools/words/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 793d63c3adca3f388c07762546dbcb10; generator 1
+# Source closure sha256: 105039fc9da05020b5076a2d90ffaede; generator 1
 
 """The operations of words."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 25bc4fdffdbc8068e2f253ea7f38dc15; generator 1
+# Source closure sha256: 933c3c812fc3a1a26cbfc594b5059599; generator 1
 
 """Show it.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5d53972dd5447123e5667cf06283c92f; generator 1
+# Source closure sha256: 0cf3c108895dc47feabcc9fc24ae4050; generator 1
 
 """Show it.
 

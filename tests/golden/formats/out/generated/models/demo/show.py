@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f2ca4b52f4895cade5b4ed2b962c7441; generator 1
+# Source closure sha256: f4dfaf577fd532e48fbc3888be2b582a; generator 1
 
 """Show it.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f2a6c71112312f5bfa3b7270d7243e47; generator 1
+# Source closure sha256: 53ac8a6da3a64b2b1dabb34a6e396056; generator 1
 
 """Show it.
 

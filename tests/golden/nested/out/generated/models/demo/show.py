@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70ca640f8de4f975a085e8e1b7985d79; generator 1
+# Source closure sha256: d77fd9c2a2925538cef1185e1864fc2f; generator 1
 
 """Show it.
 

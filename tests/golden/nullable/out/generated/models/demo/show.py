@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2612f822bde5713c2c9c239d3177d912; generator 1
+# Source closure sha256: 58ab72675edc7db452cce7fc8ef9b3fc; generator 1
 
 """Show it.
 

@@ -1,19 +1,19 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 004e8cb749aebe713b64e6ac19d8cb81; generator 1
+# Source closure sha256: 2a1be439ac270fd285cd82ca8f5cd6dd; generator 1
 
 """The binding of demo.show.
 
-Calls are answered by `gateway.handlers.example:greet`.
+Calls are answered by `gateway.connectors.example.tools:greet`.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.example.tools import greet
 from gateway.contract.context import CallContext
 from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from gateway.handlers.example import greet
 from generated.models.demo.show import ShowInput
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c48f2e6ff9fc781b234203eff62b2be2; generator 1
+# Source closure sha256: 4bca050fc8a47042928cd11b2d6598c8; generator 1
 
 """Show it.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/show.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7348938622f08528ecc8d64b50878d09; generator 1
+# Source closure sha256: fa7940dd47e4f082db73b97363843d4d; generator 1
 
 """Show it.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d030cc0a9a5674751d94ed39f943166e; generator 1
+# Source closure sha256: 4d5a66b1f596916cea207bdf335cd565; generator 1
 
 """What book_lent of desk does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/words/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4fc2914f49a6d66d513323e24219bee; generator 1
+# Source closure sha256: 1ce718fb0f92420b2037367c158054a0; generator 1
 
 """Greet someone.
 

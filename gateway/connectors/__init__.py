@@ -1,0 +1,1 @@
+"""Connectors: what single upstreams need beside their contracts, one folder each."""

@@ -1,0 +1,1 @@
+"""The connector `amadeus`: what its contracts cannot say by themselves."""

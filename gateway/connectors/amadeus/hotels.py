@@ -1,0 +1,190 @@
+"""The tool `amadeus.search_hotels`: the hotels of a city that have a room, priced in US dollars."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.connectors.amadeus.prices import Price, conversion_notes, price_of
+from gateway.connectors.amadeus.refusals import AmadeusRefusal, refusal
+from gateway.connectors.frankfurter.rates import Exchange, read_exchange
+from gateway.contract.connector import tool_handler
+from gateway.contract.context import CallContext, UpstreamCall
+from gateway.errors import InvalidArguments, ToolFailed
+from generated.models.amadeus.search_hotels import SearchHotelsInput, SearchHotelsOutput
+
+MAX_HOTELS: Final = 40
+"""Hotels asked for offers: those nearest to the centre. Large cities have thousands."""
+BATCH: Final = 20
+"""Hotels in one request, the most that Amadeus takes."""
+MAX_REQUESTS: Final = 8
+"""Requests for offers in one call. Amadeus takes ten a second."""
+_NO_HOTEL: Final = "Amadeus found no hotel for the city code."
+_NO_ROOM: Final = "Amadeus found no hotel with a room for these dates."
+_NOTHING_FOUND: Final = {895, 1797, 11126}
+_INVALID_CITY: Final = {9, 383, 1157}
+_NO_OFFER: Final = {392, 400, 424, 1257, 1297, 1797, 3237, 3289, 3494, 3664, 6698, 11126, 12247}
+"""No room or rate to sell, or a hotel that is listed and no longer sold."""
+_INVALID_DATES: Final = {145, 175, 377, 381, 382, 404, 431, 704, 1300, 3273, 4413, 6987, 8194}
+_MAX_NAME: Final = 200
+_MAX_ADDRESS: Final = 500
+
+
+class Stay(Struct, frozen=True, kw_only=True):
+    """Where and when."""
+
+    city_code: str
+    check_in: str
+    check_out: str
+    nights: int
+
+
+@tool_handler
+async def search_hotels(arguments: SearchHotelsInput, context: CallContext) -> SearchHotelsOutput:
+    """The hotels with a room for one adult, cheapest first.
+
+    Raises `InvalidArguments` for dates that are no stay, and `ToolFailed` with `city_not_found` or
+    `dates_refused`.
+    """
+    stay = _stay(arguments)
+    hotels = await _nearest(context, stay.city_code)
+    if not hotels:
+        return SearchHotelsOutput(hotels=[], count=0, nights=stay.nights, message=_NO_HOTEL)
+    offers = await _offers(context, tuple(hotels), stay)
+    if not offers:
+        return SearchHotelsOutput(hotels=[], count=0, nights=stay.nights, message=_NO_ROOM)
+    exchange = await read_exchange(context)
+    priced = [(price, each) for each in offers if (price := best_price(each, exchange))]
+    priced.sort(key=lambda one: one[0].rank)
+    listed = [hotel_of(each["hotel"], price, hotels) for price, each in priced[:MAX_HOTELS]]
+    notes = conversion_notes([price for price, _ in priced]) if listed else [_NO_ROOM]
+    members: dict[str, Any] = {"hotels": listed, "count": len(listed), "nights": stay.nights}
+    if notes:
+        members["message"] = " ".join(notes)
+    return SearchHotelsOutput.model_validate(members)
+
+
+def best_price(found: Mapping[str, Any], exchange: Exchange) -> Price | None:
+    """The price of a hotel's cheapest offer; None for a hotel that has nothing to sell."""
+    prices = [each["price"] for each in found.get("offers", ())]
+    totals = [(each.get("total") or each.get("sellingTotal"), each) for each in prices]
+    candidates = [
+        price_of(total, each["currency"], exchange)
+        for total, each in totals
+        if total is not None and "currency" in each
+    ]
+    return min(candidates, key=lambda price: price.rank, default=None)
+
+
+def hotel_of(
+    hotel: Mapping[str, Any], price: Price, listed: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """One hotel as the tool shows it. `listed` is what the list of the city's hotels told."""
+    known = listed.get(hotel.get("hotelId", ""), {})
+    return {
+        "name": hotel["name"][:_MAX_NAME],
+        "price": price.number,
+        "currency": "USD",
+        "original_amount": price.original_amount,
+        "original_currency": price.original_currency,
+        "rate_source": price.source,
+        "rating": _rating(known.get("rating")),
+        "address": _address(known.get("address", {})),
+    }
+
+
+def _stay(arguments: SearchHotelsInput) -> Stay:
+    try:
+        first = date.fromisoformat(arguments.check_in_date)
+        last = date.fromisoformat(arguments.check_out_date)
+    except ValueError:
+        raise InvalidArguments.at(
+            "/check_in_date", "order", "must be of the years 1 to 9999"
+        ) from None
+    if last <= first:
+        raise InvalidArguments.at("/check_out_date", "order", "must be after check_in_date")
+    return Stay(
+        city_code=arguments.city_code,
+        check_in=arguments.check_in_date,
+        check_out=arguments.check_out_date,
+        nights=(last - first).days,
+    )
+
+
+async def _nearest(context: CallContext, city_code: str) -> dict[str, Mapping[str, Any]]:
+    """The hotels nearest to the centre, by id. Raises `ToolFailed`."""
+    asked = UpstreamCall("amadeus", "listHotelsInCity", query={"cityCode": city_code})
+    reply = await context.send(asked, expect={400, 404})
+    if reply.status == 200:
+        nearest = sorted(reply.body["data"], key=_distance)[:MAX_HOTELS]
+        return {hotel["hotelId"]: hotel for hotel in nearest}
+    refused = refusal(reply)
+    if refused.is_only(_NOTHING_FOUND):
+        return {}
+    raise ToolFailed("city_not_found") if refused.is_only(_INVALID_CITY) else refused.rejected()
+
+
+async def _offers(
+    context: CallContext, hotel_ids: Sequence[str], stay: Stay
+) -> list[Mapping[str, Any]]:
+    """What the hotels offer, those that have a room. Raises `ToolFailed`.
+
+    Amadeus refuses a whole request for one hotel without a room, so it is asked again for the
+    others.
+    """
+    found: list[Mapping[str, Any]] = []
+    waiting = deque(hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH))
+    for _ in range(MAX_REQUESTS):
+        if not waiting:
+            break
+        batch = waiting.popleft()
+        asked = UpstreamCall("amadeus", "searchHotelOffers", query=_query(batch, stay))
+        reply = await context.send(asked, expect={400, 404})
+        if reply.status == 200:
+            found.extend(reply.body.get("data", ()))
+        else:
+            waiting.extend(_again(batch, refusal(reply)))
+    return found
+
+
+def _query(hotel_ids: Iterable[str], stay: Stay) -> dict[str, str]:
+    return {
+        "hotelIds": ",".join(hotel_ids),
+        "adults": "1",
+        "checkInDate": stay.check_in,
+        "checkOutDate": stay.check_out,
+    }
+
+
+def _again(batch: Sequence[str], refused: AmadeusRefusal) -> list[Sequence[str]]:
+    """The batches to ask for in place of the refused one. Raises `ToolFailed`."""
+    if refused.is_only(_INVALID_DATES):
+        raise ToolFailed("dates_refused")
+    if not refused.is_only(_NO_OFFER):
+        raise refused.rejected()
+    named = {hotel_id for hotel_id in batch if hotel_id in " ".join(refused.parameters)}
+    if named:
+        rest = [hotel_id for hotel_id in batch if hotel_id not in named]
+        return [rest] if rest else []
+    half = len(batch) // 2
+    return [batch[:half], batch[half:]] if half else []
+
+
+def _distance(hotel: Mapping[str, Any]) -> float:
+    return float(hotel.get("distance", {}).get("value", "inf"))
+
+
+def _rating(stars: Any) -> int | None:
+    text = str(stars)
+    return int(text) if text in {"1", "2", "3", "4", "5"} else None
+
+
+def _address(address: Mapping[str, Any]) -> str | None:
+    """A line of text; None without a street, for a country alone is no address."""
+    lines = address.get("lines", ())
+    if not lines:
+        return None
+    town = " ".join(filter(None, (address.get("postalCode"), address.get("cityName"))))
+    return ", ".join(filter(None, (*lines, town)))[:_MAX_ADDRESS] or None

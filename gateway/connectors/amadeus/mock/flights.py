@@ -1,0 +1,285 @@
+"""The flights of the Amadeus mock: which airline flies where, when, and for how much."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.connectors.amadeus.mock.places import (
+    AIRPORTS,
+    CITY_OF,
+    CityAirport,
+    airports_at,
+    city_at,
+    distance_km,
+)
+from gateway.contract.mock import MockRequest
+
+
+class Currency(Struct, frozen=True):
+    """A currency, and what a US dollar is worth in it where prices are made up."""
+
+    name: str
+    per_dollar: float
+    decimals: int = 2
+
+
+CURRENCIES: Final[Mapping[str, Currency]] = {
+    "AED": Currency("UAE DIRHAM", 3.6725),
+    "AUD": Currency("AUSTRALIAN DOLLAR", 1.43),
+    "BRL": Currency("BRAZILIAN REAL", 4.97),
+    "CAD": Currency("CANADIAN DOLLAR", 1.42),
+    "CHF": Currency("SWISS FRANC", 0.83),
+    "CNY": Currency("CHINESE YUAN RENMINBI", 6.7),
+    "CZK": Currency("CZECH KORUNA", 21.7),
+    "DKK": Currency("DANISH KRONE", 6.63),
+    "EUR": Currency("EURO", 0.887),
+    "GBP": Currency("POUND STERLING", 0.753),
+    "HKD": Currency("HONG KONG DOLLAR", 7.85),
+    "INR": Currency("INDIAN RUPEE", 96.4),
+    "JPY": Currency("JAPANESE YEN", 158.0, decimals=0),
+    "KES": Currency("KENYAN SHILLING", 129.0),
+    "KRW": Currency("SOUTH KOREAN WON", 1339.0, decimals=0),
+    "MXN": Currency("MEXICAN PESO", 17.9),
+    "NOK": Currency("NORWEGIAN KRONE", 9.56),
+    "PLN": Currency("POLISH ZLOTY", 3.87),
+    "QAR": Currency("QATARI RIAL", 3.64),
+    "SEK": Currency("SWEDISH KRONA", 9.98),
+    "SGD": Currency("SINGAPORE DOLLAR", 1.28),
+    "THB": Currency("THAI BAHT", 33.6),
+    "TRY": Currency("TURKISH LIRA", 49.2),
+    "USD": Currency("US DOLLAR", 1.0),
+    "ZAR": Currency("SOUTH AFRICAN RAND", 16.5),
+}
+_LONGEST_KM: Final = 14_500.0
+"""Longer flights land on the way to take fuel."""
+_SHORTEST_KM: Final = 150.0
+_MOST_DETOUR: Final = 1.6
+_CRUISE_KM_PER_MINUTE: Final = 14.0
+_TAXI_MINUTES: Final = 35
+_CHANGE_MINUTES: Final = 95
+
+
+class Airline(Struct, frozen=True):
+    """An airline and the airport that all its flights begin or end at."""
+
+    code: str
+    name: str
+    hub: str
+
+
+class Leg(Struct, frozen=True):
+    """A flight between two airports, in local times."""
+
+    start: CityAirport
+    end: CityAirport
+    departs: datetime
+    arrives: datetime
+    minutes: int
+    stops: int
+
+
+AIRLINES: Final = (
+    Airline("AA", "AMERICAN AIRLINES", "MIA"),
+    Airline("AC", "AIR CANADA", "YYZ"),
+    Airline("AF", "AIR FRANCE", "CDG"),
+    Airline("AI", "AIR INDIA", "DEL"),
+    Airline("BA", "BRITISH AIRWAYS", "LHR"),
+    Airline("CX", "CATHAY PACIFIC", "HKG"),
+    Airline("DL", "DELTA AIR LINES", "JFK"),
+    Airline("EI", "AER LINGUS", "DUB"),
+    Airline("EK", "EMIRATES", "DXB"),
+    Airline("JL", "JAPAN AIRLINES", "HND"),
+    Airline("KE", "KOREAN AIR", "ICN"),
+    Airline("KL", "KLM ROYAL DUTCH AIRLINES", "AMS"),
+    Airline("KQ", "KENYA AIRWAYS", "NBO"),
+    Airline("LA", "LATAM AIRLINES GROUP", "GRU"),
+    Airline("LH", "LUFTHANSA", "FRA"),
+    Airline("LX", "SWISS INTERNATIONAL AIR LINES", "ZRH"),
+    Airline("QF", "QANTAS AIRWAYS", "SYD"),
+    Airline("QR", "QATAR AIRWAYS", "DOH"),
+    Airline("SK", "SCANDINAVIAN AIRLINES", "CPH"),
+    Airline("SQ", "SINGAPORE AIRLINES", "SIN"),
+    Airline("TK", "TURKISH AIRLINES", "IST"),
+    Airline("UA", "UNITED AIRLINES", "SFO"),
+)
+AIRCRAFT: Final[Mapping[str, str]] = {
+    "320": "AIRBUS A320",
+    "359": "AIRBUS A350-900",
+    "77W": "BOEING 777-300ER",
+}
+
+
+def offers(request: MockRequest) -> list[dict[str, Any]]:
+    """The offers for a search whose places are known, cheapest first."""
+    query = request.query
+    origin, destination = query["originLocationCode"], query["destinationLocationCode"]
+    found = []
+    for airline in AIRLINES:
+        there = _legs(request, airline, origin, destination, query["departureDate"])
+        back: list[Leg] | None = []
+        if there and "returnDate" in query:
+            back = _legs(request, airline, destination, origin, query["returnDate"])
+        if there and back is not None and not (query.get("nonStop") and _stops(there, back)):
+            found.append((_dollars(request, airline, there + back), airline, there, back))
+    found.sort(key=lambda one: one[0])
+    shown = found[: query.get("max", 250)]
+    return [_offer(request, str(number), *one) for number, one in enumerate(shown, 1)]
+
+
+def dictionaries(shown: list[dict[str, Any]]) -> dict[str, Any]:
+    """The names of the codes in the offers."""
+    segments = [each for offer in shown for way in offer["itineraries"] for each in way["segments"]]
+    places = {each[end]["iataCode"] for each in segments for end in ("departure", "arrival")}
+    carriers = {each["carrierCode"] for each in segments}
+    currencies = {offer["price"]["currency"] for offer in shown}
+    return {
+        "locations": {
+            code: {"cityCode": CITY_OF[code].code, "countryCode": CITY_OF[code].country}
+            for code in sorted(places)
+        },
+        "aircraft": {
+            code: AIRCRAFT[code] for code in {each["aircraft"]["code"] for each in segments}
+        },
+        "currencies": {code: CURRENCIES[code].name for code in sorted(currencies)},
+        "carriers": {each.code: each.name for each in AIRLINES if each.code in carriers},
+    }
+
+
+def _legs(
+    request: MockRequest, airline: Airline, origin: str, destination: str, day: str
+) -> list[Leg] | None:
+    """How the airline flies from one place to the other on that day; None if it does not."""
+    starts, ends = airports_at(origin), airports_at(destination)
+    hub = AIRPORTS[airline.hub]
+    start = hub if hub in starts else starts[0]
+    end = hub if hub in ends else ends[0]
+    direct = distance_km(start, end)
+    if direct < _SHORTEST_KM:
+        return None
+    hour = 6 + int(request.fraction("hour", airline.code, origin, destination, day) * 16)
+    departs = datetime.fromisoformat(day) + timedelta(hours=hour, minutes=5 * (hour % 12))
+    if hub in (start, end):
+        return [_leg(start, end, departs)]
+    if distance_km(start, hub) + distance_km(hub, end) > _MOST_DETOUR * direct:
+        return None
+    first = _leg(start, hub, departs)
+    return [first, _leg(hub, end, first.arrives + timedelta(minutes=_CHANGE_MINUTES))]
+
+
+def _leg(start: CityAirport, end: CityAirport, departs: datetime) -> Leg:
+    distance = distance_km(start, end)
+    stops = int(distance // _LONGEST_KM)
+    minutes = _TAXI_MINUTES * (1 + 2 * stops) + round(distance / _CRUISE_KM_PER_MINUTE)
+    ahead = timedelta(hours=CITY_OF[end.code].hours - CITY_OF[start.code].hours)
+    return Leg(start, end, departs, departs + timedelta(minutes=minutes) + ahead, minutes, stops)
+
+
+def _stops(*ways: list[Leg]) -> bool:
+    return any(len(legs) > 1 or any(leg.stops for leg in legs) for legs in ways)
+
+
+def _dollars(request: MockRequest, airline: Airline, legs: list[Leg]) -> float:
+    """One adult's price in US dollars: by distance, and a third more or less."""
+    flown = sum(distance_km(leg.start, leg.end) for leg in legs)
+    chance = request.fraction("fare", airline.code, *(leg.departs.isoformat() for leg in legs))
+    return (45 + 0.075 * flown) * (0.7 + 0.6 * chance)
+
+
+def _offer(
+    request: MockRequest,
+    number: str,
+    dollars: float,
+    airline: Airline,
+    there: list[Leg],
+    back: list[Leg],
+) -> dict[str, Any]:
+    adults = request.query["adults"]
+    currency = _currency(request.query["originLocationCode"])
+    total = _price(currency, dollars, adults)
+    names = (str(each) for each in range(1, 5))
+    ways = [_itinerary(airline, legs, names) for legs in (there, back) if legs]
+    return {
+        "type": "flight-offer",
+        "id": number,
+        "source": "GDS",
+        "instantTicketingRequired": False,
+        "nonHomogeneous": False,
+        "oneWay": False,
+        "lastTicketingDate": request.query["departureDate"],
+        "numberOfBookableSeats": 9,
+        "itineraries": ways,
+        "price": {
+            **total,
+            "fees": [{"amount": "0.00", "type": "SUPPLIER"}],
+            "grandTotal": total["total"],
+        },
+        "pricingOptions": {"fareType": ["PUBLISHED"], "includedCheckedBagsOnly": True},
+        "validatingAirlineCodes": [airline.code],
+        "travelerPricings": _travellers(ways, _price(currency, dollars), adults),
+    }
+
+
+def _travellers(
+    ways: list[dict[str, Any]], price: dict[str, str], adults: int
+) -> list[dict[str, Any]]:
+    segments = [segment["id"] for way in ways for segment in way["segments"]]
+    return [
+        {
+            "travelerId": str(traveller),
+            "fareOption": "STANDARD",
+            "travelerType": "ADULT",
+            "price": price,
+            "fareDetailsBySegment": [
+                {"segmentId": segment, "cabin": "ECONOMY"} for segment in segments
+            ],
+        }
+        for traveller in range(1, adults + 1)
+    ]
+
+
+def _currency(code: str) -> str:
+    """The currency of a place; the euro where that is not known."""
+    city = city_at(code)
+    return "EUR" if city is None else city.currency
+
+
+def _price(currency: str, dollars: float, adults: int = 1) -> dict[str, str]:
+    facts = CURRENCIES[currency]
+    decimals = facts.decimals
+    one = round(dollars * facts.per_dollar, decimals)
+    return {
+        "currency": currency,
+        "total": f"{one * adults:.{decimals}f}",
+        "base": f"{one * adults * 0.8:.{decimals}f}",
+    }
+
+
+def _itinerary(airline: Airline, legs: list[Leg], names: Iterator[str]) -> dict[str, Any]:
+    changes = _CHANGE_MINUTES * (len(legs) - 1)
+    return {
+        "duration": _duration(sum(leg.minutes for leg in legs) + changes),
+        "segments": [_segment(airline, leg, next(names)) for leg in legs],
+    }
+
+
+def _segment(airline: Airline, leg: Leg, name: str) -> dict[str, Any]:
+    is_long = leg.minutes > 300
+    return {
+        "departure": {"iataCode": leg.start.code, "at": leg.departs.isoformat()},
+        "arrival": {"iataCode": leg.end.code, "at": leg.arrives.isoformat()},
+        "carrierCode": airline.code,
+        "number": str(100 + leg.minutes % 900),
+        "aircraft": {"code": ("77W" if leg.stops else "359") if is_long else "320"},
+        "operating": {"carrierCode": airline.code},
+        "duration": _duration(leg.minutes),
+        "id": name,
+        "numberOfStops": leg.stops,
+        "blacklistedInEU": False,
+    }
+
+
+def _duration(minutes: int) -> str:
+    hours, rest = divmod(minutes, 60)
+    return f"PT{hours}H{rest}M" if rest else f"PT{hours}H"

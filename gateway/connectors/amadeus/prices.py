@@ -1,0 +1,62 @@
+"""Prices of Amadeus in US dollars, and what to tell of their conversion."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.connectors.frankfurter.rates import FALLBACK, Exchange, RateSource
+
+_DOLLARS: Final = "USD"
+_MOST_DOLLARS: Final = Decimal("1e12")
+"""Up to here a JSON number holds every cent."""
+_MOST_NAMED: Final = 10
+
+
+class Price(Struct, frozen=True, kw_only=True):
+    """What an offer costs."""
+
+    original_amount: str
+    """Decimal text, as Amadeus sent it."""
+    original_currency: str
+    dollars: Decimal | None
+    """Rounded to cents, half to even; None where no rate leads to US dollars."""
+    source: RateSource | None
+
+    @property
+    def number(self) -> float | None:
+        """`dollars` as a JSON number."""
+        return None if self.dollars is None else float(self.dollars)
+
+    @property
+    def rank(self) -> tuple[bool, Decimal]:
+        """Cheapest first, and what has no price in US dollars last."""
+        return self.dollars is None, self.dollars or Decimal(self.original_amount)
+
+
+def price_of(amount: str, currency: str, exchange: Exchange) -> Price:
+    """The price `amount` in `currency`, and in US dollars if there is a rate."""
+    rate = exchange.find(currency, _DOLLARS)
+    dollars = None if rate is None else rate.convert(Decimal(amount))
+    if rate is None or dollars is None or dollars > _MOST_DOLLARS:
+        return Price(original_amount=amount, original_currency=currency, dollars=None, source=None)
+    return Price(
+        original_amount=amount, original_currency=currency, dollars=dollars, source=rate.source
+    )
+
+
+def conversion_notes(prices: Sequence[Price]) -> list[str]:
+    """What the reader of `prices` must know: fixed rates, and prices without dollars."""
+    fixed = {price.original_currency for price in prices if price.source == "fallback"}
+    unpriced = {price.original_currency for price in prices if price.source is None}
+    notes = []
+    if fixed:
+        notes.append(f"{_named(fixed)} converted at the gateway's fixed rates of {FALLBACK.date}.")
+    if unpriced:
+        notes.append(f"No rate leads from {_named(unpriced)} to US dollars: see `original_amount`.")
+    return notes
+
+
+def _named(currencies: Iterable[str]) -> str:
+    return ", ".join(sorted(currencies)[:_MOST_NAMED])

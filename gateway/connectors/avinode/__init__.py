@@ -1,0 +1,1 @@
+"""The connector `avinode`: what its contracts cannot say by themselves."""

@@ -1,0 +1,1 @@
+"""The mock of `avinode`: what its operations do, and what it knows and keeps."""

@@ -1,0 +1,92 @@
+"""Messages in the Avinode mock: what is sent to operators, and what they answer later."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.connectors.avinode.mock.envelope import meta, refused, stored
+from gateway.connectors.avinode.mock.market import seller_company
+from gateway.connectors.avinode.mock.rfqs import THREADS, refusal_to_talk
+from gateway.connectors.avinode.mock.webhooks import operator_facts, point, tell
+from gateway.contract.conversion import rfc3339
+from gateway.contract.mock import MockReply, MockRequest, MockState
+
+_MESSAGES: Final = "messages"
+_MAX_ANSWER_MINUTES: Final = 30
+_ANSWERS: Final = (
+    "Thank you for your message. We confirm this.",
+    "We have asked the crew and come back to you today.",
+    "That is possible on this aircraft at no charge.",
+    "We are sorry, that is not possible on this aircraft.",
+)
+
+
+def send_chat(request: MockRequest, state: MockState) -> MockReply:
+    thread_id = request.path["requestId"]
+    thread = state.find(THREADS, thread_id)
+    if thread is None:
+        return refused(404, "There is no such thread.", "requestId")
+    closed = refusal_to_talk(request, state, thread_id)
+    if closed is not None:
+        return closed
+    message_id = state.new_id("amsg")
+    row = {
+        "created": request.now,
+        "requestId": thread_id,
+        "message": request.body["message"],
+        "sender": {"side": "BUYER"},
+    }
+    state.add(_MESSAGES, message_id, row)
+    for lift_id in _answering(thread_id, thread):
+        _answer(request, state, lift_id, message_id)
+    data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
+    return stored(data)
+
+
+def read_message(request: MockRequest, state: MockState) -> MockReply:
+    message_id = request.path["id"]
+    row = state.find(_MESSAGES, message_id)
+    if row is None or row["created"] > request.now:
+        return refused(404, "There is no such message.", "id")
+    data = {"id": message_id, "type": "tripmsgs", **row, "createdOn": rfc3339(row["created"])}
+    del data["created"]
+    return MockReply(body={"meta": meta(), "data": data})
+
+
+def _answering(thread_id: str, thread: Mapping[str, Any]) -> list[str]:
+    """The lifts whose operators read the message: one, or all of a request."""
+    return [lift["id"] for lift in thread["lifts"]] if "lifts" in thread else [thread_id]
+
+
+def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) -> None:
+    """What the operator of a lift is going to write, some minutes from now."""
+    lift = state.find(THREADS, lift_id)
+    if lift is None:
+        return  # The table was full, and the lift has gone.
+    chance = request.random("chat", lift_id, asked)
+    moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
+    company, text = seller_company(lift["company"]), chance.choice(_ANSWERS)
+    message_id = state.new_id("asellermsg")
+    row = {
+        "created": moment,
+        "requestId": lift_id,
+        "rfqId": lift["rfq"],
+        "message": text,
+        "sender": {"side": "SELLER", "company": company, "displayName": company["displayName"]},
+    }
+    state.add(_MESSAGES, message_id, row)
+    point(state, moment, f"{request.base_url}/tripmsgs/{message_id}")
+    tell(
+        state, moment, "message_received", _facts(message_id, row, operator_facts(lift["company"]))
+    )
+
+
+def _facts(message_id: str, row: Mapping[str, Any], operator: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as signed messages show it."""
+    return {
+        "message_id": message_id,
+        "thread_id": row["requestId"],
+        "message": row["message"],
+        "sender": {"type": "operator", "name": operator["name"]},
+        "operator": operator,
+        "rfp_id": row["rfqId"],
+    }

@@ -1,0 +1,131 @@
+"""How the Avinode mock behaves: airports, searches, trips, messages, empty legs and watches.
+
+Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
+the seed decides, and whoever listens to the webhook is told. An access token that contains `broker`
+belongs to an account that may not search, and one that contains `expired` to nobody. Codes that no
+airport can have, such as `ZZZZ`, are invalid: searches say so beside what they find, and nothing is
+made of them. Every other code is accepted, known or not. `avinode_mock_rules` says what is refused
+besides.
+"""
+
+from typing import Any, Final
+
+from gateway.connectors.avinode.mock.chat import read_message, send_chat
+from gateway.connectors.avinode.mock.envelope import (
+    finish,
+    for_accounts,
+    listed,
+    meta,
+    refuse,
+    refused,
+    stored,
+)
+from gateway.connectors.avinode.mock.market import airports, charter_options, empty_legs
+from gateway.connectors.avinode.mock.rfqs import create_rfq, read_rfq
+from gateway.connectors.avinode.mock.rules import (
+    invalid_airports,
+    wrong_airports,
+    wrong_days,
+    wrong_route,
+    wrong_segments,
+)
+from gateway.connectors.avinode.mock.webhooks import flight_facts, tell
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.conversion import rfc3339
+from gateway.contract.mock import MockReply, MockRequest, MockState
+
+__all__ = ["BASE_URL", "BEHAVIOURS", "finish", "refuse"]
+
+_SITE: Final = "https://sandbox.avinode.com"
+BASE_URL: Final = f"{_SITE}/api"
+
+
+def search_airports(request: MockRequest, _state: MockState) -> MockReply:
+    query = request.query
+    found = airports(
+        query["filter"], query.get("country"), query.get("filterMatchType") == "starts_with"
+    )
+    number, size = query.get("page[number]", 1), query.get("page[size]", 10)
+    page = {"pageNumber": number, "batchSize": size, "totalCount": len(found)}
+    shown = found[(number - 1) * size : number * size]
+    return MockReply(body={"meta": meta(pagination=page), "data": shown})
+
+
+def search_charter_options(request: MockRequest, _state: MockState) -> MockReply:
+    if "broker" in request.headers.get("authorization", ""):
+        return refused(403, "This account may not search; use the deep link of a trip.")
+    segments = request.body["segments"]
+    wrong = wrong_segments(segments, request.now)
+    if wrong is not None:
+        return wrong
+    found = charter_options(request, segments[0])
+    took = request.random().randint(400, 1200)
+    return listed(found, invalid_airports(segments), queryTimeMs=took)
+
+
+def create_trip(request: MockRequest, state: MockState) -> MockReply:
+    segments = request.body["segments"]
+    wrong = wrong_airports(segments) or wrong_segments(segments, request.now)
+    if wrong is not None:
+        return wrong
+    trip_id = state.new_id("atrip")
+    state.add("trips", trip_id, request.body)
+    trip = _trip(trip_id, request.base_url)
+    facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
+    flight = flight_facts(segments[0])
+    tell(state, request.now, "trip_created", {**facts, "flight": flight})
+    return stored(trip)
+
+
+def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
+    wrong = wrong_route(request.body) or wrong_days(request.body["dateRange"], request.now)
+    return wrong or listed(empty_legs(request), invalid_airports([request.body]))
+
+
+def create_watch(request: MockRequest, state: MockState) -> MockReply:
+    wrong = wrong_airports([request.body]) or wrong_route(request.body)
+    wrong = wrong or wrong_days(request.body["dateRange"], request.now)
+    if wrong is not None:
+        return wrong
+    watch_id = state.new_id("awatch")
+    state.add("watches", watch_id, request.body)
+    data = {
+        "id": watch_id,
+        "type": "emptylegwatches",
+        "status": "ACTIVE",
+        "createdOn": rfc3339(request.now),
+    }
+    return stored(data)
+
+
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "searchAirports": for_accounts(search_airports),
+        "searchCharterOptions": for_accounts(search_charter_options),
+        "createTrip": for_accounts(create_trip),
+        "createRfq": for_accounts(create_rfq),
+        "readRfq": for_accounts(read_rfq),
+        "readTripMessage": for_accounts(read_message),
+        "sendChat": for_accounts(send_chat),
+        "searchEmptyLegs": for_accounts(search_empty_legs),
+        "createWatch": for_accounts(create_watch),
+    },
+)
+
+
+def _trip(trip_id: str, base_url: str) -> dict[str, Any]:
+    page = f"{_SITE}/marketplace/mvc"
+    return {
+        "id": trip_id,
+        "type": "trips",
+        "href": f"{base_url}/trips/{trip_id}",
+        "actions": {
+            "searchInAvinode": {
+                "description": "Search for aircraft",
+                "href": f"{page}/search/load/{trip_id}?source=api&origin=api_action",
+            },
+            "viewInAvinode": {"href": f"{page}/trips/buying/{trip_id}?source=api"},
+            "cancel": {"href": f"{base_url}/trips/{trip_id}/cancel"},
+        },
+    }

@@ -1,0 +1,93 @@
+"""What the Avinode mock tells of itself: each change as a signed message, and some as a pointer.
+
+Which of the two is sent is the sender's choice, for nobody listens to both.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from gateway.connectors.avinode.mock.fleet import OPERATORS
+from gateway.connectors.avinode.webhook_fields import category_of
+from gateway.contract.conversion import as_date_time, rfc3339
+from gateway.contract.mock import MockMessage, MockState
+
+
+def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
+    """A signed message of what happens at `moment`."""
+    told = {"event_type": event, "timestamp": rfc3339(moment), **facts}
+    message_id = f"evt-{_digest(told)}"
+    payload = {"event_id": message_id, **told}
+    state.later(moment, MockMessage(id=message_id, event=event, payload=payload))
+
+
+def point(state: MockState, moment: datetime, href: str) -> None:
+    """A pointer to a thing, `<base URL>/<kind>/<id>`, that is new or has changed at `moment`."""
+    _, kind, thing_id = href.rsplit("/", 2)
+    payload = {"id": thing_id, "href": href, "type": kind}
+    message_id = f"apointer-{_digest([rfc3339(moment), payload])}"
+    state.later(moment, MockMessage(id=message_id, event=kind, payload=payload))
+
+
+def _digest(told: Any) -> str:
+    """Not a number: a mock begins at the first one again, and its listener knows that already."""
+    text = msgspec.json.encode(told, order="deterministic")
+    return hashlib.sha256(text).hexdigest()[:24]
+
+
+def operator_facts(company: str) -> dict[str, Any]:
+    """An operator as signed messages show it."""
+    operator = OPERATORS[company]
+    return {
+        "id": operator.id,
+        "name": operator.name,
+        "rating": operator.rating,
+        "safety_rating": operator.safety_rating,
+    }
+
+
+def flight_facts(segment: Mapping[str, Any]) -> dict[str, Any]:
+    """A flight as signed messages show it; its departure where that is a moment."""
+    facts = {
+        "departure_airport": segment["startAirport"]["icao"],
+        "arrival_airport": segment["endAirport"]["icao"],
+        "passengers": int(segment["paxCount"]),
+    }
+    leaves = segment["dateTime"]
+    try:
+        moment = as_date_time(f"{leaves['date']}T{leaves.get('time', '00:00')}:00Z")
+    except ValueError:
+        return facts
+    return {**facts, "departure_at": moment}
+
+
+def quote_facts(
+    rfq_id: str, lift_id: str, company: str, quote: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A quote as signed messages show it."""
+    lift, price, parts = quote["lift"], quote["sellerPrice"], quote["breakdown"]
+    category = category_of(lift["aircraftCategory"]["name"])
+    return {
+        "rfp_id": rfq_id,
+        "quote_id": quote["id"],
+        "thread_id": lift_id,
+        "operator": operator_facts(company),
+        "aircraft": {
+            "type": lift["aircraftType"]["name"],
+            "id": lift["id"],
+            **({"category": category} if category else {}),
+            "amenities": lift["amenities"],
+        },
+        "flight_minutes": quote["flightMinutes"],
+        "price": {
+            "total": price["price"],
+            "currency": price["currency"],
+            "base": parts["basePrice"],
+            "taxes_fees": parts["taxesAndFees"],
+        },
+        "valid_until": quote["validUntil"],
+        "notes": quote["sellerMessage"],
+    }

@@ -1,0 +1,1 @@
+"""The connector `entities`: what its contracts cannot say by themselves."""

@@ -1,0 +1,1 @@
+"""The connector `example`: what its contracts cannot say by themselves."""

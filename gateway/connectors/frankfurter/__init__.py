@@ -1,0 +1,1 @@
+"""The connector `frankfurter`: what its contracts cannot say by themselves."""

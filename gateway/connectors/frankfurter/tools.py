@@ -1,0 +1,33 @@
+"""The tool of the connector `frankfurter`."""
+
+from decimal import Decimal
+
+from gateway.connectors.frankfurter.rates import read_exchange
+from gateway.contract.connector import tool_handler
+from gateway.contract.context import CallContext
+from gateway.errors import ToolFailed
+from generated.models.frankfurter.convert_currency import (
+    ConvertCurrencyInput,
+    ConvertCurrencyOutput,
+)
+
+
+@tool_handler
+async def convert_currency(
+    arguments: ConvertCurrencyInput, context: CallContext
+) -> ConvertCurrencyOutput:
+    """The amount in the other currency. The amount itself is never sent anywhere.
+
+    Raises `ToolFailed` with `unknown_currency`.
+    """
+    exchange = await read_exchange(context)
+    rate = exchange.find(arguments.from_, arguments.to)
+    if rate is None:
+        raise ToolFailed("unknown_currency")
+    return ConvertCurrencyOutput(
+        amount=f"{rate.convert(Decimal(arguments.amount)):f}",
+        currency=arguments.to,
+        rate=f"{rate.value:f}",
+        date=rate.date,
+        rate_source=rate.source,
+    )

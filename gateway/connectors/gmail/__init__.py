@@ -1,0 +1,1 @@
+"""The connector `gmail`: what its contracts cannot say by themselves."""

@@ -1,0 +1,57 @@
+"""Field functions of the tools of the connector `gmail` that write mails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.connectors.gmail.mime import Attachment, Mail, encoded, mail_bytes, message_id
+from gateway.connectors.gmail.rendering import render, subject_of
+from gateway.contract.connector import mapping_function
+
+__all__ = ["mail_raw", "message_id", "template_raw", "template_subject"]
+
+
+@mapping_function
+def mail_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
+    """The mail that `send_email` and `create_draft` describe, as Gmail takes it: base64url.
+
+    Raises `InvalidArguments`.
+    """
+    body, is_text = arguments["body"], arguments.get("body_type") == "text"
+    mail = Mail(
+        to=arguments["to"],
+        subject=arguments["subject"],
+        text=body if is_text else None,
+        html=None if is_text else body,
+        cc=arguments.get("cc", ()),
+        bcc=arguments.get("bcc", ()),
+        reply_to=arguments.get("reply_to"),
+        attachments=_attachments(arguments),
+    )
+    return encoded(mail_bytes(mail, call_id, now))
+
+
+@mapping_function
+def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
+    """The mail that a template makes, as Gmail takes it: base64url.
+
+    Raises `InvalidArguments`.
+    """
+    made = render(arguments["template_name"], arguments["template_data"])
+    mail = Mail(
+        to=arguments["to"],
+        subject=made.subject,
+        text=made.text,
+        html=made.html,
+        attachments=_attachments(arguments),
+    )
+    return encoded(mail_bytes(mail, call_id, now))
+
+
+@mapping_function
+def template_subject(name: str, variables: Mapping[str, Any]) -> str:
+    """The subject of the mail that a template makes."""
+    return subject_of(name, variables)
+
+
+def _attachments(arguments: Mapping[str, Any]) -> tuple[Attachment, ...]:
+    return tuple(Attachment(**file) for file in arguments.get("attachments", ()))

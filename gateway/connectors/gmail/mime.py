@@ -1,0 +1,202 @@
+"""Mails as bytes (RFC 5322, RFC 2045 to 2047, RFC 2231), so that no value says more than itself.
+
+The standard library's `EmailMessage` is not used to write them: it decodes encoded words that stand
+in a value (`=?utf-8?q?=0A?=`), and writes the line break that it has found. Everything is decided
+by the mail, the call's id and its time: the same call makes the same bytes.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Final
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from gateway.connectors.gmail.checks import (
+    checked_address,
+    checked_content,
+    checked_content_type,
+    checked_filename,
+    checked_line,
+    checked_total,
+)
+from gateway.contract.connector import mapping_function
+
+_DOMAIN: Final = "contract-gateway.invalid"
+"""Message-IDs need a domain (RFC 5322 §3.6.4), and RFC 2606 keeps this one from being anybody's."""
+_PLAIN: Final = re.compile(r"(?!.*=\?)[!-~](?:[ -~]{0,898}[!-~])?")
+"""What a header holds as it is: within the 998 characters of a line, and not to be decoded."""
+_PLAIN_FILENAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_WORD_BYTES: Final = 45
+"""Bytes in an encoded word: 60 characters of base64 of the 75 that a word may have (RFC 2047)."""
+_PARAMETER_CHARACTERS: Final = 700
+"""Of a file name in one parameter: well within a line, as not every reader joins several."""
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_BARE_LINE_FEED: Final = re.compile(rb"(?<!\r)\n")
+_CRLF: Final = b"\r\n"
+
+
+class Attachment(Struct, frozen=True):
+    """A file of a mail."""
+
+    filename: str
+    content: str
+    """Base64 (RFC 4648 §4) with padding."""
+    content_type: str = "application/octet-stream"
+
+
+class Mail(Struct, frozen=True, kw_only=True):
+    """What is to be sent. `text` or `html` is there; both together say the same twice."""
+
+    to: str
+    subject: str
+    text: str | None = None
+    html: str | None = None
+    cc: Sequence[str] = ()
+    bcc: Sequence[str] = ()
+    reply_to: str | None = None
+    attachments: Sequence[Attachment] = ()
+
+
+class _Entity(Struct, frozen=True):
+    """A MIME entity: its header lines and its encoded body."""
+
+    headers: Sequence[str]
+    body: bytes
+
+    def encode(self) -> bytes:
+        lines = "".join(f"{line}\r\n" for line in self.headers)
+        return lines.encode("ascii") + _CRLF + self.body
+
+
+@mapping_function
+def message_id(call_id: str) -> str:
+    """The Message-ID of the mail that a call sends, in angle brackets."""
+    return f"<{_digest('message-id', call_id)}@{_DOMAIN}>"
+
+
+def mail_bytes(mail: Mail, call_id: str, now: str) -> bytes:
+    """The mail as RFC 5322 bytes, dated `now` (RFC 3339).
+
+    It has no From: Gmail fills in the address of the account that sends. Raises `InvalidArguments`
+    for what cannot stand in a header, a file name or an attachment.
+    """
+    headers = [
+        *_headers(mail),
+        f"Date: {format_datetime(datetime.fromisoformat(now))}",
+        f"Message-ID: {message_id(call_id)}",
+        "MIME-Version: 1.0",
+    ]
+    checked_total([attachment.content for attachment in mail.attachments])
+    body = _body(mail, call_id)
+    if mail.attachments:
+        files = [_file(index, each) for index, each in enumerate(mail.attachments)]
+        body = _container("mixed", [body, *files], call_id)
+    return _Entity([*headers, *body.headers], body.body).encode()
+
+
+def encoded(mail: bytes) -> str:
+    """`mail` as Gmail takes it: base64url (RFC 4648 §5)."""
+    return base64.urlsafe_b64encode(mail).decode("ascii")
+
+
+def _headers(mail: Mail) -> Iterator[str]:
+    yield f"To: {checked_address(mail.to, '/to')}"
+    for name, addresses in (("cc", mail.cc), ("bcc", mail.bcc)):
+        if addresses:
+            checked = [
+                checked_address(text, f"/{name}/{index}") for index, text in enumerate(addresses)
+            ]
+            yield f"{name.capitalize()}: " + ",\r\n ".join(checked)
+    if mail.reply_to is not None:
+        yield f"Reply-To: {checked_address(mail.reply_to, '/reply_to')}"
+    yield f"Subject: {_unstructured(checked_line(mail.subject, '/subject'))}"
+
+
+def _unstructured(text: str) -> str:
+    """`text` for a header, as encoded words (RFC 2047) where it cannot stand as it is."""
+    if not text or _PLAIN.fullmatch(text):
+        return text
+    return "\r\n ".join(
+        f"=?utf-8?b?{base64.b64encode(part).decode('ascii')}?="
+        for part in _pieces([character.encode() for character in text], _WORD_BYTES)
+    )
+
+
+def _body(mail: Mail, call_id: str) -> _Entity:
+    versions = [
+        _text(text, subtype)
+        for text, subtype in ((mail.text, "plain"), (mail.html, "html"))
+        if text is not None
+    ]
+    return versions[0] if len(versions) == 1 else _container("alternative", versions, call_id)
+
+
+def _text(text: str, subtype: str) -> _Entity:
+    """Never as it is: neither encoding has `=_`, with which every boundary begins."""
+    content = _LINE_END.sub("\r\n", text).encode()
+    in_base64 = base64.encodebytes(content).replace(b"\n", _CRLF)
+    quoted = _BARE_LINE_FEED.sub(_CRLF, binascii.b2a_qp(content))
+    is_quoted = len(quoted) <= len(in_base64)
+    headers = [
+        f"Content-Type: text/{subtype}; charset=utf-8",
+        f"Content-Transfer-Encoding: {'quoted-printable' if is_quoted else 'base64'}",
+    ]
+    return _Entity(headers, quoted if is_quoted else in_base64)
+
+
+def _file(index: int, attachment: Attachment) -> _Entity:
+    pointer = f"/attachments/{index}"
+    content_type = checked_content_type(attachment.content_type, f"{pointer}/content_type")
+    filename = checked_filename(attachment.filename, f"{pointer}/filename")
+    content = checked_content(attachment.content, f"{pointer}/content")
+    headers = [
+        f"Content-Type: {content_type}",
+        "Content-Transfer-Encoding: base64",
+        ";\r\n ".join(("Content-Disposition: attachment", *_filename_parameters(filename))),
+    ]
+    return _Entity(headers, base64.encodebytes(content).replace(b"\n", _CRLF))
+
+
+def _filename_parameters(filename: str) -> Iterator[str]:
+    """The parameter `filename`, with RFC 2231 where it is no plain token."""
+    if _PLAIN_FILENAME.fullmatch(filename):
+        yield f'filename="{filename}"'
+        return
+    characters = [quote(character, safe="").encode("ascii") for character in filename]
+    pieces = [part.decode("ascii") for part in _pieces(characters, _PARAMETER_CHARACTERS)]
+    if len(pieces) == 1:
+        yield f"filename*=utf-8''{pieces[0]}"
+        return
+    for number, piece in enumerate(pieces):
+        charset = "" if number else "utf-8''"
+        yield f"filename*{number}*={charset}{piece}"
+
+
+def _pieces(units: Sequence[bytes], limit: int) -> Iterator[bytes]:
+    """`units` joined into pieces of at most `limit` bytes; no unit is divided."""
+    piece = b""
+    for unit in units:
+        if len(piece) + len(unit) > limit:
+            yield piece
+            piece = b""
+        piece += unit
+    yield piece
+
+
+def _container(subtype: str, parts: Sequence[_Entity], call_id: str) -> _Entity:
+    boundary = f"=_{_digest(subtype, call_id)}"
+    delimiter = f"\r\n--{boundary}".encode("ascii")
+    pieces = [piece for part in parts for piece in (delimiter, _CRLF, part.encode())]
+    header = f'Content-Type: multipart/{subtype};\r\n boundary="{boundary}"'
+    # The line break before the first delimiter would be an empty preamble.
+    return _Entity([header], b"".join([*pieces, delimiter, b"--", _CRLF]).removeprefix(_CRLF))
+
+
+def _digest(purpose: str, call_id: str) -> str:
+    return hashlib.sha256(f"{purpose}\0{call_id}".encode()).hexdigest()[:32]

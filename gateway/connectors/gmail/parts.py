@@ -1,0 +1,106 @@
+"""The tree of parts in which Gmail shows a message (`users.messages`, format `full`).
+
+The mail was written by anybody, so nothing in it is relied on: what is not as it should be counts
+as missing, and every step takes time in proportion to the size of the mail.
+"""
+
+import base64
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from gateway.connectors.gmail.html import html_text
+from gateway.contract.fieldmap import Unmappable
+
+Part = Mapping[str, Any]
+MAX_PARTS: Final = 1000
+_CHARSET: Final = re.compile(
+    r";[ \t\r\n]*charset=\"?"
+    r"((?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis)[a-z0-9_-]{0,20})",
+    re.IGNORECASE,
+)
+"""Charsets of mail. Python knows more by such names: some are no charsets, some are slow."""
+
+
+def header_values(part: Part, name: str) -> list[str]:
+    """The values of every header of that name, in the order of the mail."""
+    return [
+        header["value"]
+        for header in _members(part.get("headers"))
+        if text_member(header, "name").lower() == name and isinstance(header.get("value"), str)
+    ]
+
+
+def files(part: Part) -> Iterator[Part]:
+    """The parts that have a file's name."""
+    return (each for each in _walk(part) if text_member(each, "filename"))
+
+
+def text_member(part: Part, name: str) -> str:
+    """A member that should be text; empty when it is not."""
+    value = part.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def whole_characters(text: str) -> str:
+    """`text` without halves of characters, which some charsets let through and JSON cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def text_of(part: Part) -> str:
+    """The plain text of the mail; that of its HTML when it has no other.
+
+    Raises `Unmappable` when Gmail encoded it in another way than base64url.
+    """
+    texts = [each for each in _walk(part) if _is_text(each, "plain")]
+    if texts:
+        return "\n".join(map(_content, texts)).rstrip()
+    return "\n".join(html_text(_content(each)) for each in _walk(part) if _is_text(each, "html"))
+
+
+def decoded(data: str) -> bytes:
+    """The bytes of base64url (RFC 4648 §5), with or without padding. Raises `ValueError`."""
+    bare = data.rstrip("=")
+    return base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)
+
+
+def _walk(part: Part) -> Iterator[Part]:
+    """`part` and everything in it, as a reader meets it; the first `MAX_PARTS`."""
+    waiting: list[Part] = [part]
+    for _ in range(MAX_PARTS):
+        if not waiting:
+            return
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(_members(current.get("parts"))))
+
+
+def _is_text(part: Part, subtype: str) -> bool:
+    mime_type = text_member(part, "mimeType").lower()
+    return mime_type == f"text/{subtype}" and not text_member(part, "filename")
+
+
+def _content(part: Part) -> str:
+    body = part.get("body")
+    data = text_member(body, "data") if isinstance(body, Mapping) else ""
+    try:
+        content = decoded(data)
+    except ValueError:
+        raise Unmappable("/payload", "holds a body that is not base64url") from None
+    return _characters(content, part).replace("\r\n", "\n")
+
+
+def _characters(content: bytes, part: Part) -> str:
+    """Gmail mostly answers UTF-8, whatever the part says; sometimes the part is right."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        charset = _CHARSET.search(next(iter(header_values(part, "content-type")), ""))
+    try:
+        return whole_characters(content.decode(charset[1] if charset else "latin-1", "replace"))
+    except (LookupError, ValueError):  # a charset that Python does not know
+        return content.decode("latin-1")
+
+
+def _members(value: Any) -> Sequence[Part]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

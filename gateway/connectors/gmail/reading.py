@@ -1,0 +1,191 @@
+"""Field functions of the tools that read mails: what Gmail answers, as results hold it.
+
+Lengths are cut to what the output schemas admit, for a mail can be longer than any of them.
+"""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from itertools import islice
+from typing import Any, Final
+
+from gateway.connectors.gmail.parts import (
+    Part,
+    files,
+    header_values,
+    text_member,
+    text_of,
+    whole_characters,
+)
+from gateway.contract.connector import mapping_function
+from gateway.contract.conversion import rfc3339
+from gateway.contract.fieldmap import Unmappable
+
+MAX_BODY: Final = 100_000
+MAX_BODY_IN_THREAD: Final = 20_000
+_MAX_ADDRESSES: Final = 500
+_MAX_ADDRESS: Final = 320
+_MAX_HEADER: Final = 100_000
+_MAX_SUBJECT: Final = 2_000
+_MAX_RAW_SUBJECT: Final = 8_000
+_MAX_SNIPPET: Final = 1_000
+_MAX_MESSAGE_ID: Final = 998
+_MAX_LABELS: Final = 200
+_MAX_LABEL: Final = 255
+_MAX_FILES: Final = 200
+_MAX_NAME: Final = 255
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)|\([^()]*\)', re.DOTALL)
+"""Ends at the latest with the text, so that nothing is searched twice."""
+_BRACKETED: Final = re.compile(r"<([^<>]*)>[^<>]*\Z", re.DOTALL)
+
+
+@mapping_function
+def rfc_message_id(payload: Part | None) -> str | None:
+    """The Message-ID of the header; None when there is none."""
+    return next(iter(_values(payload, "message-id")), "").strip()[:_MAX_MESSAGE_ID] or None
+
+
+@mapping_function
+def sender(payload: Part | None) -> str | None:
+    """The address of From; None when there is none."""
+    return next(iter(_addresses(payload, "from")), None)
+
+
+@mapping_function
+def to_addresses(payload: Part | None) -> list[str]:
+    """The addresses of To."""
+    return _addresses(payload, "to")
+
+
+@mapping_function
+def cc_addresses(payload: Part | None) -> list[str]:
+    """The addresses of Cc."""
+    return _addresses(payload, "cc")
+
+
+@mapping_function
+def bcc_addresses(payload: Part | None) -> list[str]:
+    """The addresses of Bcc, which only the sender's copy has."""
+    return _addresses(payload, "bcc")
+
+
+@mapping_function
+def subject(payload: Part | None) -> str:
+    """The subject in one line, with its encoded words (RFC 2047) decoded."""
+    raw = next(iter(_values(payload, "subject")), "")[:_MAX_RAW_SUBJECT]
+    try:
+        text = whole_characters(str(make_header(decode_header(raw))))
+    except (HeaderParseError, LookupError, ValueError):  # an encoded word that cannot be decoded
+        text = raw
+    return " ".join(text.split())[:_MAX_SUBJECT]
+
+
+@mapping_function
+def received_at(internal_date: str) -> str:
+    """RFC 3339 in UTC of Gmail's date, which is milliseconds since 1970.
+
+    Raises `Unmappable` for a date outside the years 1 to 9999.
+    """
+    try:
+        return rfc3339(_EPOCH + timedelta(milliseconds=int(internal_date)))
+    except OverflowError:
+        detail = "is not a date of the years 1 to 9999"
+        raise Unmappable("/internalDate", detail) from None
+
+
+@mapping_function
+def labels(label_ids: Sequence[str] | None) -> list[str]:
+    """Gmail's labels."""
+    return [label[:_MAX_LABEL] for label in islice(label_ids or (), _MAX_LABELS)]
+
+
+@mapping_function
+def snippet(text: str | None) -> str:
+    """The beginning of the text; Gmail writes it as HTML does."""
+    return html.unescape(text or "")[:_MAX_SNIPPET]
+
+
+@mapping_function
+def body_text(payload: Part | None) -> str:
+    """The text without formatting, at most `MAX_BODY` characters. Raises `Unmappable`."""
+    return _text(payload)[:MAX_BODY]
+
+
+@mapping_function
+def is_body_truncated(payload: Part | None) -> bool:
+    """Whether the text is longer than that. Raises `Unmappable`."""
+    return len(_text(payload)) > MAX_BODY
+
+
+@mapping_function
+def attachments(payload: Part | None) -> list[dict[str, Any]]:
+    """The files of the mail: their names, types and sizes."""
+    return [
+        {
+            "filename": text_member(part, "filename")[:_MAX_NAME],
+            "content_type": text_member(part, "mimeType")[:_MAX_NAME],
+            "size_bytes": _size(part),
+        }
+        for part in islice(files(payload or {}), _MAX_FILES)
+    ]
+
+
+@mapping_function
+def newest_messages(messages: Sequence[Mapping[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """The last `limit` messages of a thread, oldest first. Raises `Unmappable`."""
+    ordered = sorted(messages, key=lambda message: int(message["internalDate"]))
+    return [_summary(message) for message in ordered[-int(limit) :]]
+
+
+def _summary(message: Mapping[str, Any]) -> dict[str, Any]:
+    payload = message.get("payload")
+    text = _text(payload)
+    found = {
+        "id": message["id"],
+        "from": sender(payload),
+        "to": to_addresses(payload),
+        "subject": subject(payload),
+        "date": received_at(message["internalDate"]),
+        "snippet": snippet(message.get("snippet")),
+        "body_text": text[:MAX_BODY_IN_THREAD],
+        "body_truncated": len(text) > MAX_BODY_IN_THREAD,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _text(payload: Part | None) -> str:
+    return text_of(payload or {})
+
+
+def _size(part: Part) -> int:
+    body = part.get("body")
+    size = body.get("size") if isinstance(body, Mapping) else None
+    return max(size, 0) if isinstance(size, int) else 0
+
+
+def _values(payload: Part | None, name: str) -> list[str]:
+    return header_values(payload or {}, name)
+
+
+def _addresses(payload: Part | None, name: str) -> list[str]:
+    """Addresses alone: what stands in quotes and comments beside them names nobody.
+
+    Names are not decoded, so that no name can bring an address with it.
+    """
+    text = ",".join(_values(payload, name))[:_MAX_HEADER]
+    fragments = re.split("[,;]", _QUOTED.sub(" ", text))
+    found = (_address(fragment) for fragment in fragments)
+    return list(islice(filter(None, found), _MAX_ADDRESSES))
+
+
+def _address(fragment: str) -> str | None:
+    """The address in brackets, or the fragment when it is one; behind a colon, for groups."""
+    bracketed = _BRACKETED.search(fragment)
+    text = bracketed[1] if bracketed else fragment.rpartition(":")[2]
+    text = text.strip()
+    is_address = "@" in text and len(text) <= _MAX_ADDRESS and text.isprintable()
+    return text if is_address and " " not in text else None

@@ -1,0 +1,105 @@
+"""Mails made from the templates beside this module: HTML, plain text and subject of each.
+
+Values are data wherever they end up: escaped in HTML, in one line of the subject, and never read as
+part of a template.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from msgspec import Struct
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+_CENT: Final = Decimal("0.01")
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+"""In English whatever the locale of the process."""
+_UNSEEN: Final = dict.fromkeys(
+    [
+        *(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in {0x09, 0x0A}),
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    ]
+)
+"""Controls, and the marks that turn the direction of what comes after them: left out."""
+
+
+class Rendered(Struct, frozen=True):
+    """What a template makes of its variables."""
+
+    subject: str
+    text: str
+    html: str
+
+
+def render(template: str, variables: Mapping[str, Any]) -> Rendered:
+    """The mail that `template` makes. Raises `jinja2.UndefinedError` for a missing variable."""
+    return Rendered(
+        subject=subject_of(template, variables),
+        text=_filled(f"{template}.txt", variables),
+        html=_filled(f"{template}.html", variables),
+    )
+
+
+def subject_of(template: str, variables: Mapping[str, Any]) -> str:
+    """The subject that `template` makes, in one line."""
+    return " ".join(_filled(f"{template}.subject.txt", variables).split())
+
+
+def _filled(name: str, variables: Mapping[str, Any]) -> str:
+    return _ENVIRONMENT.get_template(name).render(variables)
+
+
+def _shown(value: Any) -> Any:
+    """What takes the place of a variable: 20.0 is the JSON integer 20, and text has no controls."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.translate(_UNSEEN) if isinstance(value, str) else value
+
+
+def _day(text: str) -> str:
+    """`2026-12-01` as `1 December 2026`."""
+    day = date.fromisoformat(str(text))  # which refuses what is missing
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _dollars(amount: float) -> str:
+    """`$48,200`, and `$48,200.50` where there are cents."""
+    cents = Decimal(str(amount)).quantize(_CENT, ROUND_HALF_EVEN)
+    return f"${cents:,.2f}".removesuffix(".00")
+
+
+def _counted(count: float, one: str, many: str) -> str:
+    return f"{int(count)} {one if count == 1 else many}"
+
+
+def _options(count: float) -> str:
+    return _counted(count, "option", "options")
+
+
+def _passengers(count: float) -> str:
+    return _counted(count, "passenger", "passengers")
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=select_autoescape(("html",)),
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(day=_day, dollars=_dollars, options=_options, passengers=_passengers)
+    return environment
+
+
+_ENVIRONMENT: Final = _environment()

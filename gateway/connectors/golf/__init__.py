@@ -1,0 +1,1 @@
+"""The connector `golf`: what its contracts cannot say by themselves."""

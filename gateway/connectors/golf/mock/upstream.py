@@ -1,0 +1,216 @@
+"""How the golf mock behaves: a tee sheet, reservations, and keys under which it books once.
+
+A client secret or a token is checked by the mock's surroundings; here is only the tee sheet. The
+mock does all of a booking at once, so no request ever meets another one under way: the fault
+`status=409` stands for that.
+"""
+
+import json
+import string
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from gateway.connectors.golf.mock.sheet import (
+    MAX_COURSE,
+    Slot,
+    free_spots,
+    money,
+    slot_by_id,
+    slots_of,
+    take,
+    tee_time,
+)
+from gateway.contract.connector import mock_behaviours
+from gateway.contract.conversion import rfc3339
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
+
+__all__ = ["BEHAVIOURS", "finish", "refuse"]
+
+_KEY_LIFE: Final = timedelta(hours=24)
+_CANCELLABLE: Final = timedelta(hours=24)
+_PAGE: Final = 50
+_CODE_LETTERS: Final = "".join(sorted({*string.ascii_uppercase, *"23456789"} - {*"IO"}))
+_RESERVATIONS: Final = "reservations"
+_BY_USER: Final = "reservations of a user"
+_KEYS: Final = "keys"
+_CODES: Final[Mapping[int, str]] = {
+    400: "invalid_request",
+    401: "invalid_token",
+    403: "insufficient_scope",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "request_in_progress",
+    422: "invalid_request",
+    429: "rate_limited",
+}
+
+
+def refuse(refusal: MockRefusal) -> Any:
+    """A problem (RFC 9457) with the code for its status."""
+    code = _CODES.get(refusal.status, "unavailable")
+    where = {"detail": f"Look at {refusal.path}."} if refusal.path else {}
+    return _problem(refusal.status, code, refusal.title) | where
+
+
+def finish(reply: MockReply) -> MockReply:
+    """A problem says that it is one, and a 401 how to authenticate."""
+    headers = dict(reply.headers)
+    if isinstance(reply.body, dict) and "code" in reply.body:
+        headers["content-type"] = "application/problem+json"
+    if reply.status == 401:
+        headers["www-authenticate"] = 'Bearer error="invalid_token"'
+    return MockReply(status=reply.status, headers=headers, body=reply.body)
+
+
+def list_tee_times(request: MockRequest, state: MockState) -> MockReply:
+    course = request.path["courseId"]
+    if len(course) > MAX_COURSE:
+        return _refused(404, "course_not_found", "There is no such course.")
+    query = request.query
+    start, end = query.get("start_time", "00:00"), query.get("end_time", "23:59")
+    found = []
+    for slot in _slots(course, query["date"]):
+        free = free_spots(slot, request, state)
+        is_ahead = slot.starts_at > request.now
+        if is_ahead and start <= slot.time <= end and free >= query.get("players", 1):
+            found.append(tee_time(slot, free))
+    return _page(found, request)
+
+
+def read_tee_time(request: MockRequest, state: MockState) -> MockReply:
+    slot = slot_by_id(request.path["teeTimeId"])
+    if slot is None:
+        return _no_tee_time()
+    return MockReply(body=tee_time(slot, free_spots(slot, request, state)))
+
+
+def create_reservation(request: MockRequest, state: MockState) -> MockReply:
+    key = request.headers["idempotency-key"].lower()
+    said = json.dumps(request.body, sort_keys=True)
+    before = state.find(_KEYS, key)
+    if before is not None and request.now - before["at"] < _KEY_LIFE:
+        if before["said"] != said:
+            title = "This key has made another reservation."
+            return _refused(422, "idempotency_key_reused", title)
+        return MockReply(status=201, body=before["reservation"])
+    slot = slot_by_id(request.body["teeTimeId"])
+    refused = _no_tee_time() if slot is None else _unbookable(slot, request, state)
+    if slot is None or refused is not None:
+        return refused or _no_tee_time()
+    reservation = _reservation(slot, request, state)
+    state.add(_KEYS, key, {"said": said, "at": request.now, "reservation": reservation})
+    return MockReply(status=201, body=reservation)
+
+
+def list_reservations(request: MockRequest, state: MockState) -> MockReply:
+    query = request.query
+    first, last = query.get("date_from", ""), query.get("date_to", "9999-12-31")
+    found = [
+        row
+        for row in _reservations_of(query["user_id"], state)
+        if first <= row["startsAt"][:10] <= last
+        and query.get("reference") in {None, row.get("reference")}
+    ]
+    found.sort(key=lambda row: (row["startsAt"], row["reservationId"]))
+    return _page(found, request)
+
+
+BEHAVIOURS: Final = mock_behaviours(
+    __name__,
+    {
+        "listTeeTimes": list_tee_times,
+        "readTeeTime": read_tee_time,
+        "createReservation": create_reservation,
+        "listReservations": list_reservations,
+    },
+)
+
+
+def _slots(course: str, day: str) -> list[Slot]:
+    """None on a day that the calendar here lacks."""
+    try:
+        return list(slots_of(course, date.fromisoformat(day)))
+    except ValueError:
+        return []
+
+
+def _unbookable(slot: Slot, request: MockRequest, state: MockState) -> MockReply | None:
+    """Why this request cannot be booked, or None."""
+    if slot.starts_at <= request.now:
+        return _refused(409, "tee_time_unavailable", "The tee time is over.")
+    user, players = request.body["userId"], request.body["players"]
+    if any(row["teeTimeId"] == slot.id for row in _reservations_of(user, state)):
+        title = "The player has a reservation for this tee time."
+        return _refused(409, "duplicate_reservation", title)
+    free = free_spots(slot, request, state)
+    if free == 0:
+        return _refused(409, "tee_time_unavailable", "The tee time is taken.")
+    if players > free:
+        return _refused(422, "players_exceed_available", "There are too few places.")
+    return None
+
+
+def _reservation(slot: Slot, request: MockRequest, state: MockState) -> dict[str, Any]:
+    body = request.body
+    reservation_id = state.new_id("res")
+    chance = request.random("confirmation", reservation_id)
+    row = {
+        "reservationId": reservation_id,
+        "confirmationCode": "".join(chance.choices(_CODE_LETTERS, k=6)),
+        "status": "confirmed",
+        "teeTimeId": slot.id,
+        "courseId": slot.course,
+        "userId": body["userId"],
+        "startsAt": slot.starts_at.isoformat(),
+        "players": body["players"],
+        "total": money(slot.price_cents * body["players"]),
+        **_cancellable(slot.starts_at),
+        "createdAt": rfc3339(request.now),
+    }
+    if "reference" in body:
+        row["reference"] = body["reference"]
+    take(slot, body["players"], state)
+    state.add(_RESERVATIONS, reservation_id, row)
+    ids = _ids_of(body["userId"], state)
+    state.add(_BY_USER, body["userId"], {"ids": [*ids, reservation_id]})
+    return row
+
+
+def _cancellable(starts_at: datetime) -> dict[str, str]:
+    """Not on the first day of the calendar, which no day comes before."""
+    try:
+        return {"cancellableUntil": (starts_at - _CANCELLABLE).isoformat()}
+    except OverflowError:
+        return {}
+
+
+def _ids_of(user: str, state: MockState) -> list[str]:
+    ids: list[str] = (state.find(_BY_USER, user) or {"ids": []})["ids"]
+    return ids
+
+
+def _reservations_of(user: str, state: MockState) -> list[dict[str, Any]]:
+    rows = (state.find(_RESERVATIONS, each) for each in _ids_of(user, state))
+    return [row for row in rows if row is not None]
+
+
+def _page(rows: list[dict[str, Any]], request: MockRequest) -> MockReply:
+    cursor, size = request.query.get("cursor", "0"), request.query.get("limit", _PAGE)
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 7):
+        return _refused(400, "invalid_request", "The cursor is none of this server's.")
+    start = int(cursor)
+    following = str(start + size) if start + size < len(rows) else None
+    return MockReply(body={"data": rows[start : start + size], "nextCursor": following})
+
+
+def _no_tee_time() -> MockReply:
+    return _refused(404, "tee_time_not_found", "There is no such tee time.")
+
+
+def _refused(status: int, code: str, title: str) -> MockReply:
+    return MockReply(status=status, body=_problem(status, code, title))
+
+
+def _problem(status: int, code: str, title: str) -> dict[str, Any]:
+    return {"type": "about:blank", "title": title, "status": status, "code": code}

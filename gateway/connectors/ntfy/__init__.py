@@ -1,0 +1,1 @@
+"""The connector `ntfy`: what its contracts cannot say by themselves."""

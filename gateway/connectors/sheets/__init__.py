@@ -1,0 +1,1 @@
+"""The connector `sheets`: what its contracts cannot say by themselves."""

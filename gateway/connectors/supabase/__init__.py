@@ -1,0 +1,1 @@
+"""The connector `supabase`: what its contracts cannot say by themselves."""

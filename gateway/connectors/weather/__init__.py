@@ -1,0 +1,1 @@
+"""The connector `weather`: what its contracts cannot say by themselves."""

@@ -1,0 +1,1 @@
+"""The mock of `weather`: what its operations do, and what it knows and keeps."""

@@ -1,1 +1,0 @@
-"""Python behind single connectors: what a field map cannot say."""

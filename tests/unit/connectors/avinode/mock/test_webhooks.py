@@ -1,0 +1,241 @@
+"""What the Avinode mock tells its listeners: when, and whether its contract admits it."""
+
+import json
+from datetime import timedelta
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from gateway.backends.mock import MockBackend
+from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.codegen.sources.refs import dereference
+from gateway.codegen.sources.tree import read_tree
+from gateway.codegen.upstreams import lower_upstream
+from gateway.connectors.avinode.mock.fleet import OPERATORS
+from gateway.contract.schema import Validator
+from gateway.contract.upstream import UpstreamRequest
+from tests.clocks import ManualClock
+
+TREE = read_tree(Path(__file__).parents[5] / "schemas")
+UPSTREAM = lower_upstream(TREE, "avinode")
+SEGMENT = {
+    "startAirport": {"icao": "KTEB"},
+    "endAirport": {"icao": "KVNY"},
+    "dateTime": {"date": "2026-12-01", "time": "15:00"},
+    "paxCount": "6",
+}
+POINTERS = {"rfqs", "tripmsgs"}
+
+
+class Market:
+    """The mock, its clock and what it tells."""
+
+    def __init__(self, seed="0", **more):
+        self.clock = ManualClock()
+        options = MockOptions(seed=seed, **more)
+        self.application = UpstreamApplication(UPSTREAM, self.clock, options=options)
+        self._backend = MockBackend(UPSTREAM, self.clock, application=self.application)
+
+    async def ask(self, method, path, body=None, **query):
+        request = UpstreamRequest(
+            operation=path,
+            method=method,
+            path=tuple(path.split("/")),
+            query=tuple(query.items()),
+            **({} if body is None else {"body": body}),
+        )
+        reply = await self._backend.send(request, timeout_seconds=5)
+        return reply.status, json.loads(reply.body)
+
+    async def rfq(self, *operators, **more):
+        companies = [{"id": each} for each in operators]
+        body = {"segments": [SEGMENT], "sellerCompanies": companies, **more}
+        return (await self.ask("POST", "rfqs", body))[1]["data"]
+
+    def told(self, passed=timedelta()):
+        self.clock.advance(passed)
+        return self.application.messages_due()
+
+    def signed(self, passed=timedelta()):
+        return [each.payload for each in self.told(passed) if each.event not in POINTERS]
+
+
+def payload_gate(event):
+    return Validator(dereference(TREE, PurePosixPath(f"webhooks/avinode/{event}.payload.json")))
+
+
+async def everything():
+    """One of each message that the mock knows to tell."""
+    market = Market()
+    trip = {"sourcing": True, "segments": [SEGMENT], "criteria": {}}
+    await market.ask("POST", "trips", trip)
+    rfq = await market.rfq(*OPERATORS)
+    await market.ask("POST", f"tripmsgs/{rfq['id']}/chat", {"message": "Is there Wi-Fi?"})
+    return market.told(timedelta(days=7))
+
+
+async def test_every_message_is_as_the_contract_says():
+    found = await everything()
+    assert {each.event for each in found} == {
+        "trip_created",
+        "quote_received",
+        "quote_expired",
+        "message_received",
+        *POINTERS,
+    }
+    for each in found:
+        gate = payload_gate(each.event)
+        assert gate.admits(each.payload), (each.event, gate.violations(each.payload))
+        assert each.event in POINTERS or each.payload["event_id"] == each.id
+    signed = [each.id for each in found if each.event not in POINTERS]
+    assert len(set(signed)) == len(signed)
+
+
+async def test_a_quote_is_told_when_it_arrives_and_as_it_is_read():
+    market = Market()
+    rfq = await market.rfq("OP-001", "OP-002", "OP-003")
+    assert market.signed() == []
+    told = market.signed(timedelta(hours=10, minutes=1))
+    _, body = await market.ask("GET", f"rfqs/{rfq['id']}", fields="latestquote,timestamps")
+    quotes = {
+        lift["latestQuote"]["id"]: lift
+        for lift in body["data"]["sellerLift"]
+        if "latestQuote" in lift
+    }
+    assert quotes
+    assert {each["quote_id"] for each in told} == quotes.keys()
+    for each in told:
+        lift = quotes[each["quote_id"]]
+        quote = lift["latestQuote"]
+        assert each["timestamp"] == lift["answeredOn"]
+        assert each["thread_id"] == lift["id"]
+        assert each["operator"]["id"] == lift["sellerCompany"]["id"]
+        assert each["price"]["total"] == quote["sellerPrice"]["price"]
+        assert each["valid_until"] == quote["validUntil"]
+    assert [each["timestamp"] for each in told] == sorted(each["timestamp"] for each in told)
+
+
+async def test_a_mock_that_begins_anew_does_not_repeat_the_ids_of_other_messages():
+    """A gateway keeps the ids that it has seen, and the mock forgets everything."""
+    ids = []
+    for start in (0, 1):
+        market = Market()
+        market.clock.advance(timedelta(days=start))
+        await market.rfq(*OPERATORS)
+        ids.append({each.id for each in market.told(timedelta(days=7))})
+    assert ids[0]
+    assert ids[0].isdisjoint(ids[1])
+
+
+async def test_nothing_is_told_twice():
+    market = Market()
+    await market.rfq("OP-001")
+    assert market.told(timedelta(days=10))
+    assert market.told(timedelta(days=10)) == []
+
+
+async def test_an_answer_after_the_deadline_is_not_told():
+    market = Market()
+    await market.rfq(*OPERATORS, quoteDeadline="2026-11-20T14:30:30Z")
+    assert market.told(timedelta(days=10)) == []
+
+
+async def test_a_quote_lapses_five_days_after_it_was_given():
+    market = Market()
+    await market.rfq(*OPERATORS)
+    given = market.signed(timedelta(days=1))
+    ended = market.signed(timedelta(days=6))
+    assert {each["event_type"] for each in ended} == {"quote_expired"}
+    assert [each["quote_id"] for each in ended] == [each["quote_id"] for each in given]
+    assert [each["timestamp"] for each in ended] == [each["valid_until"] for each in given]
+
+
+async def test_an_operator_answers_a_message_and_the_answer_can_be_read_then():
+    market = Market()
+    rfq = await market.rfq("OP-002")
+    lift = rfq["sellerLift"][0]["id"]
+    await market.ask("POST", f"tripmsgs/{lift}/chat", {"message": "Is there Wi-Fi?"})
+    unread, _ = await market.ask("GET", "tripmsgs/asellermsg-10000001")
+    assert unread == 404
+    [answer] = [
+        each
+        for each in market.signed(timedelta(minutes=31))
+        if each["event_type"] == "message_received"
+    ]
+    assert answer["thread_id"] == lift
+    assert answer["sender"] == {"type": "operator", "name": OPERATORS["OP-002"].name}
+    status, body = await market.ask("GET", f"tripmsgs/{answer['message_id']}")
+    assert (status, body["data"]["message"]) == (200, answer["message"])
+    assert body["data"]["requestId"] == lift
+
+
+async def test_all_operators_of_a_request_answer_a_message_to_all():
+    market = Market()
+    rfq = await market.rfq("OP-001", "OP-002")
+    await market.ask("POST", f"tripmsgs/{rfq['id']}/chat", {"message": "Is there Wi-Fi?"})
+    answers = [
+        each["thread_id"]
+        for each in market.signed(timedelta(minutes=31))
+        if each["event_type"] == "message_received"
+    ]
+    assert sorted(answers) == sorted(lift["id"] for lift in rfq["sellerLift"])
+
+
+async def test_what_was_sent_can_be_read_and_what_was_not_cannot():
+    market = Market()
+    rfq = await market.rfq("OP-001")
+    _, sent = await market.ask("POST", f"tripmsgs/{rfq['id']}/chat", {"message": "Hello."})
+    status, body = await market.ask("GET", f"tripmsgs/{sent['data']['id']}")
+    assert (status, body["data"]["sender"]) == (200, {"side": "BUYER"})
+    assert (await market.ask("GET", "tripmsgs/amsg-1"))[0] == 404
+
+
+async def test_pointers_lead_to_where_the_mock_is():
+    market = Market()
+    rfq = await market.rfq("OP-001")
+    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
+    assert told.payload == {
+        "id": rfq["id"],
+        "href": f"https://sandbox.avinode.com/api/rfqs/{rfq['id']}",
+        "type": "rfqs",
+    }
+
+
+async def test_pointers_of_a_mock_that_is_served_lead_to_it():
+    market = Market(base_url="http://127.0.0.1:9100")
+    rfq = await market.rfq("OP-001")
+    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
+    assert told.payload["href"] == f"http://127.0.0.1:9100/rfqs/{rfq['id']}"
+
+
+async def test_a_trip_is_told_at_once():
+    market = Market()
+    trip = {"sourcing": True, "segments": [SEGMENT], "criteria": {}}
+    _, body = await market.ask("POST", "trips", trip)
+    [told] = market.signed()
+    assert told["trip_id"] == body["data"]["id"]
+    assert told["flight"] == {
+        "departure_airport": "KTEB",
+        "arrival_airport": "KVNY",
+        "departure_at": "2026-12-01T15:00:00Z",
+        "passengers": 6,
+    }
+
+
+async def test_a_departure_that_is_no_moment_is_not_told():
+    market = Market()
+    segment = {**SEGMENT, "dateTime": {"date": "2026-12-01", "time": "27:00"}}
+    await market.ask("POST", "trips", {"sourcing": True, "segments": [segment], "criteria": {}})
+    [told] = market.signed()
+    assert "departure_at" not in told["flight"]
+    assert payload_gate("trip_created").admits(told)
+
+
+@pytest.mark.parametrize("seed", ["0", "another"])
+async def test_the_same_seed_tells_the_same(seed):
+    async def told():
+        market = Market(seed)
+        await market.rfq(*OPERATORS)
+        return market.told(timedelta(days=7))
+
+    assert await told() == await told()
