@@ -20,7 +20,7 @@
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
 
 Errors are raised where the fact is known and mapped once, at each transport's edge, through
-`gateway.transports.problems.PROBLEMS`; a test proves that map complete.
+`gateway.transports.http.problems.PROBLEMS`; a test proves that map complete.
 """
 
 from collections.abc import Sequence

@@ -11,18 +11,18 @@ from gateway.catalogue import open_routes
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
 from gateway.settings import Settings
-from gateway.transports.asgi import App
-from gateway.transports.connection_limits import ConnectionLimits
-from gateway.transports.edge import EdgeRules
+from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.following import Followers
-from gateway.transports.hosts import HostRules
-from gateway.transports.operations import CheckReadiness
-from gateway.transports.operator_audit import audit_routes
-from gateway.transports.operator_endpoints import endpoint_routes
-from gateway.transports.operator_events import event_routes
-from gateway.transports.operator_requests import OperatorGuard
-from gateway.transports.operator_webhooks import WorkParts, work_routes
-from gateway.transports.peers import Peers
+from gateway.transports.health import CheckReadiness
+from gateway.transports.http.asgi import App
+from gateway.transports.http.edge import EdgeRules
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.peers import Peers
+from gateway.transports.operator.audit import audit_routes
+from gateway.transports.operator.endpoints import endpoint_routes
+from gateway.transports.operator.events import event_routes
+from gateway.transports.operator.guard import OperatorGuard
+from gateway.transports.operator.webhooks import WorkParts, work_routes
 from gateway.transports.site import SiteParts, build_site
 
 VERSION: Final = version("contract-gateway")

@@ -29,11 +29,11 @@ from gateway.contract import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
 from gateway.store.server_lock import only_server
-from gateway.transports.asgi import App
-from gateway.transports.bounds import bounds_of
 from gateway.transports.following import Followers
+from gateway.transports.health import Readiness
+from gateway.transports.http.asgi import App
+from gateway.transports.http.bounds import bounds_of
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.operations import Readiness
 from gateway.transports.site import build_operator_site
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.assembly import Components
 from gateway.clock import Clock
 from gateway.errors import StoreError
-from gateway.transports.operations import Readiness, UpstreamState
+from gateway.transports.health import Readiness, UpstreamState
 
 _log: Final = logging.getLogger(__name__)
 

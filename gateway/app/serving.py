@@ -13,7 +13,7 @@ from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.transports.listen import StopPlan, bind, serve_http, url_of
+from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
 USUAL_THRESHOLDS: Final = (700, 10, 10)
 """Of Python's garbage collector; the command line has raised them for the start."""

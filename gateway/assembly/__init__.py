@@ -34,9 +34,9 @@ from gateway.store.base import Store
 from gateway.store.engine import open_store
 from gateway.store.sql_store import SqlStore
 from gateway.store.workspace import Workspace
-from gateway.transports.asgi import new_request_id
-from gateway.transports.operator_requests import OperatorRequest
-from gateway.transports.problems import classify
+from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problems import classify
+from gateway.transports.operator.guard import OperatorRequest
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.arrivals import GroupCommit
 

@@ -22,9 +22,9 @@ from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_ke
 from gateway.contract import jsontext
 from gateway.errors import GatewayError
 from gateway.settings import Settings
-from gateway.transports.asgi import new_request_id
-from gateway.transports.problem_kinds import ADVICE
-from gateway.transports.problems import problem_of
+from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problem_kinds import ADVICE
+from gateway.transports.http.problems import problem_of
 
 
 @click.command(epilog="""Example: gateway call example.greet --json '{"name": "Alice"}'""")

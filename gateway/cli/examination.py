@@ -28,7 +28,7 @@ from gateway.errors import AddressInUse, OperatorError
 from gateway.settings import Settings, each_wrong, unknown_variables
 from gateway.store.sqlite import sqlite_caveat
 from gateway.store.workspace import Workspace
-from gateway.transports.listen import bind
+from gateway.transports.connections.listen import bind
 
 _UNTRIED: Final = "the credentials were not tried; --connect tries them"
 _PROBE_SECONDS: Final = 2.0

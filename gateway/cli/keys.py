@@ -22,9 +22,9 @@ from gateway.errors import UnknownPath
 from gateway.settings import Settings
 from gateway.store.base import AgentKey
 from gateway.store.engine import open_store
-from gateway.transports.asgi import new_request_id
-from gateway.transports.operator_requests import OperatorRequest
-from gateway.transports.problems import classify
+from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problems import classify
+from gateway.transports.operator.guard import OperatorRequest
 
 
 def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -> str:

@@ -15,8 +15,8 @@ from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_opt
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.transports.bridge import ANSWER_SECONDS, serve_bridge
-from gateway.transports.stdio import serve_stdio
+from gateway.transports.stdio.bridge import ANSWER_SECONDS, serve_bridge
+from gateway.transports.stdio.server import serve_stdio
 
 
 @click.command(epilog="Example: gateway mcp --agent flight_search")

@@ -25,7 +25,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
-from gateway.transports.listen import bind, serve_http, url_of
+from gateway.transports.connections.listen import bind, serve_http, url_of
 
 
 def _read_steps(

@@ -18,7 +18,7 @@ from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract import jsontext
 from gateway.errors import ConfigurationError
-from gateway.transports.problem_kinds import ADVICE
+from gateway.transports.http.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Result = TypeVar("_Result")

@@ -15,9 +15,9 @@ from gateway.calls.call import Call, Invoke
 from gateway.catalogue import Catalogue
 from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
 from gateway.errors import GatewayError
-from gateway.transports.asgi import Scope, header_values, request_id_of
-from gateway.transports.credentials import prove, refuse, shown_credentials
-from gateway.transports.peers import sender_of
+from gateway.transports.http.asgi import Scope, header_values, request_id_of
+from gateway.transports.http.credentials import prove, refuse, shown_credentials
+from gateway.transports.http.peers import sender_of
 
 Render = Callable[[bytes, MayCall | None], bytes]
 

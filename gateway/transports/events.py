@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed
 from gateway.events.filters import TypeFilter
 from gateway.events.stream import Wish, stream_events
-from gateway.transports.asgi import (
+from gateway.transports.following import Asked, Followers
+from gateway.transports.http.asgi import (
     ClientGone,
     Receive,
     Scope,
@@ -16,12 +17,11 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.credentials import shown_credentials
-from gateway.transports.following import Asked, Followers
+from gateway.transports.http.credentials import shown_credentials
+from gateway.transports.http.negotiation import require_accept
+from gateway.transports.http.peers import sender_of
+from gateway.transports.http.problems import log_failure, send_problem
 from gateway.transports.mcp.fast import while_connected
-from gateway.transports.negotiation import require_accept
-from gateway.transports.peers import sender_of
-from gateway.transports.problems import log_failure, send_problem
 
 EVENT_STREAM: Final = "text/event-stream"
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")

@@ -17,7 +17,7 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Result
 from gateway.catalogue import Catalogue
 from gateway.contract import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
-from gateway.transports.asgi import (
+from gateway.transports.http.asgi import (
     ClientGone,
     Receive,
     Scope,
@@ -26,12 +26,12 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.body_limits import largest_body
-from gateway.transports.bounds import bounds_of_headers
-from gateway.transports.credentials import prove, shown_credentials
-from gateway.transports.negotiation import require_accept, require_json_body
-from gateway.transports.peers import sender_of
-from gateway.transports.problems import Problem, log_failure, problem_headers, problem_of
+from gateway.transports.http.body_limits import largest_body
+from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.peers import sender_of
+from gateway.transports.http.problems import Problem, log_failure, problem_headers, problem_of
 from gateway.transports.rest import CallerLeft, RestParts
 
 PATH: Final = "/tools/execute"

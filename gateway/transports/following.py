@@ -13,8 +13,8 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
-from gateway.transports.credentials import prove
-from gateway.transports.peers import Sender
+from gateway.transports.http.credentials import prove
+from gateway.transports.http.peers import Sender
 
 RECHECK_SECONDS: Final = 15.0
 """How long a stream outlives its key, besides what the authenticator remembers."""

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from gateway.errors import GatewayError, UnknownPath
 from gateway.transports.documents import Documents, PublishedDocument, document_routes
-from gateway.transports.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
 
 _STATIC: Final = Path(__file__).parent / "static"
 _MEDIA_TYPES: Final = {

@@ -9,7 +9,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Invoke, Result
 from gateway.errors import GatewayError, MethodNotAllowed
-from gateway.transports.asgi import (
+from gateway.transports.http.asgi import (
     ClientGone,
     Receive,
     Scope,
@@ -18,12 +18,12 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.bounds import bounds_of_headers
-from gateway.transports.credentials import prove, shown_credentials
-from gateway.transports.negotiation import require_accept, require_json_body
-from gateway.transports.peers import sender_of
-from gateway.transports.problems import send_problem
-from gateway.transports.queries import Readings, arguments_of
+from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.peers import sender_of
+from gateway.transports.http.problems import send_problem
+from gateway.transports.http.queries import Readings, arguments_of
 
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")

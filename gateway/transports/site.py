@@ -17,20 +17,20 @@ from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
-from gateway.transports.asgi import App, request_id_of
-from gateway.transports.body_limits import body_limits
 from gateway.transports.documents import Documents
-from gateway.transports.edge import Edge, EdgeRules
 from gateway.transports.events import EventEndpoint
 from gateway.transports.execute import PATH as EXECUTE
 from gateway.transports.execute import ExecuteEndpoint
 from gateway.transports.following import Followers
-from gateway.transports.mcp.door import McpEndpoint
+from gateway.transports.health import CheckReadiness, health_alias, operations_routes
+from gateway.transports.http.asgi import App, request_id_of
+from gateway.transports.http.body_limits import body_limits
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
+from gateway.transports.http.queries import Readings, readings_of
+from gateway.transports.mcp.endpoint import McpEndpoint
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.operations import CheckReadiness, health_alias, operations_routes
 from gateway.transports.pages import page_routes
-from gateway.transports.problems import PROBLEM_JSON, log_failure, written
-from gateway.transports.queries import Readings, readings_of
 from gateway.transports.rest import RestEndpoint, RestParts
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.errors import GatewayError, MethodNotAllowed, NotProven, PayloadTooLarge
 from gateway.failpoints import hit
 from gateway.store.records import Receipt
-from gateway.transports.asgi import (
+from gateway.transports.http.asgi import (
     ClientGone,
     Message,
     Receive,
@@ -20,10 +20,10 @@ from gateway.transports.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.negotiation import require_json_body
-from gateway.transports.peers import sender_of
-from gateway.transports.problems import send_problem, send_refusal
-from gateway.transports.request_body import too_large
+from gateway.transports.http.negotiation import require_json_body
+from gateway.transports.http.peers import sender_of
+from gateway.transports.http.problems import send_problem, send_refusal
+from gateway.transports.http.request_body import too_large
 from gateway.webhooks.ingest import Ingest
 
 _ALLOW: Final = ("POST", "OPTIONS")

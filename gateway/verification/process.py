@@ -14,7 +14,7 @@ from gateway.auth.keys import ADMINISTRATOR
 from gateway.catalogue import open_catalogue
 from gateway.errors import OperatorError
 from gateway.settings import Settings, read_settings
-from gateway.transports.stdio import serve_stdio
+from gateway.transports.stdio.server import serve_stdio
 
 
 def main(door: str, data: Path) -> None:

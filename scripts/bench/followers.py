@@ -25,14 +25,14 @@ from gateway.events.sequencer import Sequencer
 from gateway.limits.buckets import Rate
 from gateway.store.engine import open_store
 from gateway.store.records import NewEvent
-from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits
-from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.listen import bind
 from gateway.transports.events import EventEndpoint
 from gateway.transports.following import Followers
-from gateway.transports.hosts import HostRules
-from gateway.transports.listen import bind
-from gateway.transports.problems import classify
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.problems import classify
 
 REQUEST = b"GET /events HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\r\n"
 

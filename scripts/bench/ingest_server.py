@@ -27,9 +27,9 @@ from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import SourceRate
 from gateway.store.engine import open_store
-from gateway.transports.connection import Connection
-from gateway.transports.edge import Edge, EdgeRules
-from gateway.transports.hosts import HostRules
+from gateway.transports.connections.connection import Connection
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.hosts import HostRules
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource, SourceAccess

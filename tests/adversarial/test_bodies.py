@@ -14,9 +14,9 @@ from gateway.clock import SystemClock
 from gateway.limits.addresses import networks_of
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
-from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits, Shared, shared_by
-from gateway.transports.peers import Peers
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits, Shared, shared_by
+from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest

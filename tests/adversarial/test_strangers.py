@@ -13,8 +13,8 @@ from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.store.base import AgentKey
-from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
 from tests.adversarial.wire import HOST, connected
 from tests.clocks import ManualClock
 from tests.interaction.conftest import build_running

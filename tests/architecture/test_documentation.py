@@ -20,7 +20,7 @@ from gateway.settings.declared import SETTINGS
 from gateway.settings.sources import TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables
 from gateway.settings.webhooks import source_variables
-from gateway.transports.problem_kinds import PROBLEMS
+from gateway.transports.http.problem_kinds import PROBLEMS
 
 BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
 COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)

@@ -23,7 +23,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from gateway.transports.problems import problem_of
+from gateway.transports.http.problems import problem_of
 from tests.contract.faulty import (
     CANARY,
     Fault,

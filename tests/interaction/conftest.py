@@ -36,13 +36,13 @@ from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.strangers import Strangers
 from gateway.store.base import AuditRecord
-from gateway.transports.connection import Connection
-from gateway.transports.edge import Edge, EdgeRules
+from gateway.transports.connections.connection import Connection
 from gateway.transports.following import Followers
-from gateway.transports.hosts import HostRules
+from gateway.transports.health import Readiness, UpstreamState
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.problems import classify
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.operations import Readiness, UpstreamState
-from gateway.transports.problems import classify
 from gateway.transports.site import SiteParts, build_site
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities

@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from gateway.auth.local import LocalIdentification  # noqa: E402 - the path comes first
 from gateway.transports.mcp.tools import Tools  # noqa: E402 - the path comes first
-from gateway.transports.stdio import serve_stdio  # noqa: E402 - the path comes first
+from gateway.transports.stdio.server import serve_stdio  # noqa: E402 - the path comes first
 
 
 def load_conftest() -> ModuleType:

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from gateway.transports.bridge import RemoteGateway, build_bridge
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 
 MODERN = "2026-07-28"
 SECONDS = "contract-gateway/timeoutSeconds"

@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams
 
-from gateway.transports.bridge import RemoteGateway
+from gateway.transports.stdio.bridge import RemoteGateway
 from tests.tls import TlsProxy, tls_before
 
 GREET = CallToolRequestParams(name="example_greet", arguments={"name": "Ada"})

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from gateway.transports.bridge import RemoteGateway, build_bridge
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.eventually import eventually
 
 MODERN = "2026-07-28"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
 
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
 HOST = b"host: gateway.test\r\n"

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from sse_starlette.sse import AppStatus
 
-from gateway.transports.mcp import door
+from gateway.transports.mcp import endpoint as door
 
 MODERN = "2026-07-28"
 VERSION = "io.modelcontextprotocol/protocolVersion"

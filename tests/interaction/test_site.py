@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.transports.problem_kinds import PROBLEMS
+from gateway.transports.http.problem_kinds import PROBLEMS
 
 
 async def test_the_whole_openapi_document_is_served_byte_for_byte_and_revalidates(

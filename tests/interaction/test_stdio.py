@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from gateway.transports.bridge import RemoteGateway, build_bridge
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 
 MODERN = "2026-07-28"
 PROGRAM = Path(__file__).with_name("stdio_program.py")

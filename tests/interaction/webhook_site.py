@@ -14,11 +14,11 @@ from litestar import Litestar
 
 from gateway.clock import SystemClock
 from gateway.limits.addresses import networks_of
-from gateway.transports.connection import Connection
-from gateway.transports.connection_limits import ConnectionLimits
-from gateway.transports.edge import Edge, EdgeRules
-from gateway.transports.hosts import HostRules
-from gateway.transports.peers import Peers
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest

@@ -23,7 +23,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.settings import Settings, read_settings
-from gateway.transports.operations import Readiness
+from gateway.transports.health import Readiness
 from tests.clocks import ManualClock
 
 ROOT = Path(__file__).parents[2]

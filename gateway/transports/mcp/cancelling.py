@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.transports.asgi import Scope, header_values
+from gateway.transports.http.asgi import Scope, header_values
 
 SESSION_HEADER: Final = b"mcp-session-id"
 MAX_CALLS: Final = 4096

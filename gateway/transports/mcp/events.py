@@ -34,8 +34,8 @@ from mcp_types import (
 from gateway.errors import GatewayError, UnknownOperation
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
+from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.mcp.tools import Caller
-from gateway.transports.problems import log_failure, problem_of
 
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from gateway.calls.call import CallBounds, Result
 from gateway.catalogue import Entry
-from gateway.transports.asgi import ClientGone, Receive
+from gateway.transports.http.asgi import ClientGone, Receive
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
 from gateway.transports.mcp.results import (

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest
-from gateway.transports.problems import problem_of
+from gateway.transports.http.problems import problem_of
 
 
 class Initialize(Struct, tag_field="method", tag="initialize"):

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
-from gateway.transports.asgi import Headers
-from gateway.transports.bounds import bounds_of_meta
+from gateway.transports.http.asgi import Headers
+from gateway.transports.http.bounds import bounds_of_meta
 
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048

@@ -23,9 +23,9 @@ from gateway.catalogue import Entry
 from gateway.contract import jsontext
 from gateway.contract.hidden import visible_text
 from gateway.errors import UnknownOperation
+from gateway.transports.http.problem_kinds import PROBLEMS
+from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.tools import tool_name
-from gateway.transports.problem_kinds import PROBLEMS
-from gateway.transports.problems import Problem
 
 LIST_CACHE: Final = CacheHint(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed anew."""

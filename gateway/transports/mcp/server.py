@@ -25,8 +25,8 @@ from mcp_types import (
 from gateway.calls.call import CallBounds, Result
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest
-from gateway.transports.bounds import bounds_of_meta
 from gateway.transports.following import Followers
+from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.results import (

@@ -11,9 +11,9 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.errors import GatewayError, UnknownOperation
-from gateway.transports.credentials import refuse
+from gateway.transports.http.credentials import refuse
+from gateway.transports.http.problems import Problem, log_failure, problem_of
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
-from gateway.transports.problems import Problem, log_failure, problem_of
 
 NO_ARGUMENTS = b"{}"
 

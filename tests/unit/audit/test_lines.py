@@ -12,8 +12,8 @@ from gateway.audit import AuditLog
 from gateway.audit.lines import LOGGER, log_calls
 from gateway.observability.logs import configure_logs
 from gateway.store.base import AuditRecord
-from gateway.transports.operator_requests import OperatorRequest
-from gateway.transports.problems import classify
+from gateway.transports.http.problems import classify
+from gateway.transports.operator.guard import OperatorRequest
 from tests.clocks import ManualClock
 from tests.remembered import MemoryAudit
 

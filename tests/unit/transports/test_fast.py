@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.transports.asgi import ClientGone
+from gateway.transports.http.asgi import ClientGone
 from gateway.transports.mcp.fast import while_connected
 
 

@@ -1,0 +1,1 @@
+"""TCP connections: accepted, limited, read, and closed."""

@@ -1,0 +1,159 @@
+"""Accepting connections: a host that opens too many waits for its refusal, and costs little."""
+
+import asyncio
+import errno
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from uvicorn.server import ServerState
+
+from gateway.errors import LimitExceeded
+from gateway.limits.addresses import address_of, group_of
+from gateway.limits.spread import Spread
+from gateway.transports.connections.limits import ConnectionLimits, shared_by
+from gateway.transports.connections.raw_answer import raw_answer
+
+_AT_ONCE: Final = 16
+"""Connections accepted before other work of the event loop gets its turn."""
+_OPENED_AT_ONCE: Final = 2
+"""Of these, connections that are opened: each costs ten times as much as one that is held."""
+_APART_SECONDS: Final = 0.002
+"""Between two refusals."""
+_QUEUE_SECONDS: Final = 4.0
+"""The most that a refusal waits for those before it."""
+_REFUSED_TOGETHER_SECONDS: Final = 0.008
+"""What falls due within this time is refused together: a timer costs more than a refusal."""
+_NO_FILES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_PAUSE_SECONDS: Final = 0.5
+_ABORT: Final = struct.pack("ii", 1, 0)
+"""The value of `SO_LINGER` by which a closed socket is reset, and leaves nothing in the kernel."""
+
+
+class Acceptor:
+    """Accepts the connections of one listening socket, as long as it is open.
+
+    A connection too many of its host is held for a while, unread, and then refused. Refused at
+    once, it would be opened again at once, as often as the host can: this way a host that keeps
+    many sockets busy is slowed down, whatever it sends.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        make_protocol: Callable[[], asyncio.Protocol],
+        state: ServerState,
+        limits: ConnectionLimits,
+    ) -> None:
+        self._listener = listener
+        self._make_protocol = make_protocol
+        self._state = state
+        self._shared = shared_by(state, limits)
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[object]] = set()
+        self._held: deque[tuple[float, socket.socket]] = deque()
+        """With the time of the event loop at which each is refused."""
+        self._due = Spread(
+            limits.hold_seconds, _APART_SECONDS, limits.hold_seconds + _QUEUE_SECONDS
+        )
+        self._timer: asyncio.TimerHandle | None = None
+        listener.setblocking(False)
+        self._listen()
+
+    def close(self) -> None:
+        """Accept no more, and refuse what is held."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop.remove_reader(self._listener)
+        self._refuse_held_until(float("inf"))
+
+    async def wait_closed(self) -> None:
+        """Wait for connections that are just being opened."""
+        if self._opening:
+            await asyncio.wait(self._opening)
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._listener, self._accept)
+
+    def _accept(self) -> None:
+        opened = 0
+        for _ in range(_AT_ONCE):
+            try:
+                accepted, (host, *_) = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in _NO_FILES:
+                    raise
+                self._make_room()
+                return
+            accepted.setblocking(False)
+            opened += self._place(accepted, host)
+            if opened >= _OPENED_AT_ONCE:
+                return
+
+    def _make_room(self) -> None:
+        """Let go of what is held; the listening socket would wake the loop again and again."""
+        self._loop.remove_reader(self._listener)
+        self._refuse_held_until(float("inf"))
+        self._loop.call_later(_PAUSE_SECONDS, self._listen)
+
+    def _place(self, accepted: socket.socket, host: str) -> bool:
+        """Open or hold a connection; whether it is opened."""
+        address = address_of(host)
+        is_proxy = address in self._limits.proxies
+        if not is_proxy and (
+            self._shared.opened.take(address) or self._shared.table.is_busy(group_of(address))
+        ):
+            self._hold(accepted)
+            return False
+        opening = self._loop.connect_accepted_socket(self._make_protocol, accepted)
+        task = self._loop.create_task(opening)
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+        return True
+
+    def _hold(self, accepted: socket.socket) -> None:
+        if len(self._held) >= self._limits.max_held:
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+            accepted.close()
+            return
+        due = self._due.next(self._loop.time())
+        self._held.append((due, accepted))
+        if self._timer is None:
+            self._await_due()
+
+    def _await_due(self) -> None:
+        due = self._held[0][0] + _REFUSED_TOGETHER_SECONDS
+        self._timer = self._loop.call_at(due, self._refuse_due)
+
+    def _refuse_due(self) -> None:
+        self._refuse_held_until(self._loop.time())
+        self._timer = None
+        if self._held:
+            self._await_due()
+
+    def _refuse_held_until(self, now: float) -> None:
+        refusal = LimitExceeded("There are too many connections from this address.")
+        answer = raw_answer(refusal, self._state.default_headers)
+        while self._held and self._held[0][0] <= now:
+            _refuse(self._held.popleft()[1], answer)
+
+
+def _refuse(held: socket.socket, answer: bytes) -> None:
+    """Answer and close; a client that has gone is not told."""
+    with held:
+        try:
+            # Closed with bytes unread, the connection would be reset, and the answer lost with it.
+            held.recv(65536)
+        except BlockingIOError:
+            pass
+        except OSError:
+            return
+        try:
+            held.send(answer)
+        except OSError:
+            return

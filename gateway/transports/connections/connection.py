@@ -1,0 +1,276 @@
+"""One HTTP/1.1 connection: what is refused before there is a request that the edge could judge."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Final, cast
+
+from httptools import HttpParserError
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from gateway.errors import (
+    CallerError,
+    GatewayError,
+    HeadersTooLarge,
+    LimitExceeded,
+    MalformedRequest,
+)
+from gateway.limits.addresses import address_of, group_of
+from gateway.limits.budgets import BodyCharge
+from gateway.transports.connections.head import HeadProtocol
+from gateway.transports.connections.limits import ConnectionLimits, shared_by
+from gateway.transports.connections.raw_answer import raw_answer
+from gateway.transports.http.asgi import Scope
+from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
+from gateway.transports.http.request_body import charge_body, refuse_body
+
+_NEVER: Final = float("inf")
+
+
+class _Exit:
+    """The transport as an application's answer sees it: closing is the connection's affair."""
+
+    __slots__ = ("close", "is_closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = close
+
+
+class Connection(HeadProtocol):
+    """uvicorn's connection, with limits on what arrives before the application sees any of it.
+
+    uvicorn calls the application once a head is complete, and reads without bound until then.
+    """
+
+    limits: ClassVar[ConnectionLimits] = ConnectionLimits()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._shared = shared_by(self.server_state, self.limits)
+        self._host: Hashable = None
+        """The other end; None where that is a proxy of ours."""
+        self._charges: deque[BodyCharge | None] = deque()
+        """For each request that is owed an answer, what holds its body."""
+        self._untold = 0
+        """Bytes that the parser was fed since it last told of a head or of a piece of a body."""
+        self._waiting_since = self.loop.time()
+        """When the client's turn began; never, while an answer is owed."""
+        self._is_refused = False
+        """Whether what arrives is dropped; answers that are owed still go out."""
+        self._is_over = False
+        """Whether the last answer is out."""
+        self._dropped = 0
+        """Bytes that arrived after what was refused."""
+        self._stall: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to count and to wait, if there is a place."""
+        super().connection_made(cast("asyncio.Transport", transport))
+        self._exit = _Exit(self.transport, self._end)
+        self._watch_from(self.loop.time())
+        address = address_of(self.client[0]) if self.client else None
+        self._host = None if address in self.limits.proxies else group_of(address)
+        if not self._shared.table.admit(self, self._host):
+            # Closed at once, though the client may not see why: there is no place to wait in.
+            full = LimitExceeded("There are as many connections as there may be.")
+            self.transport.write(raw_answer(full, self.server_state.default_headers))
+            self._is_refused = True
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting, and give back what the connection held."""
+        self._shared.table.remove(self)
+        for charge in self._charges:
+            if charge is not None:
+                charge.release()
+        self._charges.clear()
+        self._watch.cancel()
+        self._end_stall()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that takes its answer more slowly than it is made."""
+        super().pause_writing()
+        self._await_drain()
+
+    def resume_writing(self) -> None:
+        """Go on: it has taken nearly all."""
+        self._end_stall()
+        super().resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        """Read what arrived; behind what was refused it is dropped."""
+        if self._is_refused:
+            self._drop(len(data))
+            return
+        self._unset_keepalive_if_required()
+        self._untold += len(data)
+        try:
+            self.feed(data)
+        except HttpParserError as error:
+            cause = error.__context__
+            self._refuse(cause if isinstance(cause, CallerError) else MalformedRequest())
+        else:
+            if self._untold > self.limits.max_head_bytes:
+                self._refuse(HeadersTooLarge())
+            else:
+                self._wait_for_reader()
+
+    def check_request(self) -> None:
+        """Raise a `CallerError` when too many answers are owed."""
+        if len(self.pipeline) >= self.limits.max_pipelined:
+            raise MalformedRequest("Too many requests wait for the answers before theirs.")
+
+    def note_request(self) -> None:
+        """Begin to owe an answer."""
+        self._untold = 0
+        self._waiting_since = _NEVER
+        self._charges.append(None)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Start to serve a request: its answer leaves by the connection's own exit."""
+        cycle.transport = cast("asyncio.Transport", self._exit)
+        super()._start_asgi_task(cycle, app)
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a piece of the body until it is read, which is when it is charged to its sender.
+
+        Of a request that waits for its turn a piece is charged at once, or a connection could hold
+        many of them. Raises `NoRoomForBody`.
+        """
+        self._untold = 0
+        if self.cycle.response_complete:
+            return
+        charge = self._charges[-1]
+        if charge is None:
+            charge = self._charges[-1] = BodyCharge(self._shared.bodies, self._host)
+            charge_body(cast("Scope", self.cycle.scope), charge)
+        if self.pipeline and not charge.queue(len(body)):
+            raise NoRoomForBody
+        super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless it is there already."""
+        charge = self._charges.popleft() if self._charges else None
+        if charge is not None:
+            charge.release()
+        if self._is_over:
+            return
+        self._shared.table.touch(self)
+        super().on_response_complete()
+        if self.cycle.response_complete:
+            self._waiting_since = self.loop.time()
+
+    def _watch_from(self, now: float) -> None:
+        # One timer that looks again, as a timer for each request would cost each request.
+        due = self._waiting_since + self.limits.head_deadline_seconds
+        latest = now + self.limits.head_deadline_seconds
+        self._watch = self.loop.call_at(min(due, latest), self._look)
+
+    def _look(self) -> None:
+        now = self.loop.time()
+        if now < self._waiting_since + self.limits.head_deadline_seconds:
+            self._watch_from(now)
+        elif self._untold:
+            self._refuse(RequestTooSlow())
+        else:
+            self.transport.close()
+            # That waits for the client to take its last answer.
+            if self._stall is None:
+                self._await_drain()
+
+    def _await_drain(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._stall = self.loop.call_later(self.limits.stall_seconds, self._cut_if_stalled, waiting)
+
+    def _cut_if_stalled(self, before: int) -> None:
+        if before - self.transport.get_write_buffer_size() < self.limits.stall_bytes:
+            # Not closed: that would wait for the client to take the rest.
+            self.transport.abort()
+        else:
+            self._await_drain()
+
+    def _end_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for the client: for a head, or for the rest of the only body.
+
+        Not while an answer is on its way to the client, or made for it.
+        """
+        if self.transport.get_write_buffer_size():
+            return False
+        return self._is_over or self._waiting_since < _NEVER or self._is_arriving()
+
+    def yield_place(self) -> None:
+        """Close, so that another connection can take the place."""
+        self.transport.abort()
+
+    def shutdown(self) -> None:
+        """End with the server: at once, where the last answer is out."""
+        if self._is_over:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _refuse(self, error: GatewayError) -> None:
+        """Read no more, and close after the last answer: with `error`, where none is owed yet.
+
+        A request that is still arriving meets `error` where its body is read, so that whoever
+        answers it, and records it, knows why.
+        """
+        if self._waiting_since < _NEVER:
+            self.transport.write(raw_answer(error, self.server_state.default_headers))
+            self._linger()
+            return
+        self._is_refused = True
+        self.cycle.keep_alive = False
+        if self.cycle.more_body:
+            refuse_body(cast("Scope", self.cycle.scope), error)
+            # It is not to be continued, whatever it expects.
+            self.cycle.waiting_for_100_continue = False
+            self.cycle.message_event.set()
+
+    def _end(self) -> None:
+        """Close after the last answer; where the client still sends, once it has seen it."""
+        if self.cycle.more_body:
+            self._linger()
+        else:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        # Closed with bytes unread, the connection would be reset, and the answer lost with it.
+        self._is_refused = self._is_over = True
+        self._unset_keepalive_if_required()
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._watch.cancel()
+        self._watch = self.loop.call_later(self.limits.linger_seconds, self.transport.abort)
+
+    def _drop(self, size: int) -> None:
+        self._dropped += size
+        if self._dropped > self.limits.linger_bytes:
+            self.transport.abort()
+
+    def _wait_for_reader(self) -> None:
+        """Read no more of a body before the application has taken what is there."""
+        if self._waiting_since == _NEVER and self.cycle.more_body and self.cycle.body:
+            self.flow.pause_reading()
+
+    def _is_arriving(self) -> bool:
+        """Whether no answer is owed but the one to a request that is still arriving."""
+        return self.cycle.more_body and not self.cycle.response_started and not self.pipeline
+
+
+def limited(given: ConnectionLimits) -> type[Connection]:
+    """The class of connections with the limits `given`, as uvicorn wants to have it."""
+
+    class Limited(Connection):
+        limits = given
+
+    return Limited

@@ -1,0 +1,179 @@
+"""Listening on a TCP address: bind first, so that a taken port is one clear line, then serve."""
+
+import asyncio
+import errno
+import resource
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import ceil
+from typing import Final, cast
+
+import uvicorn
+from msgspec import Struct
+
+from gateway.errors import AddressInUse, ConfigurationError
+from gateway.transports.connections.acceptor import Acceptor
+from gateway.transports.connections.connection import limited
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.http.asgi import App
+
+_BACKLOG: Final = 2048
+_OWN_FILES: Final = 512
+"""For what a gateway has open besides the connections of its clients."""
+_LAST_WORDS_SECONDS: Final = 1
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises `AddressInUse` or `ConfigurationError`, one line each."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        # Before anything else is opened: until one of them listens, two programs may bind a port.
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise AddressInUse(
+                f"{host}:{port} is taken by another program; stop it, or choose another --port"
+            ) from None
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port} ({error.strerror or error}); choose another --host"
+        ) from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address that `listener` is bound to, `http://127.0.0.1:8700`."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class StopPlan(Struct, frozen=True, kw_only=True):
+    """How serving ends: readiness first, then new connections, streams, and calls under way."""
+
+    announce: Callable[[], float] = lambda: 0.0
+    """Turns readiness red; how many seconds to go on serving after that."""
+    end_streams: Callable[[], None] = lambda: None
+    """Ends the streams that would otherwise last for the whole grace."""
+    grace_seconds: float = 10.0
+    """For calls under way."""
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, telling when it can serve, and leaving the process to end by itself."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        plan: StopPlan,
+        limits: ConnectionLimits,
+    ) -> None:
+        super().__init__(config)
+        self._limits = limits
+        self._limited = limited(limits)
+        self._on_ready = on_ready
+        self._plan = plan
+        self._notice: asyncio.TimerHandle | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn would accept all that arrive before anything else, and make a protocol for each.
+        await super().startup([])
+        for listener in sockets or []:
+            acceptor = Acceptor(listener, self._make_protocol, self.server_state, self._limits)
+            self.servers.append(cast("asyncio.Server", acceptor))
+        if self.started:
+            self._on_ready()
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        return self._limited(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; calls that the grace did not suffice for get to say so to their callers."""
+        if self._notice is not None:
+            self._notice.cancel()
+        self._plan.end_streams()
+        await super().shutdown(sockets)
+        tasks = self.server_state.tasks
+        if self.force_exit:
+            # A second SIGINT: uvicorn then leaves the calls running and the application open.
+            for task in tasks:
+                task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LAST_WORDS_SECONDS)
+        if self.force_exit:
+            await self.lifespan.shutdown()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop serving on SIGINT, SIGTERM, and SIGHUP unless started by `nohup`.
+
+        uvicorn's own version raises the signal again once it has stopped, which would end the
+        process before the audit log is written out and the store closed.
+        """
+        loop = asyncio.get_running_loop()
+        numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
+        for number in numbers:
+            loop.add_signal_handler(number, self._stop, number)
+        try:
+            yield
+        finally:
+            # The others stay caught as long as the loop runs: what follows, the closing of the
+            # audit log, must not end half-way because somebody asks twice.
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def _stop(self, number: int) -> None:
+        """End on a signal: on the first SIGTERM, only once whoever sends requests could know."""
+        is_first = self._notice is None and not self.should_exit
+        seconds = self._plan.announce() if is_first else 0.0
+        if number == signal.SIGTERM and seconds:
+            loop = asyncio.get_running_loop()
+            self._notice = loop.call_later(seconds, self.handle_exit, number, None)
+        else:
+            self.handle_exit(number, None)
+
+
+_USUAL_LIMITS: Final = ConnectionLimits()
+_AT_ONCE: Final = StopPlan()
+
+
+async def serve_http(
+    app: App,
+    listener: socket.socket,
+    on_ready: Callable[[], None],
+    plan: StopPlan = _AT_ONCE,
+    limits: ConnectionLimits = _USUAL_LIMITS,
+) -> None:
+    """Serve `app` until a signal to stop, and then as `plan` says."""
+    config = uvicorn.Config(
+        app,
+        loop="none",
+        ws="none",
+        lifespan="on",
+        backlog=_BACKLOG,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        # uvicorn counts whole seconds; nothing is lost by one more.
+        timeout_graceful_shutdown=ceil(plan.grace_seconds),
+    )
+    _allow_files(limits.max_connections + limits.max_held + _OWN_FILES)
+    with listener:
+        await _Server(config, on_ready, plan, limits).serve(sockets=[listener])
+
+
+def _allow_files(wanted: int) -> None:
+    """Let this process open `wanted` files, or as many as its user may."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

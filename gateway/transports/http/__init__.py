@@ -1,0 +1,1 @@
+"""HTTP requests: what each must be, who sent it, and how errors are answered."""

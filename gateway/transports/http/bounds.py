@@ -1,0 +1,54 @@
+"""How a caller asks for less time, or fewer attempts, than the contract of a tool allows."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.calls.call import UNBOUNDED, CallBounds
+from gateway.errors import MalformedRequest
+from gateway.transports.http.asgi import Scope, header_values
+
+TIMEOUT_HEADER: Final = b"gateway-timeout"
+ATTEMPTS_HEADER: Final = b"gateway-max-attempts"
+META_PREFIX: Final = "contract-gateway/"
+TIMEOUT_META: Final = f"{META_PREFIX}timeoutSeconds"
+ATTEMPTS_META: Final = f"{META_PREFIX}maxAttempts"
+_MAX_SECONDS: Final = 10_000
+_MAX_ATTEMPTS: Final = 9
+_SECONDS: Final = re.compile(rb"[0-9]{1,4}(\.[0-9]{1,3})?")
+_ATTEMPTS: Final = re.compile(rb"[1-9]")
+
+
+def bounds_of_headers(scope: Scope) -> CallBounds:
+    """What the headers of a request ask for. Raises `MalformedRequest`."""
+    seconds = _one(scope, TIMEOUT_HEADER, _SECONDS, "seconds, such as 2.5")
+    attempts = _one(scope, ATTEMPTS_HEADER, _ATTEMPTS, "a number from 1 to 9")
+    return bounds_of(
+        None if seconds is None else float(seconds), None if attempts is None else int(attempts)
+    )
+
+
+def _one(scope: Scope, name: bytes, form: re.Pattern[bytes], rule: str) -> bytes | None:
+    values = header_values(scope, name)
+    if not values:
+        return None
+    if len(values) != 1 or form.fullmatch(values[0]) is None:
+        shown = name.decode().title()
+        raise MalformedRequest(f"The header {shown} must occur once and be {rule}.")
+    return values[0]
+
+
+def bounds_of_meta(meta: Mapping[str, Any]) -> CallBounds:
+    """What the `_meta` of a `tools/call` asks for. Raises `MalformedRequest`."""
+    return bounds_of(meta.get(TIMEOUT_META), meta.get(ATTEMPTS_META))
+
+
+def bounds_of(seconds: Any, attempts: Any) -> CallBounds:
+    """The bounds that these values stand for; None asks for nothing. Raises `MalformedRequest`."""
+    if seconds is None and attempts is None:
+        return UNBOUNDED
+    if seconds is not None and not (type(seconds) in {int, float} and 0 < seconds < _MAX_SECONDS):
+        raise MalformedRequest("The timeout of a call must be a number of seconds above 0.")
+    if attempts is not None and not (type(attempts) is int and 1 <= attempts <= _MAX_ATTEMPTS):
+        raise MalformedRequest("The attempts of a call must be a number from 1 to 9.")
+    return CallBounds(timeout_seconds=seconds, max_attempts=attempts)

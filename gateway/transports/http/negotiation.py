@@ -1,0 +1,49 @@
+"""Media types: what a request body is, and what an answer may be (RFC 9110 §8.3, §12.5.1)."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from gateway.errors import NotAcceptable, UnsupportedMediaType
+from gateway.transports.http.asgi import Scope, header_values
+
+_JSON_BODY: Final = re.compile(
+    rb'application/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?', re.IGNORECASE
+)
+_REFUSED: Final = re.compile(r"q=0(\.0{0,3})?")
+
+
+def require_json_body(scope: Scope) -> None:
+    """Raise `UnsupportedMediaType` unless the body is declared as JSON, once."""
+    values = header_values(scope, b"content-type")
+    if len(values) != 1 or not _JSON_BODY.fullmatch(values[0]):
+        raise UnsupportedMediaType
+
+
+def require_accept(scope: Scope, *media_types: str) -> None:
+    """Raise `NotAcceptable` unless the client takes all of `media_types`; no Accept takes all."""
+    values = header_values(scope, b"accept")
+    if not values:
+        return
+    header = b",".join(values).decode("latin-1")
+    if not all(_accepts(header, media_type) for media_type in media_types):
+        raise NotAcceptable
+
+
+@lru_cache(maxsize=256)
+def _accepts(header: str, media_type: str) -> bool:
+    """Whether the most specific media range that covers `media_type` has a quality above zero."""
+    accepted = dict(_ranges(header.lower()))
+    main = media_type.partition("/")[0]
+    for media_range in (media_type, f"{main}/*", "*/*"):
+        if media_range in accepted:
+            return accepted[media_range]
+    return False
+
+
+def _ranges(header: str) -> Iterator[tuple[str, bool]]:
+    """The media ranges of an Accept header, and whether each is accepted or refused."""
+    for part in header.split(","):
+        media_range, *parameters = (piece.strip() for piece in part.split(";"))
+        yield media_range, not any(_REFUSED.fullmatch(parameter) for parameter in parameters)

@@ -1,0 +1,166 @@
+"""Every error as a caller sees it: RFC 9457 problem details, the same on every face."""
+
+import logging
+from math import ceil
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gateway import errors
+from gateway.contract.hidden import visible_text
+from gateway.contract.violation import Violation
+from gateway.observability.repeats import ERROR
+from gateway.transports.http.asgi import Headers, Send, respond
+from gateway.transports.http.problem_kinds import (
+    PROBLEMS,
+    BadFraming,
+    NoRoomForBody,
+    ProblemKind,
+    RequestTooSlow,
+)
+
+_log = logging.getLogger(__name__)
+
+PROBLEM_JSON: Final = b"application/problem+json"
+CLOSE: Final = (b"connection", b"close")
+_LAST: Final = (errors.PayloadTooLarge, RequestTooSlow, NoRoomForBody, BadFraming)
+"""Errors after which the connection ends."""
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """RFC 9457 problem details, with this gateway's extension members."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str
+    retryable: bool
+    reason: str | UnsetType = UNSET
+    """The declared error's name under `x-policy.errors`."""
+    retry_after: int | UnsetType = UNSET
+    """Seconds."""
+    errors: tuple[Violation, ...] | UnsetType = UNSET
+
+
+def problem_of(error: BaseException, request_id: str) -> Problem:
+    """`error` as its caller may see it: nothing of the gateway's inside, never a value."""
+    known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
+    kind = kind_of(known)
+    retry_after = _retry_after(known)
+    return Problem(
+        type=f"/problems/{kind.slug}",
+        title=kind.title,
+        status=_status(known, kind),
+        detail=visible_text(_detail(known))[0],
+        code=kind.code,
+        request_id=request_id,
+        retryable=known.is_retryable,
+        reason=known.reason if isinstance(known, errors.ToolFailed) else UNSET,
+        retry_after=UNSET if retry_after is None else retry_after,
+        errors=tuple(map(_visible, _violations(known))) or UNSET,
+    )
+
+
+def classify(error: BaseException) -> tuple[int, str]:
+    """The HTTP status and the code of `error`, for the audit record."""
+    known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
+    kind = kind_of(known)
+    return _status(known, kind), kind.code
+
+
+def kind_of(error: errors.GatewayError) -> ProblemKind:
+    """The kind of `error`: its class's, or its nearest parent's."""
+    return next(PROBLEMS[cls] for cls in type(error).__mro__ if cls in PROBLEMS)
+
+
+def problem_headers(error: BaseException) -> Headers:
+    """The header fields that HTTP asks for beside this error's status."""
+    fields = _own_headers(error)
+    # The rest of the body is not read, or nobody can tell where it ends, so the connection cannot
+    # be used again.
+    return [*fields, CLOSE] if isinstance(error, _LAST) else fields
+
+
+def _own_headers(error: BaseException) -> Headers:
+    match error:
+        case errors.Unauthenticated(presented=presented):
+            error_code = b', error="invalid_token"' if presented else b""
+            return [(b"www-authenticate", b'Bearer realm="gateway"' + error_code)]
+        case errors.NotProven(challenge=challenge):
+            return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
+        case errors.MethodNotAllowed(allow=allow):
+            return [(b"allow", ", ".join(allow).encode("ascii"))]
+        case errors.GatewayError() if (seconds := _retry_after(error)) is not None:
+            return [(b"retry-after", b"%d" % seconds)]
+        case _:
+            return []
+
+
+def log_failure(error: BaseException, request_id: str) -> None:
+    """Tell the operator what the caller is not told: defects, and replies that break contracts."""
+    if not isinstance(error, errors.GatewayError):
+        _log.error("request %s: unexpected error", request_id, exc_info=error)
+    elif _status(error, kind_of(error)) >= 500:
+        name = type(error).__name__
+        _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})
+
+
+def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]:
+    """The answer to `error` as problem+json: its status, own headers, and body."""
+    problem = problem_of(error, request_id)
+    return problem.status, problem_headers(error), msgspec.json.encode(problem)
+
+
+async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
+    """Answer with `error` as problem+json, and tell the operator what the log is for."""
+    log_failure(error, request_id)
+    await send_refusal(send, error, request_id)
+
+
+async def send_refusal(send: Send, error: BaseException, request_id: str) -> None:
+    """The same without a line in the log."""
+    status, headers, body = written(error, request_id)
+    await respond(send, status, body, content_type=PROBLEM_JSON, headers=headers)
+
+
+def _status(error: errors.GatewayError, kind: ProblemKind) -> int:
+    return error.status if isinstance(error, errors.ToolFailed) else kind.status
+
+
+def _detail(error: errors.GatewayError) -> str:
+    """What the error says, unless it speaks of the gateway's own inside."""
+    is_inside = isinstance(error, errors.InternalError | errors.OperatorError)
+    return errors.InternalError().detail if is_inside else error.detail
+
+
+def _retry_after(error: errors.GatewayError) -> int | None:
+    match error:
+        case (
+            errors.LimitExceeded(retry_after_seconds=seconds)
+            | errors.NotStored(retry_after_seconds=seconds)
+        ):
+            return max(1, ceil(seconds))
+        case errors.UpstreamRateLimited(retry_after_seconds=seconds) if seconds is not None:
+            return max(1, ceil(seconds))
+        case _:
+            return None
+
+
+def _visible(violation: Violation) -> Violation:
+    """Pointers hold names of members, which the caller or the upstream chose."""
+    return Violation(
+        pointer=visible_text(violation.pointer)[0],
+        keyword=violation.keyword,
+        detail=visible_text(violation.detail)[0],
+    )
+
+
+def _violations(error: errors.GatewayError) -> tuple[Violation, ...]:
+    match error:
+        case errors.InvalidArguments() | errors.InvalidReply() | errors.InvalidResult():
+            return error.violations
+        case _:
+            return ()

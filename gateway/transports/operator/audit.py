@@ -1,0 +1,61 @@
+"""What an operator reads of the audit: `GET /operator/audit`, a page at a time."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+from msgspec import Meta, Struct
+
+from gateway.errors import UnknownPath
+from gateway.store.audited import AuditQuery
+from gateway.store.base import AuditStore
+from gateway.transports.operator.guard import (
+    MAX_PAGE,
+    AnyRequest,
+    OperatorGuard,
+    answer,
+    query_of,
+)
+
+_Text = Annotated[str, Meta(min_length=1, max_length=200)]
+_Moment = Annotated[datetime, Meta(tz=True)]
+
+
+class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which records to list."""
+
+    agent: _Text | None = None
+    operation: _Text | None = None
+    """An operation id, or the beginning of one and `*`."""
+    outcome: _Text | None = None
+    """`ok`, a problem code, `PENDING`, or `error` for all that failed."""
+    since: _Moment | None = None
+    until: _Moment | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
+    after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+
+
+def audit_routes(desk: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandler]:
+    """All of `/operator/audit`."""
+
+    @get("/operator/audit", name="operator_audit")
+    async def list_records(request: AnyRequest) -> Response[bytes]:
+        """The newest first. A page may be empty and still name a next one."""
+        async with desk.open(request, "audit.list", is_poll=True):
+            asked = query_of(request, AuditRequest)
+            page = await audit.page(AuditQuery(**msgspec.structs.asdict(asked)))
+            return answer({"items": page.records, "next": page.next})
+
+    @get("/operator/audit/{record_id:str}", name="operator_audit_record")
+    async def show_record(request: AnyRequest, record_id: FromPath[str]) -> Response[bytes]:
+        """One record."""
+        async with desk.open(request, "audit.show", record_id=record_id):
+            found = await audit.find(record_id)
+            if found is None:
+                raise UnknownPath("There is no audit record with this id.")
+            return answer(found)
+
+    return [list_records, show_record]

@@ -1,0 +1,51 @@
+"""What an operator sees of the event log: `GET /operator/events`, a page at a time."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+from msgspec import Meta, Struct
+
+from gateway.events.filters import TypeFilter
+from gateway.store.base import EventLog
+from gateway.transports.operator.guard import (
+    MAX_PAGE,
+    AnyRequest,
+    OperatorGuard,
+    answer,
+    query_of,
+)
+
+
+class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which events to list."""
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    """A position; None for the end of the log, from which nothing has come yet."""
+    types: Annotated[str, Meta(max_length=2000)] = ""
+    """Types, or prefixes that end with `*`, separated by commas; empty for all."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
+
+
+def event_routes(desk: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
+    """`/operator/events`."""
+
+    @get("/operator/events", name="operator_events")
+    async def list_events(request: AnyRequest) -> Response[bytes]:
+        """Events after a position, oldest first, and the position to go on from."""
+        async with desk.open(request, "events.list", is_poll=True):
+            return await _events(log, query_of(request, EventQuery))
+
+    return [list_events]
+
+
+async def _events(log: EventLog, asked: EventQuery) -> Response[bytes]:
+    _, newest = await log.bounds()
+    if asked.after is None:
+        return answer({"items": [], "next": newest})
+    wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
+    found = await log.after(asked.after, asked.limit, wanted.types)
+    # Of other types there may be more behind what was found, so only a full page ends there.
+    ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
+    return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})

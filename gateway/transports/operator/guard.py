@@ -1,0 +1,147 @@
+"""An operator's requests: who asks, what for, and the one audit record of what became of it."""
+
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
+from litestar import Request, Response
+from msgspec import Struct
+
+from gateway.audit.log import AuditLog, OpenRecord
+from gateway.audit.redaction import printable
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Identification
+from gateway.contract import jsontext
+from gateway.contract.pointers import pointer_of
+from gateway.contract.scopes import OPERATE
+from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
+from gateway.transports.http.asgi import request_id_of
+from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.peers import sender_of
+
+AnyRequest: TypeAlias = Request[Any, Any, Any]
+MAX_PAGE: Final = 200
+MAX_BODY_BYTES: Final = 2**20
+"""Of a request: what operators send are ids, choices and an address."""
+_STEP: Final = re.compile(r"[A-Za-z0-9_]+")
+"""A member or an index in msgspec's spelling of a place, `$.event_types[0]`."""
+_QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
+"""The value that msgspec repeats: an answer tells the mistake, and never what was sent."""
+_T = TypeVar("_T")
+_POLL_SECONDS: Final = 60.0
+_MAX_POLLED: Final = 1024
+
+
+class OperatorRequest(Struct, frozen=True, kw_only=True):
+    """A request of an operator's, as its audit record names it."""
+
+    request_id: str
+    operation_id: str
+    """`operator.<thing>.<verb>`."""
+    transport: str = "operator"
+
+
+class OperatorGuard:
+    """Lets operators in. Each request leaves one audit record of what became of it."""
+
+    def __init__(
+        self,
+        identification: Identification,
+        policy: Policy,
+        audit: AuditLog,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._identification = identification
+        self._policy = policy
+        self._audit = audit
+        self._now = now
+        self._polled: dict[tuple[str, str], float] = {}
+        """When a subject's reading of a list was last recorded."""
+
+    @asynccontextmanager
+    async def open(
+        self, request: AnyRequest, verb: str, *, is_poll: bool = False, **facts: object
+    ) -> AsyncIterator[OpenRecord]:
+        """A request, from the key to its outcome; `facts` say what it is about.
+
+        `is_poll`: programs ask for this again and again, so what succeeds leaves one record per
+        key and minute. Refusals and failures always leave one.
+
+        Raises `Unauthenticated`, and `UnknownPath` to whoever is no operator: a caller without the
+        right cannot find out what there is.
+        """
+        scope: Any = request.scope
+        asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")
+        async with self._audit.open(asked) as record:
+            record.facts = {name: _shown(value) for name, value in facts.items()}
+            sender = sender_of(scope)
+            principal = await prove(self._identification, shown_credentials(scope), sender)
+            record.principal = principal
+            if not self._policy.allows(principal.agent, OPERATE):
+                raise UnknownPath
+            sender.max_body_bytes = MAX_BODY_BYTES
+            record.is_repeated = is_poll and self._is_recent(principal.subject, verb)
+            yield record
+            if is_poll and not record.is_repeated:
+                self._note_poll(principal.subject, verb)
+
+    def _is_recent(self, subject: str, verb: str) -> bool:
+        """Whether such a reading succeeded, and was recorded, within the last minute."""
+        known = self._polled.get((subject, verb))
+        return known is not None and self._now() - known < _POLL_SECONDS
+
+    def _note_poll(self, subject: str, verb: str) -> None:
+        if len(self._polled) >= _MAX_POLLED:
+            self._polled.clear()
+        self._polled[subject, verb] = self._now()
+
+
+def _shown(value: object) -> object:
+    """A caller's own words are cut and made printable; other values stay."""
+    return printable(value) if isinstance(value, str) else value
+
+
+def query_of(request: AnyRequest, form: type[_T]) -> _T:
+    """The query parameters as `form`. Raises `InvalidArguments`."""
+    given: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise InvalidArguments.at(pointer_of([name]), "maxItems", "is given twice")
+        if not value.isprintable():
+            # No id, name or type holds one, and PostgreSQL cannot even be asked for a NUL.
+            raise InvalidArguments.at(pointer_of([name]), "pattern", "holds control characters")
+        given[name] = value
+    return _converted(given, form, strict=False)
+
+
+async def body_of(request: AnyRequest, form: type[_T]) -> _T:
+    """The JSON body as `form`; no body is an empty object. Raises `InvalidArguments`."""
+    text = await request.body()
+    try:
+        value = jsontext.decode(text) if text else {}
+    except jsontext.NotJson as error:
+        raise MalformedRequest(str(error)) from None
+    return _converted(value, form, strict=True)
+
+
+def answer(value: object, status: int = 200) -> Response[bytes]:
+    """`value` as JSON."""
+    return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")
+
+
+def listed(items: Sequence[Mapping[str, Any]], limit: int) -> Response[bytes]:
+    """A page, and the id that the next one begins after."""
+    after = items[-1]["id"] if len(items) == limit else None
+    return answer({"items": items, "next": after})
+
+
+def _converted(value: object, form: type[_T], *, strict: bool) -> _T:
+    try:
+        return msgspec.convert(value, form, strict=strict)
+    except msgspec.ValidationError as error:
+        detail, _, place = str(error).partition(" - at `$")
+        pointer = "".join(f"/{step}" for step in _STEP.findall(place))
+        raise InvalidArguments.at(pointer, "type", _QUOTED.sub("", detail)) from None

@@ -1,0 +1,203 @@
+"""A stdio server in front of a gateway elsewhere, for hosts that can only start a program."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Final, TypeVar
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    SERVER_INFO_META_KEY,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from gateway.transports.http.bounds import META_PREFIX
+from gateway.transports.mcp.server import SERVER_NAME, Context
+from gateway.transports.stdio.server import run_on_stdio
+
+_T = TypeVar("_T")
+_JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
+_STAMP: Final = SERVER_INFO_META_KEY
+_CONNECT_SECONDS: Final = 30.0
+ANSWER_SECONDS: Final = 300.0
+"""How long the remote may take for an answer, unless the host's configuration says less."""
+_LIMITS: Final = httpx2.Limits(
+    # The remote has its own limit of calls, and says so when it is reached.
+    max_connections=None,
+    # The remote closes what is idle for five seconds: never reuse what it may be closing.
+    keepalive_expiry=2.0,
+)
+_REASONS: Final = {
+    401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
+    421: "it is not known by this name (421). Add the name to its setting allowed_hosts",
+    429: "it is busy (429). Try again later",
+}
+
+
+class RemoteGateway:
+    """A gateway elsewhere, to be entered with `async with`.
+
+    One HTTP client, with one TLS context, serves all requests. Each request stands for itself in
+    the protocol, so that it does not matter when the remote restarts.
+    """
+
+    def __init__(self, url: str, key: str | None, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self._url = url
+        self._answer_seconds = answer_seconds
+        self._mode = "auto"
+        self._http = httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=answer_seconds),
+            limits=_LIMITS,
+            event_hooks={"response": [_note_refusal]},
+        )
+
+    async def __aenter__(self) -> "RemoteGateway":
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    async def list_tools(self, cursor: str | None) -> ListToolsResult:
+        """The remote's tools. Raises `MCPError`, the remote's or one that says what is wrong."""
+        return await self._ask(lambda client: client.list_tools(cursor=cursor))
+
+    async def call_tool(self, params: CallToolRequestParams) -> CallToolResult:
+        """The remote's answer to a call. Raises `MCPError`, as `list_tools` does."""
+        # Not `client.call_tool`: it lists all tools first, to check what the remote has checked.
+        bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
+        known = {"name": params.name, "arguments": params.arguments, "_meta": bounds or None}
+        request = CallToolRequest(params=CallToolRequestParams.model_validate(known))
+        result = await self._ask(
+            lambda client: client.session.send_request(request, CallToolResult)
+        )
+        # Which server answers, and whether the host's era names it, is for this server to say.
+        meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
+        return result.model_copy(update={"meta": meta or None})
+
+    async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
+        last_refusal = _LastRefusal()
+        # The tasks that send for this request inherit it; those of other requests have their own.
+        token = _last_refusal.set(last_refusal)
+        try:
+            async with self._connected() as client:
+                return await question(client)
+        except Exception as error:
+            # The next request finds out anew which era the remote speaks.
+            self._mode = "auto"
+            raise self._explained(error, last_refusal.reason) from error
+        finally:
+            _last_refusal.reset(token)
+
+    def _explained(self, error: Exception, refusal: str | None) -> MCPError:
+        """What went wrong, in words for the person in front of the host."""
+        cause = next(_causes(error))
+        if isinstance(cause, httpx2.ReadTimeout):
+            return self._failed(f"it did not answer within {self._answer_seconds:g} seconds")
+        if isinstance(cause, httpx2.TransportError | OSError):
+            return self._failed(f"it cannot be reached ({type(cause).__name__})")
+        if refusal is not None:
+            return self._failed(refusal)
+        if isinstance(cause, MCPError):
+            return cause
+        return self._failed(f"{type(cause).__name__}: {cause}")
+
+    def _failed(self, reason: str) -> MCPError:
+        return MCPError(INTERNAL_ERROR, f"The gateway at {self._url} did not serve this: {reason}.")
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Client]:
+        transport = streamable_http_client(self._url, http_client=self._http)
+        async with Client(transport, mode=self._mode, cache=None) as client:
+            is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+            self._mode = client.protocol_version if is_modern else "legacy"
+            yield client
+
+
+async def serve_bridge(
+    url: str, key: str | None, version: str, *, max_message_bytes: int, answer_seconds: float
+) -> None:
+    """Serve the tools of the gateway at `url` on stdio, until the host closes standard input.
+
+    The remote may take `answer_seconds` for an answer.
+    """
+    async with RemoteGateway(url, key, answer_seconds) as remote:
+        await run_on_stdio(build_bridge(remote, version), max_message_bytes)
+
+
+def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
+    """An MCP server that passes lists and calls on to `remote`, as they are."""
+
+    async def list_tools(_: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return await remote.list_tools(params.cursor if params else None)
+
+    async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
+        return await remote.call_tool(params)
+
+    return Server(
+        SERVER_NAME,
+        version=version,
+        title="Contract gateway (bridge)",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+class _LastRefusal:
+    """Why the last answer to a request is none in the protocol, where the SDK does not tell."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+
+_last_refusal: ContextVar[_LastRefusal] = ContextVar("last_refusal")
+
+
+async def _note_refusal(response: httpx2.Response) -> None:
+    """Look at an answer before the SDK does."""
+    if response.request.method == "POST":
+        _last_refusal.get().reason = await _refusal(response)
+
+
+async def _refusal(response: httpx2.Response) -> str | None:
+    status = response.status_code
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if status in _REASONS:
+        return _REASONS[status]
+    if status == httpx2.codes.ACCEPTED or (status < 400 and kind == _EVENTS):
+        return None
+    if kind == _JSON and b'"jsonrpc"' in await response.aread():
+        return None
+    what = f"it answered {status} {kind or 'without a content type'}"
+    if response.is_redirect:
+        return f"{what}, a redirect. Use the address that it leads to"
+    if response.is_server_error:
+        return f"{what}. Try again later, or see its log"
+    return f"{what}, so there is no MCP endpoint there. The URL should end in /mcp"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The errors inside (nested) groups, in order."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _causes(inner)
+    else:
+        yield error

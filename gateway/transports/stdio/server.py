@@ -1,0 +1,109 @@
+"""MCP over standard input and output, in both eras, for a host that starts the gateway itself."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, Final
+
+import anyio
+import msgspec
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
+
+from gateway.auth.principal import Credentials
+from gateway.errors import PayloadTooLarge
+from gateway.transports.following import Followers
+from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problems import problem_of
+from gateway.transports.mcp.messages import refusal
+from gateway.transports.mcp.server import Context, build_server
+from gateway.transports.mcp.tools import Caller, Tools
+from gateway.transports.stdio.streams import Output, read_lines
+from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
+
+_log: Final = logging.getLogger(__name__)
+
+
+async def serve_stdio(
+    tools: Tools,
+    version: str,
+    *,
+    max_message_bytes: int,
+    connector: str | None = None,
+    followers: Followers | None = None,
+) -> None:
+    """Serve `tools` until the host closes standard input.
+
+    The caller is whoever started this process: `tools` identifies it without credentials. From
+    now on, whatever else the process prints goes to standard error.
+    """
+    credentials = Credentials()
+    principal = await tools.identify(credentials)
+
+    async def caller_of(_: Context) -> Caller:
+        return Caller(
+            principal=principal,
+            credentials=credentials,
+            transport="stdio",
+            request_id=new_request_id(),
+            connector=connector,
+        )
+
+    await run_on_stdio(build_server(tools, caller_of, version, followers), max_message_bytes)
+
+
+async def run_on_stdio(server: Server[Any], max_message_bytes: int) -> None:
+    """Run any MCP server on this process's standard streams until the host closes them.
+
+    Raises `ConfigurationError`, in a group, when a stream cannot be used.
+    """
+    lines = StrictLines(read_lines(max_message_bytes), max_message_bytes)
+    unanswered = Unanswered()
+    streams: AbstractAsyncContextManager[Any] = stdio_server(
+        stdin=lines,  # type: ignore[arg-type]  # it iterates over lines, which is all that is used
+        stdout=Output(),  # type: ignore[arg-type]  # it writes and flushes, which is all it does
+    )
+    try:
+        async with streams as (incoming, outgoing):
+            lines.outgoing = outgoing
+            await server.run(
+                unanswered.reading(incoming),  # type: ignore[arg-type]  # it is iterated and closed
+                NotedOutgoing(outgoing, unanswered),
+                server.create_initialization_options(),
+            )
+    except* BrokenPipeError:
+        _log.info("the host reads no more answers")
+
+
+class StrictLines:
+    """The lines that are messages; the others are answered with an error."""
+
+    def __init__(self, lines: AsyncIterator[bytes], max_bytes: int) -> None:
+        self._lines = lines
+        self._max_bytes = max_bytes
+        self.outgoing: Outgoing | None = None
+        """Where refusals go."""
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._lines:
+            if not line.strip():
+                continue
+            error = self._refusal(line)
+            if error is None:
+                yield line.decode()
+            elif self.outgoing is not None:
+                refused = JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                # Whoever writes has met the same end of the conversation, and says so.
+                with suppress(anyio.BrokenResourceError):
+                    await self.outgoing.send(SessionMessage(refused))
+
+    def _refusal(self, line: bytes) -> ErrorData | None:
+        request_id = new_request_id()
+        if len(line) <= self._max_bytes:
+            return refusal(line, request_id)
+        detail = f"The message is larger than {self._max_bytes} bytes."
+        problem = problem_of(PayloadTooLarge(detail), request_id)
+        data = msgspec.to_builtins(problem)
+        return ErrorData(code=INVALID_REQUEST, message="Invalid request", data=data)

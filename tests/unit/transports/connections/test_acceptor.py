@@ -1,0 +1,154 @@
+"""Connections are accepted, held or dropped before anything of them is read."""
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gateway.limits.addresses import networks_of
+from gateway.limits.buckets import Rate
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.listen import bind, serve_http
+from gateway.transports.http.asgi import respond
+
+FLOODER = "127.0.0.66"
+OTHER = "127.0.0.2"
+REQUEST = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
+ONE_ONLY = Rate(1e-9, 1)
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    """Answers `/`, and never answers `/slow`."""
+    if scope["type"] == "lifespan":
+        for stage in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{stage}.complete"})
+    elif scope["path"] == "/slow":
+        await receive()
+        await receive()
+    else:
+        await respond(send, 200, b"{}")
+
+
+@asynccontextmanager
+async def serving(
+    limits: ConnectionLimits, listener: socket.socket | None = None
+) -> AsyncIterator[int]:
+    """The port of a server with these limits."""
+    ready = asyncio.Event()
+    listener = listener or bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    task = asyncio.create_task(serve_http(application, listener, ready.set, limits=limits))
+    await ready.wait()
+    try:
+        yield port
+    finally:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.wait_for(task, 10)
+
+
+@asynccontextmanager
+async def sent(
+    port: int, host: str, request: bytes = REQUEST
+) -> AsyncIterator[asyncio.StreamReader]:
+    """What answers `request` on a new connection of `host`."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(host, 0))
+    writer.write(request)
+    try:
+        yield reader
+    finally:
+        writer.close()
+
+
+async def status(reader: asyncio.StreamReader) -> str:
+    """The status of the answer."""
+    return (await asyncio.wait_for(reader.readline(), 10)).decode()[9:12]
+
+
+async def test_a_connection_too_many_waits_and_is_refused_and_no_other_host_waits() -> None:
+    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, hold_seconds=600)
+    async with serving(limits) as port, AsyncExitStack() as held:
+        first = await held.enter_async_context(sent(port, FLOODER))
+        assert await status(first) == "200"
+        second = await held.enter_async_context(sent(port, FLOODER))
+        other = await held.enter_async_context(sent(port, OTHER))
+        assert await status(other) == "200"
+        assert not second.at_eof()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(second.readline(), 0.2)
+
+
+async def test_it_is_told_why_and_when_to_come_again() -> None:
+    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, hold_seconds=0.05)
+    async with serving(limits) as port, sent(port, FLOODER), sent(port, FLOODER) as second:
+        answer = await asyncio.wait_for(second.read(), 10)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 429 ")
+    assert {b"retry-after: 1", b"connection: close"} <= set(head.lower().split(b"\r\n"))
+    assert b"too many connections from this address" in body
+
+
+async def test_a_host_whose_connections_are_all_busy_gets_no_further_one() -> None:
+    limits = ConnectionLimits(max_connections_of_one_host=2, hold_seconds=0.05)
+    async with serving(limits) as port, AsyncExitStack() as held:
+        for _ in range(2):
+            await held.enter_async_context(sent(port, FLOODER, REQUEST.replace(b"/ ", b"/slow ")))
+        third = await held.enter_async_context(sent(port, FLOODER))
+        assert await status(third) == "429"
+        other = await held.enter_async_context(sent(port, OTHER))
+        assert await status(other) == "200"
+
+
+async def test_only_so_many_are_held() -> None:
+    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, hold_seconds=600, max_held=1)
+    async with serving(limits) as port, sent(port, FLOODER), sent(port, FLOODER) as held:
+        with pytest.raises(ConnectionError):
+            async with sent(port, FLOODER) as dropped:
+                await asyncio.wait_for(dropped.readexactly(1), 10)
+        assert not held.at_eof()
+
+
+async def test_what_is_held_is_refused_when_the_server_stops() -> None:
+    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, hold_seconds=600)
+    async with AsyncExitStack() as held:
+        async with serving(limits) as port:
+            await held.enter_async_context(sent(port, FLOODER))
+            second = await held.enter_async_context(sent(port, FLOODER))
+            # The server has seen it, once it has seen the one after it.
+            async with sent(port, OTHER) as other:
+                assert await status(other) == "200"
+        assert await status(second) == "429"
+
+
+async def test_a_proxy_of_ours_is_no_host_that_opens_too_many() -> None:
+    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, proxies=networks_of([f"{FLOODER}/32"]))
+    async with serving(limits) as port:
+        for _ in range(3):
+            async with sent(port, FLOODER) as reader:
+                assert await status(reader) == "200"
+
+
+class Exhausted(socket.socket):
+    """A listening socket of a process that may open no more files, the first time."""
+
+    is_full = True
+
+    def accept(self) -> Any:
+        if self.is_full:
+            self.is_full = False
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+async def test_without_a_file_to_spare_connections_wait_until_there_is_one() -> None:
+    with bind("127.0.0.1", 0) as plain:
+        listener = Exhausted(fileno=plain.detach())
+    async with serving(ConnectionLimits(), listener) as port, sent(port, OTHER) as reader:
+        assert await status(reader) == "200"
+        assert not listener.is_full

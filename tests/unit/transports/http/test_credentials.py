@@ -1,0 +1,60 @@
+"""Credentials come from one well-formed Authorization header, or not at all."""
+
+import string
+
+import pytest
+
+from gateway.contract import bearer
+from gateway.errors import Unauthenticated
+from gateway.transports.http.credentials import credentials_of
+
+
+def presented(*values: bytes) -> str | None:
+    """The bearer token of a request with these Authorization headers."""
+    return credentials_of({"headers": [(b"authorization", value) for value in values]}).bearer
+
+
+@pytest.mark.parametrize("value", [b"Bearer gw_abc", b"bearer  gw_abc", b"BEARER gw_abc"])
+def test_the_scheme_is_read_in_any_case(value: bytes) -> None:
+    assert presented(value) == "gw_abc"
+
+
+@pytest.mark.parametrize("sign", string.printable)
+def test_a_key_is_configured_exactly_when_a_request_can_carry_it(sign: str) -> None:
+    """Else a gateway would start with a key that opens nothing."""
+    key = f"key-with-one{sign}sign"
+    try:
+        carried = presented(b"Bearer " + key.encode())
+    except Unauthenticated:
+        carried = None
+
+    assert (carried == key) is bearer.is_key(key)
+
+
+def test_no_header_presents_nothing() -> None:
+    assert presented() is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (b"Bearer a", b"Bearer a"),
+        (b"Basic YTpi",),
+        (b"Bearer",),
+        (b"Bearer ",),
+        (b"",),
+        (b"Bearer a b",),
+        (b"Bearer a,b",),
+        (b"Bearer \xc3\xa4",),
+        (b"Bearer a\x00",),
+        (b"Bearer a\n",),
+        (b"Bearer " + b"a" * 513,),
+        (b"Bearer " + b"a" * 500 + b"=" * 13,),
+        (b"gw_abc",),
+    ],
+)
+def test_anything_else_is_refused_as_presented_and_not_repeated(values: tuple[bytes, ...]) -> None:
+    with pytest.raises(Unauthenticated) as caught:
+        presented(*values)
+    assert caught.value.presented is True
+    assert "gw_abc" not in str(caught.value)

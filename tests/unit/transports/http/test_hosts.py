@@ -1,0 +1,63 @@
+"""Which hosts and origins are admitted."""
+
+import pytest
+
+from gateway.transports.http.hosts import HostRules
+
+RULES = HostRules(
+    ["Gateway.test", "127.0.0.1:*", "[::1]", "pinned.test:8443"], ["https://UI.example.com/"]
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_admitted"),
+    [
+        (b"gateway.test", True),
+        (b"GATEWAY.TEST:8700", True),
+        (b"127.0.0.1", True),
+        (b"127.0.0.1:80", True),
+        (b"[::1]", True),
+        (b"[::1]:8700", True),
+        (b"pinned.test:8443", True),
+        (b"pinned.test:8444", False),
+        (b"pinned.test", False),
+        (b"", False),
+        (b":80", False),
+        (b"gateway.test:", False),
+        (b"gateway.test:123456", False),
+        (b"gateway.test:80@evil.example", False),
+        (b"gateway.test/", False),
+        (b"gateway.test.evil.example", False),
+        (b"evil.example", False),
+        (b"gateway.test, evil.example", False),
+    ],
+)
+def test_a_host_is_admitted_by_its_exact_name(host: bytes, is_admitted: bool) -> None:
+    assert RULES.admits_host(host) is is_admitted
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_admitted"),
+    [
+        (b"https://ui.example.com", True),
+        (b"https://ui.example.com:8443", False),
+        (b"http://ui.example.com", False),
+        (b"http://gateway.test:8700", True),
+        (b"https://gateway.test:8700", True),
+        (b"http://gateway.test", False),
+        (b"http://gateway.test:8701", False),
+        (b"null", False),
+        (b"", False),
+        (b"gateway.test:8700", False),
+        (b"file://gateway.test:8700", False),
+    ],
+)
+def test_an_origin_is_admitted_when_listed_or_our_own(origin: bytes, is_admitted: bool) -> None:
+    assert RULES.admits_origin(origin, b"gateway.test:8700") is is_admitted
+
+
+def test_the_sdk_is_told_the_same_names() -> None:
+    assert "gateway.test" in RULES.host_patterns()
+    assert "gateway.test:*" in RULES.host_patterns()
+    assert "https://ui.example.com" in RULES.origin_patterns()
+    assert "http://127.0.0.1:*" in RULES.origin_patterns()

@@ -1,0 +1,75 @@
+"""Media types of bodies and answers."""
+
+import pytest
+
+from gateway.errors import NotAcceptable, UnsupportedMediaType
+from gateway.transports.http.negotiation import require_accept, require_json_body
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"application/json",
+        b"Application/JSON",
+        b"application/json;charset=utf-8",
+        b'application/json ; charset="UTF-8"',
+    ],
+)
+def test_json_in_utf_8_is_a_body(value: bytes) -> None:
+    require_json_body({"headers": [(b"content-type", value)]})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (),
+        (b"",),
+        (b"text/json",),
+        (b"application/jsonp",),
+        (b"application/json; charset=utf-16",),
+        (b"application/json; boundary=x",),
+        (b"application/problem+json",),
+        (b"application/json", b"application/json"),
+    ],
+)
+def test_anything_else_is_not(values: tuple[bytes, ...]) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        require_json_body({"headers": [(b"content-type", value) for value in values]})
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_taken"),
+    [
+        (None, True),
+        (b"application/json", True),
+        (b"*/*", True),
+        (b"application/*", True),
+        (b"text/html, application/json;q=0.1", True),
+        (b"APPLICATION/JSON", True),
+        (b"application/json;q=0", False),
+        (b"application/json;q=0.000", False),
+        (b"application/json;q=0, */*", False),
+        (b"*/*, application/json;q=0", False),
+        (b"application/*;q=0, */*;q=1", False),
+        (b"application/json, application/*;q=0", True),
+        (b"*/*;q=0, application/json", True),
+        (b"text/html", False),
+        (b"", False),
+        (b";;,,", False),
+        (b"\xff", False),
+    ],
+)
+def test_the_most_specific_range_of_accept_decides(accept: bytes | None, is_taken: bool) -> None:
+    scope = {"headers": [] if accept is None else [(b"accept", accept)]}
+    if is_taken:
+        require_accept(scope, "application/json")
+    else:
+        with pytest.raises(NotAcceptable):
+            require_accept(scope, "application/json")
+
+
+def test_all_of_several_types_must_be_taken() -> None:
+    both = ("application/json", "text/event-stream")
+    require_accept({"headers": [(b"accept", b"application/json, text/*")]}, *both)
+    with pytest.raises(NotAcceptable):
+        require_accept({"headers": [(b"accept", b"application/json")]}, *both)
