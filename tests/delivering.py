@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 
-from gateway.backends.outbound import Outbound
+from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
 from gateway.events.courier import DeliverySender

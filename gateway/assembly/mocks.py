@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gateway.assembly.ingest import Secrets
-from gateway.backends.mock import MockBackend
-from gateway.backends.mock_webhooks import Listener, MockSender
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock

@@ -5,10 +5,10 @@ from contextlib import AsyncExitStack
 from typing import Final
 
 from gateway.backends.base import Backend
-from gateway.backends.live import LiveBackend
-from gateway.backends.mock import MockBackend
-from gateway.backends.mock_memory import remembering
-from gateway.backends.upstream_app import MockOptions
+from gateway.backends.http.live import LiveBackend
+from gateway.backends.mock.application import MockOptions
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.memory import remembering
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.assembly.calling import OwnCalls
 from gateway.assembly.upstreams import base_urls
-from gateway.backends.outbound import Outbound
+from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import click
 import uvloop
 
-from gateway.backends.faults import NotAFault, ScenarioStep, parse_step
-from gateway.backends.mock_memory import remembering
-from gateway.backends.mock_webhooks import Listener, MockSender
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.faults import NotAFault, ScenarioStep, parse_step
+from gateway.backends.mock.memory import remembering
+from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options

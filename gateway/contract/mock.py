@@ -14,7 +14,7 @@ and, where messages or replies hold links into the vendor's API:
 
     BASE_URL: str                            the vendor's, for a mock that is not served elsewhere
 
-The operations that issue tokens need no behaviour: `gateway.backends.mock_tokens` is theirs.
+The operations that issue tokens need no behaviour: `gateway.backends.mock.tokens` is theirs.
 """
 
 import hashlib

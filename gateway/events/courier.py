@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 from yarl import URL
 
-from gateway.backends.posting import NoAnswer, PostAnswer
+from gateway.backends.http.posting import NoAnswer, PostAnswer
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.events.cloudevents import CLOUD_EVENT, encode_event

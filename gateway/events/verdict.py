@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.backends.posting import NoAnswer, PostAnswer
+from gateway.backends.http.posting import NoAnswer, PostAnswer
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Client errors that time mends. All other ones are about the message, or the endpoint."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.mock.application import UpstreamApplication
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.codegen import meta

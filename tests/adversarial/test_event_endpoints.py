@@ -5,8 +5,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from gateway.backends.outbound import Outbound
-from gateway.backends.posting import Address, NoAnswer
+from gateway.backends.http.outbound import Outbound
+from gateway.backends.http.posting import Address, NoAnswer
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
 from tests.receivers import receiver

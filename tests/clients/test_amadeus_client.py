@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 import generated
-from gateway.backends.faults import parse_step
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.faults import parse_step
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from tests.asgi_server import serving

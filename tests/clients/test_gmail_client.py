@@ -15,9 +15,9 @@ from google.oauth2.credentials import Credentials
 from googleapiclient.discovery import build
 from googleapiclient.errors import HttpError
 
-from gateway.backends.faults import parse_step
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.faults import parse_step
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES

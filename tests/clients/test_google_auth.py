@@ -14,8 +14,8 @@ from google.oauth2.credentials import Credentials
 from google.oauth2.service_account import Credentials as ServiceAccount
 from google_auth_httplib2 import Request
 
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES

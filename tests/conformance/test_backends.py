@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from gateway.backends.faults import parse_step
-from gateway.backends.live import LiveBackend
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.http.live import LiveBackend
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.faults import parse_step
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.schema import Validator

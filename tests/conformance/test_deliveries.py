@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from gateway.backends.outbound import Outbound
+from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.endpoints import EndpointRegistry
 from gateway.store.engine import open_store

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.backends.live import LiveBackend
-from gateway.backends.token_forms import TokenForms
-from gateway.backends.token_replies import IssuedToken
-from gateway.backends.tokens import TokenSource
+from gateway.backends.http.live import LiveBackend
+from gateway.backends.oauth.forms import TokenForms
+from gateway.backends.oauth.replies import IssuedToken
+from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder
 from gateway.contract.keyfile import read_key_file
 from gateway.contract.upstream import (

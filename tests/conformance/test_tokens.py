@@ -8,11 +8,11 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from gateway.backends.faults import parse_step
-from gateway.backends.live import LiveBackend
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.http.live import LiveBackend
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.faults import parse_step
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,

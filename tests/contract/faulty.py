@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from gateway.app import Gateway
 from gateway.auth.principal import Credentials
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.calls.call import Call, Result
 from gateway.calls.upstreams import SharedState
 from gateway.catalogue import Catalogue, Entry, open_catalogue

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from gateway.backends.live import LiveBackend
+from gateway.backends.http.live import LiveBackend
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState

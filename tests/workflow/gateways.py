@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from gateway.app import Gateway
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import Settings, read_settings

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from gateway.backends.client import UpstreamClient
 from gateway.backends.health import FAILURES, Health
+from gateway.backends.http.client import UpstreamClient
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import UpstreamTimeout, UpstreamUnavailable

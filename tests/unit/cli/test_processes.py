@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from gateway.backends.mock_state import StoredState
+from gateway.backends.mock.state import StoredState
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from tests.unit.cli.processes import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway.backends.mock import MockBackend
+from gateway.backends.mock.backend import MockBackend
 from gateway.contract import jsontext
 from gateway.contract.upstream import Reply, UpstreamRequest
 from tests.unit.connectors.tools import CATALOGUE, ConnectorTools

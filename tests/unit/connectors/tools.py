@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 import generated
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
-from gateway.backends.faults import parse_step
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.faults import parse_step
 from gateway.calls.call import Call
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader

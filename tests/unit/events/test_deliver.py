@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backends.outbound import Outbound
+from gateway.backends.http.outbound import Outbound
 from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from gateway.backends.outbound import Outbound
+from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments, MalformedRequest, StoreError
 from gateway.events.address import AddressRules

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.posting import NoAnswer, PostAnswer
+from gateway.backends.http.posting import NoAnswer, PostAnswer
 from gateway.events.verdict import verdict_of
 from tests.clocks import NOW
 

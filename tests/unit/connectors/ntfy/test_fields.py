@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.ntfy.fields import moment, within_bytes
 from gateway.connectors.ntfy.mock import BEHAVIOURS, BURST, DAILY
 from gateway.contract.fieldmap import Unmappable

@@ -7,8 +7,8 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.weather.mock.places import CITIES
 from gateway.connectors.weather.mock.upstream import BEHAVIOURS
 from gateway.errors import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock import MockBackend
+from gateway.backends.mock.backend import MockBackend
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
 from gateway.connectors.avinode.mock.airports import AIRPORTS, distance_nm

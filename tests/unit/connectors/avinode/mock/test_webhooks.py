@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.backend import MockBackend
 from gateway.codegen.sources.refs import dereference
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.upstream_app import UpstreamApplication
-from gateway.backends.upstream_asgi import asgi_app
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.golf.mock.sheet import slot_by_id, slots_of
 from gateway.connectors.golf.mock.upstream import BEHAVIOURS
 from tests.asgi_server import serving

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock_state import StoredState
+from gateway.backends.mock.state import StoredState
 from gateway.codegen.sources.tree import read_tree
 from gateway.codegen.upstreams import lower_upstream
 from gateway.connectors.sheets.clients import COLUMNS, client_rows

@@ -9,8 +9,8 @@ from typing import Final
 import aiohttp
 from msgspec import Struct
 
-from gateway.backends.once import send_once
-from gateway.backends.upstream_app import UpstreamApplication
+from gateway.backends.http.once import send_once
+from gateway.backends.mock.application import UpstreamApplication
 from gateway.clock import Clock
 from gateway.contract import jsontext
 from gateway.contract.mock import MAX_MESSAGES, MockMessage

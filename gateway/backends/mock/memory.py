@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from gateway.backends.faults import ScenarioStep
-from gateway.backends.mock_state import StoredState
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.faults import ScenarioStep
+from gateway.backends.mock.state import StoredState
 from gateway.clock import Clock, MockClock
 from gateway.contract.upstream import Upstream
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.backends.damage import damaged
-from gateway.backends.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
-from gateway.backends.mock_credentials import CredentialCheck
-from gateway.backends.mock_requests import MockArguments, RequestReader, RequestRefused
-from gateway.backends.mock_router import Router
-from gateway.backends.mock_state import StoredState
-from gateway.backends.mock_tokens import TokenDesk, plain_token_refusal
+from gateway.backends.mock.credentials import CredentialCheck
+from gateway.backends.mock.damage import damaged
+from gateway.backends.mock.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
+from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused
+from gateway.backends.mock.router import Router
+from gateway.backends.mock.state import StoredState
+from gateway.backends.mock.tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract import jsontext

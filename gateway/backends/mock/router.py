@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from gateway.backends.mock_requests import RequestRefused
+from gateway.backends.mock.requests import RequestRefused
 from gateway.contract.mock import MockRefusal
 from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation
 

@@ -4,8 +4,8 @@ import asyncio
 from typing import Final, Protocol
 
 from gateway.backends.health import Health
-from gateway.backends.rate import RateState
-from gateway.backends.tokens import TokenSource
+from gateway.backends.http.rate import RateState
+from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
 from gateway.clock import Clock
 from gateway.contract.conversion import rfc3339

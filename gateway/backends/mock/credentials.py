@@ -3,8 +3,8 @@
 from typing import Final
 from urllib.parse import parse_qsl
 
-from gateway.backends.mock_requests import RequestRefused
-from gateway.backends.mock_tokens import TokenDesk
+from gateway.backends.mock.requests import RequestRefused
+from gateway.backends.mock.tokens import TokenDesk
 from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
 from gateway.contract.mock import MockRefusal

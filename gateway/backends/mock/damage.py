@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.backends.faults import Damage
+from gateway.backends.mock.faults import Damage
 from gateway.contract import jsontext
 from gateway.contract.schema import Validator
 

@@ -7,9 +7,9 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from gateway.backends.faults import parse_step
-from gateway.backends.mock_state import StoredState
-from gateway.backends.upstream_app import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.mock.faults import parse_step
+from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MAX_ROWS, MockRefusal, MockReply

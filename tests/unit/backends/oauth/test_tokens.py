@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.token_forms import TokenForms, made_up_key
-from gateway.backends.tokens import EARLY_SECONDS, TokenSource, usable_seconds
+from gateway.backends.oauth.forms import TokenForms, made_up_key
+from gateway.backends.oauth.tokens import EARLY_SECONDS, TokenSource, usable_seconds
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import InvalidReply, UpstreamRefusedCredentials, UpstreamUnavailable
 from tests.clocks import ManualClock

@@ -16,8 +16,8 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from gateway.backends.once import send_once
-from gateway.backends.posting import (
+from gateway.backends.http.once import send_once
+from gateway.backends.http.posting import (
     Address,
     Judge,
     NoAnswer,

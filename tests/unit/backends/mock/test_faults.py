@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.backends.faults import (
+from gateway.backends.mock.faults import (
     NO_FAULT,
     Fault,
     NotAFault,

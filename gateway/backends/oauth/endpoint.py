@@ -4,7 +4,7 @@ import importlib
 import ssl
 from typing import Any
 
-from gateway.backends.token_replies import MAX_TOKEN_REPLY_BYTES
+from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
 from gateway.backends.wire import FORM
 from gateway.contract.upstream import Reply
 from gateway.errors import InvalidReply, UpstreamUnavailable

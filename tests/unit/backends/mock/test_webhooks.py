@@ -8,8 +8,8 @@ from datetime import timedelta
 import aiohttp
 import pytest
 
-from gateway.backends.mock_state import StoredState
-from gateway.backends.mock_webhooks import GIVE_UP_SECONDS, Listener, MockSender
+from gateway.backends.mock.state import StoredState
+from gateway.backends.mock.webhooks import GIVE_UP_SECONDS, Listener, MockSender
 from gateway.contract.mock import MockMessage
 from gateway.contract.webhook import (
     BasicCredentials,

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from gateway.backends.mock import MockBackend
-from gateway.backends.upstream_app import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.backend import MockBackend
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import TokenRefusal

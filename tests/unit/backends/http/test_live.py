@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.backends.live import LiveBackend
+from gateway.backends.http.live import LiveBackend
 from gateway.errors import (
     MalformedRequest,
     UpstreamRejected,

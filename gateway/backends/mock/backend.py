@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Literal
 
-from gateway.backends.client import UpstreamClient
-from gateway.backends.token_forms import TokenForms, made_up_key
-from gateway.backends.tokens import TokenSource, token_operation
-from gateway.backends.upstream_app import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.http.client import UpstreamClient
+from gateway.backends.mock.application import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.oauth.forms import TokenForms, made_up_key
+from gateway.backends.oauth.tokens import TokenSource, token_operation
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS, usable_rule

@@ -7,11 +7,11 @@ from typing import Final, Literal
 import aiohttp
 from yarl import URL
 
-from gateway.backends.client import UpstreamClient
-from gateway.backends.once import Disconnected, send_once
-from gateway.backends.token_forms import TokenForms
-from gateway.backends.token_http import HttpTokenWire
-from gateway.backends.tokens import TokenSource
+from gateway.backends.http.client import UpstreamClient
+from gateway.backends.http.once import Disconnected, send_once
+from gateway.backends.oauth.endpoint import HttpTokenWire
+from gateway.backends.oauth.forms import TokenForms
+from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.grants import usable_rule

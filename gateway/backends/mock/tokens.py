@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.backends.mock_requests import RequestRefused
-from gateway.backends.token_forms import GRANT_TYPES
+from gateway.backends.mock.requests import RequestRefused
+from gateway.backends.oauth.forms import GRANT_TYPES
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS
 from gateway.contract.mock import MockRefusal, MockReply, TokenRefusal

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gateway.backends.token_forms import TokenForms
-from gateway.backends.token_replies import CredentialsRefused, IssuedToken, TokenReplyReader
+from gateway.backends.oauth.forms import TokenForms
+from gateway.backends.oauth.replies import CredentialsRefused, IssuedToken, TokenReplyReader
 from gateway.backends.wire import form_encoded
 from gateway.clock import Clock
 from gateway.contract.grants import GRANT_CREDENTIALS

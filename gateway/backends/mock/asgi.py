@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from gateway.backends.upstream_app import MockBrokeContract, UpstreamApplication
+from gateway.backends.mock.application import MockBrokeContract, UpstreamApplication
 from gateway.backends.wire import WireReply, WireRequest
 
 Message = MutableMapping[str, Any]

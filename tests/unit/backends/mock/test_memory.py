@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.backends.mock_memory import remembering
-from gateway.backends.mock_state import StoredState
-from gateway.backends.upstream_app import MockOptions
+from gateway.backends.mock.application import MockOptions
+from gateway.backends.mock.memory import remembering
+from gateway.backends.mock.state import StoredState
 from gateway.errors import ConfigurationError
 from tests.clocks import NOW
 

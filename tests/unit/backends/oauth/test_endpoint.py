@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.backends.token_http import HttpTokenWire
-from gateway.backends.token_replies import MAX_TOKEN_REPLY_BYTES
+from gateway.backends.oauth.endpoint import HttpTokenWire
+from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
 from gateway.errors import InvalidReply, UpstreamUnavailable
 from tests.asgi_server import serving
 

@@ -11,8 +11,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateway.backends.outbound import Outbound, SystemResolver
-from gateway.backends.posting import NoAnswer, PostAnswer
+from gateway.backends.http.outbound import Outbound, SystemResolver
+from gateway.backends.http.posting import NoAnswer, PostAnswer
 from tests.receivers import answer, receiver
 
 LOOPBACK = ip_address("127.0.0.1")

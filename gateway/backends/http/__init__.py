@@ -1,0 +1,1 @@
+"""Backends over HTTP: the client, its connections, and messages to addresses that others named."""

@@ -1,0 +1,1 @@
+"""Mock upstreams, made from their contracts: in process, and served over HTTP."""
