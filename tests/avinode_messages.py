@@ -12,9 +12,9 @@ from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows import shape_of
-from gateway.store.entity_merge import Row, merged, new_row
-from gateway.store.entity_tables import answered, key_of, microseconds
 from gateway.store.records import EntityChange, Job, StoredWebhook
+from gateway.store.sql.entities.merge import Row, merged, new_row
+from gateway.store.sql.entities.tables import answered, key_of, microseconds
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.working import SourceWork
 from generated.entities import TABLES

@@ -17,9 +17,9 @@ from gateway.events.deliver import Deliver
 from gateway.events.sequencer import Sequencer
 from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
-from gateway.store.engine import open_store
 from gateway.store.records import Changes
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from tests.unit.events.shelf import KEYRING
 
 HERE = AddressRules([ip_network("127.0.0.0/8")])

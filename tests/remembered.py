@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.audited import PENDING, AuditPage, AuditQuery
-from gateway.store.base import AgentKey, AuditRecord
+from gateway.store.protocols import AgentKey, AuditRecord
 
 
 class MemoryAudit:

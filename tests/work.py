@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gateway.store.base import Store
-from gateway.store.engine import open_store
+from gateway.store.protocols import Store
 from gateway.store.records import Changes, Claim, Job, JobKind, NewWebhook
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 
 NOTHING = Changes()

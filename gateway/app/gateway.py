@@ -28,7 +28,7 @@ from gateway.clock import Clock, SystemClock
 from gateway.contract import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
-from gateway.store.server_lock import only_server
+from gateway.store.sql.sqlite.lock import only_server
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness
 from gateway.transports.http.asgi import App

@@ -30,15 +30,15 @@ from gateway.clock import Clock
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.settings import Secret, Settings
-from gateway.store.base import Store
-from gateway.store.engine import open_store
-from gateway.store.sql_store import SqlStore
-from gateway.store.workspace import Workspace
+from gateway.store.protocols import Store
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
 from gateway.transports.operator.guard import OperatorRequest
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.arrivals import GroupCommit
+from gateway.workspace.database import Workspace
 
 
 class Components(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
 from gateway.contract.event import CONTRACT_CHANGED
-from gateway.store.base import EventLog
+from gateway.store.protocols import EventLog
 from gateway.store.records import NewEvent
 
 _SOURCE: Final = "/contract"

@@ -10,7 +10,7 @@ from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings
 from gateway.signatures.proof import key_of
-from gateway.store.base import Inbox
+from gateway.store.protocols import Inbox
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest

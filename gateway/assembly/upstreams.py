@@ -18,8 +18,8 @@ from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
-from gateway.store.engines import MEMORY_URL
-from gateway.store.workspace import Workspace, seeded_keys
+from gateway.store.sql.engines import MEMORY_URL
+from gateway.workspace.database import Workspace, seeded_keys
 
 MOCKS: Final = "mocks"
 """The folder under the data folder in which mocks remember, each in a file of its own."""

@@ -31,7 +31,7 @@ from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.settling import OnSettled
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
-from gateway.store.base import Store
+from gateway.store.protocols import Store
 from gateway.store.records import Changes, JobKind
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers

@@ -26,7 +26,7 @@ from gateway.errors import (
 )
 from gateway.ids import uuid7
 from gateway.store.audited import OK, PENDING
-from gateway.store.base import AuditRecord, AuditStore
+from gateway.store.protocols import AuditRecord, AuditStore
 
 _log: Final = logging.getLogger(__name__)
 CANCELLED: Final = "CANCELLED"

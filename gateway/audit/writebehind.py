@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
-from gateway.store.base import AuditRecord, AuditStore
+from gateway.store.protocols import AuditRecord, AuditStore
 from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from gateway.errors import InternalError, StoreError, Unauthenticated
 from gateway.limits.addresses import Address
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
-from gateway.store.base import AgentKey, KeyStore
+from gateway.store.protocols import AgentKey, KeyStore
 
 TTL_SECONDS: Final = 5.0
 """How long a decision is remembered: a key revoked by another process is refused within it."""

@@ -15,7 +15,7 @@ from gateway.auth.strength import REMEDY, weakness_of
 from gateway.clock import Clock
 from gateway.contract import bearer
 from gateway.errors import ConfigurationError, StoreError
-from gateway.store.base import AgentKey, KeyStore
+from gateway.store.protocols import AgentKey, KeyStore
 
 _log: Final = logging.getLogger(__name__)
 PREFIX: Final = "gw_"

@@ -8,10 +8,10 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 
 from gateway.backup.sealing import MAGIC, is_backup
+from gateway.backup.server_copies import ServerTables
+from gateway.backup.sqlite_copies import COMPANIONS, SIGNATURE
 from gateway.errors import StoreError
-from gateway.store.copies import COMPANIONS, SIGNATURE
-from gateway.store.server_copies import ServerTables
-from gateway.store.server_lock import LOCK
+from gateway.store.sql.sqlite.lock import LOCK
 
 DATABASES: Final = "databases"
 FILES: Final = "files"

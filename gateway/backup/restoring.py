@@ -11,10 +11,10 @@ from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manife
 from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
 from gateway.backup.placing import Placing, new_file
 from gateway.backup.reading import opened, verified
+from gateway.backup.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
+from gateway.backup.sqlite_copies import COMPANIONS
 from gateway.errors import StoreError
-from gateway.store.copies import COMPANIONS
-from gateway.store.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
-from gateway.store.server_lock import LOCK, only_owner
+from gateway.store.sql.sqlite.lock import LOCK, only_owner
 
 Report = Callable[[str], None]
 

@@ -20,11 +20,11 @@ from gateway.backup.places import (
 )
 from gateway.backup.placing import appearing
 from gateway.backup.sealing import Sealed
+from gateway.backup.server_copies import copy_rows, refuse_unknown
+from gateway.backup.sqlite_copies import COMPANIONS, copy_database
 from gateway.clock import SystemClock
 from gateway.contract.conversion import rfc3339
 from gateway.errors import StoreError
-from gateway.store.copies import COMPANIONS, copy_database
-from gateway.store.server_copies import copy_rows, refuse_unknown
 
 Report = Callable[[str], None]
 """Told what is being done."""

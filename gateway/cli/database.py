@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from gateway.settings import Settings
-from gateway.store.engine import check_file, has_tables, open_store
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import check_file, has_tables, open_store
+from gateway.store.sql.store import SqlStore
 
 _TICK_SECONDS: Final = 5.0
 _MEGABYTE: Final = 1_000_000

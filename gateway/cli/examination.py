@@ -26,9 +26,9 @@ from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
 from gateway.errors import AddressInUse, OperatorError
 from gateway.settings import Settings, each_wrong, unknown_variables
-from gateway.store.sqlite import sqlite_caveat
-from gateway.store.workspace import Workspace
+from gateway.store.sql.sqlite.file import sqlite_caveat
 from gateway.transports.connections.listen import bind
+from gateway.workspace.database import Workspace
 
 _UNTRIED: Final = "the credentials were not tried; --connect tries them"
 _PROBE_SECONDS: Final = 2.0

@@ -20,8 +20,8 @@ from gateway.clock import SystemClock
 from gateway.contract.conversion import rfc3339
 from gateway.errors import UnknownPath
 from gateway.settings import Settings
-from gateway.store.base import AgentKey
-from gateway.store.engine import open_store
+from gateway.store.protocols import AgentKey
+from gateway.store.sql.engine import open_store
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
 from gateway.transports.operator.guard import OperatorRequest

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from gateway.backup.places import DatabasePlace, SavedState
+from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
 from gateway.catalogue import open_catalogue
 from gateway.contract.rows import Shape
 from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE as SECRETS_KEY_FILE
 from gateway.settings import Settings
-from gateway.store.engines import POSTGRES_PREFIXES
-from gateway.store.server_copies import ServerTables, store_tables, workspace_tables
-from gateway.store.sqlite import sqlite_path
+from gateway.store.sql.engines import POSTGRES_PREFIXES
+from gateway.store.sql.sqlite.file import sqlite_path
 
 
 def state_of(settings: Settings) -> SavedState:

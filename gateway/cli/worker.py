@@ -13,7 +13,7 @@ from gateway.cli.options import FLAGS, settings_of, settings_options
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.store.engines import POSTGRES_PREFIXES
+from gateway.store.sql.engines import POSTGRES_PREFIXES
 
 _SIZE: Final = 4
 _KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})

@@ -16,7 +16,7 @@ from gateway.events.verdict import AttemptOutcome
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
-from gateway.store.base import Endpoints
+from gateway.store.protocols import Endpoints
 from gateway.store.records import (
     ENDPOINT_DISABLED,
     Changes,

@@ -17,7 +17,7 @@ from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
 from gateway.events.secrets import Keyring
 from gateway.signatures import standard
-from gateway.store.base import Endpoints
+from gateway.store.protocols import Endpoints
 from gateway.store.records import Endpoint, StoredEvent
 
 GRACE_SECONDS: Final = 24 * 3600.0

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import StoreError
-from gateway.store.base import EventLog
+from gateway.store.protocols import EventLog
 
 _log: Final = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from gateway.errors import GatewayError, StoreError
 from gateway.jobs.dead_letters import completed
 from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name
 from gateway.jobs.refusals import outcome_of
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, NewCall
 
 RunCall = Callable[[NewCall], Awaitable[None]]

@@ -12,7 +12,7 @@ from gateway.failpoints import hit
 from gateway.jobs.attempting import JobExecutor
 from gateway.jobs.holds import Lease, Leases
 from gateway.jobs.pace import LANE_SHARE, WorkerConfig
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Claim, JobKind
 
 _log: Final = logging.getLogger(__name__)

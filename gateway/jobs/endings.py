@@ -8,7 +8,7 @@ import logging
 from typing import Final
 
 from gateway.errors import StoreError
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 1.0

@@ -7,7 +7,7 @@ from typing import Final
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.pace import WorkerConfig
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 from gateway.store.records import Claim
 
 _log: Final = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
 from gateway.jobs.together import Batcher
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 from gateway.store.records import Changes, Claim, Failure, Job
 from gateway.store.refused import StoreRefused
 

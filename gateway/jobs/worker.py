@@ -14,7 +14,7 @@ from gateway.jobs.holds import Leases
 from gateway.jobs.outcome import Run
 from gateway.jobs.pace import SLOTS, USUAL, WorkerConfig
 from gateway.jobs.settling import JobCompleter, OnDead, OnSettled
-from gateway.store.base import Queue
+from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job, JobKind
 
 _log: Final = logging.getLogger(__name__)

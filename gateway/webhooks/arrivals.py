@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway.errors import NotStored, StoreError
 from gateway.failpoints import hit
-from gateway.store.base import Inbox
+from gateway.store.protocols import Inbox
 from gateway.store.records import NewWebhook, Receipt
 from gateway.store.refused import StoreRefused
 

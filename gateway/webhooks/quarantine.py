@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.store.base import Inbox
+from gateway.store.protocols import Inbox
 from gateway.store.records import Mismatch, Page, StoredWebhook
 from gateway.webhooks.working import PermanentFailure, SourceWork, payload_of
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import StoreError
-from gateway.store.base import Store
+from gateway.store.protocols import Store
 
 _log: Final = logging.getLogger(__name__)
 _DAY: Final = 86_400.0

@@ -13,7 +13,7 @@ from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
 from gateway.jobs.together import Batcher
 from gateway.store.audited import AuditRecord
-from gateway.store.base import Inbox
+from gateway.store.protocols import Inbox
 from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, derived

@@ -23,8 +23,8 @@ from gateway.contract.scopes import EVENTS
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer
 from gateway.limits.buckets import Rate
-from gateway.store.engine import open_store
 from gateway.store.records import NewEvent
+from gateway.store.sql.engine import open_store
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind

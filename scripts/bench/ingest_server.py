@@ -26,7 +26,7 @@ from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import SourceRate
-from gateway.store.engine import open_store
+from gateway.store.sql.engine import open_store
 from gateway.transports.connections.connection import Connection
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from gateway.store.base import Store
-from gateway.store.engine import open_store
+from gateway.store.protocols import Store
 from gateway.store.records import Changes, NewEvent, NewWebhook
+from gateway.store.sql.engine import open_store
 
 MESSAGES: Final = 10_000
 BATCHES: Final = (1, 50, 500)

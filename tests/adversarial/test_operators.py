@@ -11,7 +11,7 @@ import pytest
 from gateway.app import Gateway
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, read_settings
-from gateway.store.base import AuditRecord
+from gateway.store.protocols import AuditRecord
 
 FIRST = "first-bootstrap-key-7c31f09be2"
 SECOND = "second-bootstrap-key-58d2a6409f"

@@ -13,9 +13,9 @@ from gateway.jobs.outcome import Finished
 from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.settings import read_settings
-from gateway.store.engine import open_store
 from gateway.store.records import Changes, EntityChange
-from gateway.store.sqlite_library import sqlite3
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.sqlite_library import sqlite3
 from tests.clocks import NOW, ManualClock
 from tests.eventually import eventually
 from tests.postgres import create_database, drop_database, server_url

@@ -12,7 +12,7 @@ from gateway.auth.principal import Credentials
 from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
-from gateway.store.base import AgentKey
+from gateway.store.protocols import AgentKey
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from tests.adversarial.wire import HOST, connected

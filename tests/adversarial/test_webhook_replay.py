@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gateway.clock import SystemClock
 from gateway.contract.webhook import HmacSignature, MessagePart, WebhookSource
 from gateway.errors import ConflictingMessage, NotProven
-from gateway.store.engine import open_store
 from gateway.store.records import Page, Receipt
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import HUB, STANDARD, open_sources, proof_of

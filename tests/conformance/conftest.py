@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from gateway.store.engine import open_store
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 from tests.postgres import create_database, drop_database, server_url
 from tests.work import timed

@@ -9,10 +9,10 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import SystemClock
-from gateway.store.database import Database
-from gateway.store.engines import engines_at
-from gateway.store.entity_rows import write_entities
 from gateway.store.records import EntityChange
+from gateway.store.sql.database import Database
+from gateway.store.sql.engines import engines_at
+from gateway.store.sql.entities.rows import write_entities
 from tests.conformance.entity_table import KIND, TABLE
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)

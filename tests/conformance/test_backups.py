@@ -13,13 +13,7 @@ from gateway.backup import sealing
 from gateway.backup.archive import Manifest
 from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.restoring import restore_backup
-from gateway.backup.taking import take_backup
-from gateway.errors import StoreError
-from gateway.store.engine import open_store
-from gateway.store.engines import engines_at
-from gateway.store.migrations.upgrade import upgrade
-from gateway.store.records import NewEvent
-from gateway.store.server_copies import (
+from gateway.backup.server_copies import (
     ServerRestore,
     ServerTables,
     refuse_unknown,
@@ -27,6 +21,12 @@ from gateway.store.server_copies import (
     store_tables,
     workspace_tables,
 )
+from gateway.backup.taking import take_backup
+from gateway.errors import StoreError
+from gateway.store.migrations.upgrade import upgrade
+from gateway.store.records import NewEvent
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.engines import engines_at
 from tests.postgres import create_database, drop_database, run, server_url
 
 PASSPHRASE = "a long passphrase of the tests"

@@ -14,8 +14,8 @@ import pytest
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.endpoints import EndpointRegistry
-from gateway.store.engine import open_store
 from gateway.store.records import NewEvent, Page
+from gateway.store.sql.engine import open_store
 from tests.delivering import HERE, QUICK, delivering
 from tests.receivers import answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING

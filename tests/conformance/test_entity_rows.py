@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract.entity_keys import entity_id
-from gateway.store.database import Database
-from gateway.store.entity_pages import SqlEntities
 from gateway.store.records import EntityChange
+from gateway.store.sql.database import Database
+from gateway.store.sql.entities.pages import SqlEntities
 from tests.conformance.entity_database import NOW, TABLES, change, emptied, write
 from tests.conformance.entity_table import KIND
 

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import SystemClock
-from gateway.store.database import Database
-from gateway.store.engines import engines_at
-from gateway.store.entity_rows import write_entities
-from gateway.store.entity_tables import answered, microseconds
+from gateway.store.sql.database import Database
+from gateway.store.sql.engines import engines_at
+from gateway.store.sql.entities.rows import write_entities
+from gateway.store.sql.entities.tables import answered, microseconds
 from generated.entities import TABLES
 from tests.avinode_messages import LATER, START, changes_of, rows_of
 from tests.state_model import STEPS, Model, message_of

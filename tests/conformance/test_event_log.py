@@ -13,15 +13,15 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.base import EventLog
-from gateway.store.endpoint_rows import note_outcome
-from gateway.store.engine import open_store
-from gateway.store.event_rows import insert_events
+from gateway.store.protocols import EventLog
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
-from gateway.store.redriving import redrive_job
-from gateway.store.sql_store import SqlStore
-from gateway.store.tables_events import EVENTS
-from gateway.store.tables_jobs import JOBS
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
+from gateway.store.sql.work.endpoints import note_outcome
+from gateway.store.sql.work.events import insert_events
+from gateway.store.sql.work.redriving import redrive_job
+from gateway.store.tables.events import EVENTS
+from gateway.store.tables.jobs import JOBS
 from tests.clocks import NOW, ManualClock
 
 

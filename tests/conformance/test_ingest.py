@@ -9,8 +9,8 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.errors import ConflictingMessage
-from gateway.store.engine import open_store
 from gateway.store.records import Page
+from gateway.store.sql.engine import open_store
 from gateway.webhooks.arrivals import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, open_sources, proof_of

@@ -9,11 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments
-from gateway.store.database import Database
-from gateway.store.engines import engines_at
-from gateway.store.entity_pages import SqlEntities
-from gateway.store.entity_rows import write_entities
-from gateway.store.workspace import Workspace
+from gateway.store.sql.database import Database
+from gateway.store.sql.engines import engines_at
+from gateway.store.sql.entities.pages import SqlEntities
+from gateway.store.sql.entities.rows import write_entities
+from gateway.workspace.database import Workspace
 from generated.entities import TABLES
 from tests.avinode_messages import AIRCRAFT, LATER, OPERATOR, changes_of, message
 from tests.postgrest import backends

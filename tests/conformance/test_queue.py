@@ -5,11 +5,11 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from gateway.store.sql.audit.work import queue as queue_module
 
 from gateway.errors import StoreError
-from gateway.store import queue as queue_module
-from gateway.store.engine import open_store
 from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
+from gateway.store.sql.engine import open_store
 from tests.work import NOTHING, claim, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")

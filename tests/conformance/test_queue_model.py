@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 from gateway.store.records import Changes, Claim, Failure, NewEvent, Page
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 from tests.conformance.queue_model import MAX_ATTEMPTS, ModelJob, QueueModel
 from tests.work import NOTHING, message, timed

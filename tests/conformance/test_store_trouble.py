@@ -12,12 +12,12 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from gateway.errors import StoreError
-from gateway.store.engine import open_store
-from gateway.store.engines import engines_at
 from gateway.store.records import Failure, NewWebhook, Page
-from gateway.store.sql_store import SqlStore
-from gateway.store.sqlite_library import sqlite3
-from gateway.store.tables import METADATA
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.engines import engines_at
+from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.store import SqlStore
+from gateway.store.tables.base import METADATA
 from tests.postgres import run
 from tests.work import NOTHING, claim, message, put
 
@@ -25,7 +25,7 @@ TERMINATE = (
     "select pg_terminate_backend(pid) from pg_stat_activity "
     "where datname = current_database() and pid <> pg_backend_pid()"
 )
-OPENING = "import asyncio; from gateway.store.engine import open_store"
+OPENING = "import asyncio; from gateway.store.sql.engine import open_store"
 
 
 async def pages(store, number: int | None = None) -> int:
@@ -89,7 +89,7 @@ async def test_a_file_that_was_deleted_is_missed_at_once(tmp_path) -> None:
 
 
 async def test_another_programs_lock_is_waited_for_and_then_told(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("gateway.store.sqlite.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
     store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
     other = sqlite3.connect(f"{tmp_path}/gateway.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from gateway.store.engine import open_store
-from gateway.store.event_rows import insert_events
 from gateway.store.records import NewEvent
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
+from gateway.store.sql.work.events import insert_events
 from tests.gateway_process import (
     BOOTSTRAP_KEY,
     GATEWAY,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from gateway.store.sqlite_library import sqlite3
+from gateway.store.sql.sqlite_library import sqlite3
 from tests.gateway_process import running_gateway
 
 VERSIONS: Final = (None, "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

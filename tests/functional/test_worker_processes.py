@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from gateway.contract import jsontext
-from gateway.store.engine import open_store
 from gateway.store.records import Job, NewWebhook, Page
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from tests.gateway_process import REPOSITORY
 from tests.postgres import create_database, drop_database, server_url
 

@@ -19,8 +19,8 @@ from gateway.jobs.outcome import Finished
 from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.audited import AuditRecord
-from gateway.store.engine import open_store
 from gateway.store.records import Changes
+from gateway.store.sql.engine import open_store
 
 PACE = WorkerConfig(
     size=1,

@@ -35,7 +35,7 @@ from gateway.contract.scopes import EVENTS
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.strangers import Strangers
-from gateway.store.base import AuditRecord
+from gateway.store.protocols import AuditRecord
 from gateway.transports.connections.connection import Connection
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState

@@ -10,7 +10,7 @@ import pytest
 from gateway.app import Gateway
 from gateway.contract.entity_keys import entity_id
 from gateway.settings import read_settings
-from gateway.store.base import Store
+from gateway.store.protocols import Store
 from gateway.store.records import Changes, EntityChange, NewWebhook
 from tests.contract.faces import KEY, lifespan
 

@@ -12,7 +12,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.settings import read_settings
-from gateway.store.base import AuditRecord
+from gateway.store.protocols import AuditRecord
 from tests.eventually import eventually
 
 SECRET = "a secret of at least twenty-four bytes"

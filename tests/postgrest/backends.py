@@ -22,7 +22,7 @@ from gateway.contract.rows import Shape, shape_of
 from gateway.contract.tables import Selection, Tables
 from gateway.contract.upstream import Upstream
 from gateway.contract.views import shapes_of
-from gateway.store.workspace import Workspace
+from gateway.workspace.database import Workspace
 from tests.asgi_server import serving
 from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator

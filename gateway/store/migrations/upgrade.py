@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.store.tables import OLDEST_READERS
+from gateway.store.tables.base import OLDEST_READERS
 
 _log: Final = logging.getLogger(__name__)
 NEWEST: Final = "head"

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from gateway.errors import UnknownPath
 from gateway.store.audited import AuditQuery
-from gateway.store.base import AuditStore
+from gateway.store.protocols import AuditStore
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,

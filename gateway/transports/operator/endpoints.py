@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from gateway.errors import UnknownPath
 from gateway.events.endpoints import EndpointRegistry, NewSecret
-from gateway.store.base import Endpoints
+from gateway.store.protocols import Endpoints
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (
     MAX_PAGE,

@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
 from gateway.events.filters import TypeFilter
-from gateway.store.base import EventLog
+from gateway.store.protocols import EventLog
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from gateway.audit.log import OpenRecord
 from gateway.contract import jsontext
 from gateway.errors import UnknownPath, Unsuitable
-from gateway.store.base import Inbox, Queue
+from gateway.store.protocols import Inbox, Queue
 from gateway.store.records import Job, JobKind, JobState, Page, StoredWebhook
 from gateway.transports.operator.guard import (
     MAX_PAGE,

@@ -8,8 +8,8 @@ import pytest
 
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer, SequencerPace
-from gateway.store.engine import open_store
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
 from tests.interaction.events.published import LIMITS
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gateway.events.feed import FeedLimits
 from gateway.store.records import NewEvent
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.store import SqlStore
 
 QUOTE = "gateway.quote.received.v1"
 LIMITS = FeedLimits(poll_seconds=0.02, page=20, followers=40, followers_of_one=30)

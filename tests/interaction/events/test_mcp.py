@@ -9,7 +9,7 @@ from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from gateway.events.feed import Feed
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.store import SqlStore
 from gateway.transports.mcp.events import EVENTS_URI
 from tests.interaction.events.published import event, publish, until
 

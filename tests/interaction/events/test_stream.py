@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.events.feed import Feed
-from gateway.store.sql_store import SqlStore
+from gateway.store.sql.store import SqlStore
 from gateway.transports import following
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits

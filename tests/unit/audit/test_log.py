@@ -21,7 +21,7 @@ from gateway.errors import (
     Unauthenticated,
     UpstreamTimeout,
 )
-from gateway.store.base import AuditRecord
+from gateway.store.protocols import AuditRecord
 from gateway.store.refused import StoreRefused
 from tests.remembered import MemoryAudit
 

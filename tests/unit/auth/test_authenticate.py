@@ -10,7 +10,7 @@ from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
 from gateway.auth.keys import Keys, digest_of
 from gateway.auth.principal import Credentials, Principal
 from gateway.errors import GatewayError, InternalError, StoreError, Unauthenticated
-from gateway.store.base import AgentKey
+from gateway.store.protocols import AgentKey
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
 

@@ -9,7 +9,7 @@ import pytest
 from gateway.auth.keys import PREFIX, Keys, digest_of
 from gateway.auth.strength import weakness_of
 from gateway.errors import ConfigurationError, StoreError
-from gateway.store.engine import open_store
+from gateway.store.sql.engine import open_store
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Final
 
 from gateway.backup.places import DatabasePlace, SavedState
-from gateway.store.engine import open_store
-from gateway.store.server_copies import store_tables
+from gateway.backup.server_copies import store_tables
+from gateway.store.sql.engine import open_store
 
 PASSPHRASE: Final = "a long passphrase of the tests"
 KEY: Final = "gw_secret_of_the_tests"

@@ -17,11 +17,11 @@ from gateway.backup.archive import Manifest
 from gateway.backup.places import is_database
 from gateway.backup.reading import verified
 from gateway.backup.restoring import restore_backup
+from gateway.backup.sqlite_copies import copy_database
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
-from gateway.store.copies import copy_database
-from gateway.store.server_lock import only_owner
-from gateway.store.sqlite_library import sqlite3
+from gateway.store.sql.sqlite.lock import only_owner
+from gateway.store.sql.sqlite_library import sqlite3
 from tests.unit.backup.state import KEY, PASSPHRASE, made_state, put_gateway
 
 MANY = 12_000

@@ -11,8 +11,8 @@ import pytest
 from gateway.cli.audit import _new
 from gateway.contract.conversion import rfc3339
 from gateway.ids import uuid7
-from gateway.store.base import AuditRecord
-from gateway.store.engine import open_store
+from gateway.store.protocols import AuditRecord
+from gateway.store.sql.engine import open_store
 
 NOW = datetime.now(UTC)
 

@@ -13,7 +13,7 @@ from gateway.catalogue import open_catalogue
 from gateway.cli.connecting import _call
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply
-from gateway.store.sqlite_library import sqlite3
+from gateway.store.sql.sqlite_library import sqlite3
 from gateway.verification.plan import Step
 from tests.unit.cli.processes import ready_url, started
 

@@ -6,8 +6,8 @@ import pytest
 
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
-from gateway.store.engine import open_store
 from gateway.store.records import Mismatch, NewWebhook
+from gateway.store.sql.engine import open_store
 
 ESCAPE = "\x1b[2J\x9b31m\u202e"
 

@@ -15,7 +15,7 @@ KEYRING = Keyring([b"k" * 32])
 
 
 class Shelf:
-    """See `gateway.store.base.Endpoints`."""
+    """See `gateway.store.protocols.Endpoints`."""
 
     def __init__(self):
         self.endpoints = {}

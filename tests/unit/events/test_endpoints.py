@@ -17,7 +17,7 @@ from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
 from gateway.events.endpoints import EndpointRegistry
 from gateway.events.secrets import Keyring
-from gateway.store.engine import open_store
+from gateway.store.sql.engine import open_store
 from tests.clocks import NOW, ManualClock
 from tests.receivers import answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf

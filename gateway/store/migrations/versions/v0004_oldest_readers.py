@@ -8,7 +8,7 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 oldest_reader: Final = "0002"
-"""The oldest revision whose gateway can work on these tables; see `gateway.store.versions`."""
+"""The oldest revision whose gateway can work on these tables; see `gateway.store.sql.versions`."""
 
 
 def upgrade() -> None:

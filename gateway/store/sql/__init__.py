@@ -1,0 +1,1 @@
+"""The store in a database. Nothing outside the composition opens it."""

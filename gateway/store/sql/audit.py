@@ -1,0 +1,195 @@
+"""Audit records and agent keys in a database."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.ids import first_id
+from gateway.store.audited import ANY_ERROR, OK, PENDING, AuditPage, AuditQuery, AuditRecord
+from gateway.store.protocols import AgentKey
+from gateway.store.sql.database import Database
+from gateway.store.sql.statements import as_json, insert_into
+from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
+
+_TRIMMED_AFTER: Final = 1000
+_SCANNED: Final = 20_000
+"""Records that one page reads at most: most conditions have no index of their own."""
+_SETTLED: Final = (
+    "outcome",
+    "stage",
+    "status",
+    "duration_ms",
+    "arguments",
+    "hidden_characters",
+)
+"""What an act that was pending is known to have come to."""
+
+
+class SqlAudit:
+    """Audit records in the table `audit_records`."""
+
+    def __init__(self, database: Database, max_records: int | None = None) -> None:
+        self._database = database
+        self._max_records = max_records
+        self._untrimmed = 0
+
+    async def append(self, records: Sequence[AuditRecord]) -> None:
+        """One transaction. A record that is there stays, so a doubtful append can be repeated."""
+        if not records:
+            return
+
+        async def add(connection: AsyncConnection, _now: datetime) -> None:
+            await insert_audit(connection, records)
+            self._untrimmed += len(records)
+            if self._max_records is not None and self._untrimmed >= _TRIMMED_AFTER:
+                await _trim(connection, self._max_records)
+                self._untrimmed = 0
+
+        await self._database.write(add)
+
+    async def latest(self, limit: int) -> list[AuditRecord]:
+        newest = select(AUDIT_RECORDS).order_by(AUDIT_RECORDS.c.id.desc()).limit(limit)
+
+        async def find(connection: AsyncConnection) -> list[AuditRecord]:
+            return [_audit_record(row) for row in (await connection.execute(newest)).mappings()]
+
+        return await self._database.read(find)
+
+    async def find(self, record_id: str) -> AuditRecord | None:
+        sought = select(AUDIT_RECORDS).where(AUDIT_RECORDS.c.id == record_id)
+        rows = await self._database.rows(sought)
+        return _audit_record(rows[0]) if rows else None
+
+    async def page(self, query: AuditQuery) -> AuditPage:
+        scanned = _scanned(query)
+        wanted = select(scanned).where(*_conditions(scanned, query))
+        wanted = wanted.order_by(scanned.c.id.desc()).limit(query.limit)
+        oldest = select(scanned.c.id).order_by(scanned.c.id.desc()).offset(_SCANNED - 1)
+
+        async def find(connection: AsyncConnection) -> AuditPage:
+            rows = (await connection.execute(wanted)).mappings()
+            records = tuple(map(_audit_record, rows))
+            if len(records) == query.limit:
+                return AuditPage(records=records, next=records[-1].id)
+            # Not all was looked at where so many records are left.
+            return AuditPage(records=records, next=await connection.scalar(oldest))
+
+        return await self._database.read(find)
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        ids = AUDIT_RECORDS.c.id
+
+        async def remove(connection: AsyncConnection, now: datetime) -> int:
+            before = first_id(now - timedelta(seconds=older_than_seconds))
+            old = select(ids).where(ids < before).order_by(ids).limit(limit)
+            found = (await connection.execute(old)).scalars().all()
+            await connection.execute(delete(AUDIT_RECORDS).where(ids.in_(found)))
+            return len(found)
+
+        return await self._database.write(remove)
+
+
+class SqlKeys:
+    """Keys in the table `agent_keys`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, key: AgentKey) -> None:
+        async def insert(connection: AsyncConnection, _now: datetime) -> None:
+            await connection.execute(AGENT_KEYS.insert(), msgspec.structs.asdict(key))
+
+        await self._database.write(insert)
+
+    async def find(self, digest: str) -> AgentKey | None:
+        sought = select(AGENT_KEYS).where(AGENT_KEYS.c.digest == digest)
+
+        async def find(connection: AsyncConnection) -> AgentKey | None:
+            row = (await connection.execute(sought)).mappings().one_or_none()
+            return None if row is None else AgentKey(**row)
+
+        return await self._database.read(find)
+
+    async def list(self) -> list[AgentKey]:
+        oldest_first = select(AGENT_KEYS).order_by(AGENT_KEYS.c.created_at, AGENT_KEYS.c.id)
+
+        async def find(connection: AsyncConnection) -> list[AgentKey]:
+            return [AgentKey(**row) for row in (await connection.execute(oldest_first)).mappings()]
+
+        return await self._database.read(find)
+
+    async def revoke(self, key_id: str, at: datetime) -> bool:
+        unrevoked = AGENT_KEYS.c.revoked_at.is_(None)
+        change = update(AGENT_KEYS).where(AGENT_KEYS.c.id == key_id, unrevoked)
+
+        async def mark(connection: AsyncConnection, _now: datetime) -> bool:
+            return (await connection.execute(change.values(revoked_at=at))).rowcount == 1
+
+        return await self._database.write(mark)
+
+
+async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
+    """Add records in the caller's transaction; those that are there stay, but for pending ones."""
+    rows = [_audit_row(record) for record in records]
+    insertion = insert_into(connection, AUDIT_RECORDS)
+    settled = insertion.on_conflict_do_update(
+        index_elements=[AUDIT_RECORDS.c.id],
+        set_={name: insertion.excluded[name] for name in _SETTLED},
+        where=AUDIT_RECORDS.c.outcome == PENDING,
+    )
+    await connection.execute(settled, rows)
+
+
+def _scanned(query: AuditQuery) -> Subquery:
+    """The records that one page looks at: so many at most, by their ids alone."""
+    ids = AUDIT_RECORDS.c.id
+    bounds = [
+        ids < bound
+        for bound in (query.after, first_id(query.until) if query.until else None)
+        if bound is not None
+    ]
+    if query.since is not None:
+        bounds.append(ids >= first_id(query.since))
+    return select(AUDIT_RECORDS).where(*bounds).order_by(ids.desc()).limit(_SCANNED).subquery()
+
+
+def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool]]:
+    found = []
+    if query.agent is not None:
+        found.append(scanned.c.agent == query.agent)
+    if query.operation is not None:
+        start = query.operation.removesuffix("*")
+        is_prefix = start != query.operation
+        column = scanned.c.operation
+        found.append(
+            column.startswith(start, autoescape=True) if is_prefix else column == query.operation
+        )
+    if query.outcome == ANY_ERROR:
+        found.append(scanned.c.outcome.not_in((OK, PENDING)))
+    elif query.outcome is not None:
+        found.append(scanned.c.outcome == query.outcome)
+    return found
+
+
+async def _trim(connection: AsyncConnection, keep: int) -> None:
+    ids = AUDIT_RECORDS.c.id
+    newest_to_go = select(ids).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
+    await connection.execute(delete(AUDIT_RECORDS).where(ids <= newest_to_go))
+
+
+def _audit_row(record: AuditRecord) -> dict[str, Any]:
+    row = msgspec.structs.asdict(record)
+    if record.arguments is not None:
+        row["arguments"] = as_json(record.arguments)
+    return row
+
+
+def _audit_record(row: RowMapping) -> AuditRecord:
+    values = dict(row)
+    if values["arguments"] is not None:
+        values["arguments"] = msgspec.json.decode(values["arguments"])
+    return AuditRecord(**values)

@@ -1,0 +1,89 @@
+"""Adding many rows at once, by SQL that is made once for each table.
+
+What SQLAlchemy does for each row of an INSERT costs more than the databases' own part of it, and
+the way in for webhooks is where rows come by the thousand.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, Table
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.types import TypeEngine
+
+from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.tables.base import Moment, microseconds
+
+_AT_ONCE: Final = 500
+"""Rows in one statement: SQLite takes 32,766 values, and each row has fewer than 20."""
+_ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
+    Boolean: "boolean[]",
+    Integer: "integer[]",
+    BigInteger: "bigint[]",
+    LargeBinary: "bytea[]",
+    Moment: "bigint[]",
+}
+
+_microseconds: Final = lru_cache(maxsize=64)(microseconds)
+"""The rows of one transaction have few different moments."""
+
+
+class Bulk:
+    """Adds rows to one table, each with a value for every column."""
+
+    def __init__(self, table: Table, conflict: str = "", returning: str = "") -> None:
+        """`conflict` is an ON CONFLICT clause; `returning` names the column that is answered."""
+        self._columns = tuple(column.name for column in table.columns)
+        self._pick = itemgetter(*self._columns)
+        kinds = enumerate(column.type for column in table.columns)
+        self._moments = tuple(place for place, kind in kinds if isinstance(kind, Moment))
+        names = ", ".join(self._columns)
+        self._into = f"INSERT INTO {table.name} ({names})"
+        self._tail = f" {conflict}" + (f" RETURNING {returning}" if returning else "")
+        self._row = f"({', '.join('?' * len(self._columns))})"
+        self._each = f"{self._into} VALUES {self._row}{self._tail}"
+        arrays = (_array(column.type) for column in table.columns)
+        numbered = (f"${place}::{array}" for place, array in enumerate(arrays, 1))
+        rows = f"SELECT * FROM unnest({', '.join(numbered)})"  # noqa: S608 - names of our own tables
+        self._unnest = f"{self._into} {rows}{self._tail}"
+        self._is_answering = bool(returning)
+        self._sized = lru_cache(maxsize=64)(self._values)
+
+    async def add(self, connection: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
+        """Add `rows`; what was returned of those that were added."""
+        found: set[str] = set()
+        for start in range(0, len(rows), _AT_ONCE):
+            some = list(map(self._plain, rows[start : start + _AT_ONCE]))
+            found |= await self._add(connection, some)
+        return found
+
+    async def _add(self, connection: AsyncConnection, rows: list[tuple[Any, ...]]) -> set[str]:
+        if connection.dialect.name == "postgresql":
+            columns = tuple(map(list, zip(*rows, strict=True)))
+            done = await connection.exec_driver_sql(self._unnest, columns)
+            return set(done.scalars()) if self._is_answering else set()
+        driver = (await connection.get_raw_connection()).driver_connection
+        if not isinstance(driver, WritingConnection):
+            raise TypeError("rows are added over the connection that writes")
+        if self._is_answering:
+            values = tuple(value for row in rows for value in row)
+            return set(driver.answers(self._sized(len(rows)), values))
+        driver.added(self._each, rows)
+        return set()
+
+    def _values(self, count: int) -> str:
+        return f"{self._into} VALUES {', '.join([self._row] * count)}{self._tail}"
+
+    def _plain(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values as the drivers take them."""
+        values = [*self._pick(row)]
+        for place in self._moments:
+            if values[place] is not None:
+                values[place] = _microseconds(values[place])
+        return tuple(values)
+
+
+def _array(kind: TypeEngine[Any]) -> str:
+    return next((array for each, array in _ARRAYS.items() if isinstance(kind, each)), "text[]")

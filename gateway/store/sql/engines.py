@@ -1,0 +1,180 @@
+"""Connections to a database of the gateway's own, by its URL."""
+
+import importlib
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
+
+from gateway.errors import StoreError
+from gateway.store.sql.failures import explain
+from gateway.store.sql.sqlite.file import (
+    IN_MEMORY,
+    READING,
+    SQLITE_PREFIXES,
+    WRITING,
+    refuse_unusable,
+    sqlite_engine,
+    sqlite_path,
+)
+
+MEMORY_URL: Final = "memory:"
+POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
+CONNECT_SECONDS: Final = 5.0
+STATEMENT_SECONDS: Final = 30.0
+_CONNECTIONS: Final = 10
+_FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memory:"
+_DURABLE: Final = frozenset({"on", "remote_apply"})
+_SERVER_SETTINGS: Final = {
+    "application_name": "contract-gateway",
+    # A commit that is answered is on the disk, whatever the server's or the role's default is.
+    "synchronous_commit": "on",
+    "lock_timeout": "5s",
+    "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
+    # A queue grows from nothing to a hundred thousand rows within a minute: no plan that was made
+    # for the one is kept for the other.
+    "plan_cache_mode": "force_custom_plan",
+    # A process that hangs in a transaction would keep its rows from all others.
+    "idle_in_transaction_session_timeout": "20s",
+}
+_MAINTENANCE: Final = {
+    **_SERVER_SETTINGS,
+    # A table that others use is not waited for long: whoever waits to alter one makes others wait.
+    "lock_timeout": "2s",
+    # An index of millions of rows takes minutes, and nobody else is to begin meanwhile.
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+"""Of connections that migrate."""
+
+
+class DatabaseFile(Struct, frozen=True):
+    """A file as it was when it was opened."""
+
+    path: Path
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: Path) -> "DatabaseFile":
+        found = path.stat()
+        return cls(path, found.st_dev, found.st_ino)
+
+    def refuse_lost(self) -> None:
+        """Raise `StoreError` when the path leads elsewhere by now.
+
+        SQLite would go on with a file that nobody can open again, and all of it would be lost with
+        this process.
+        """
+        try:
+            is_same = DatabaseFile.at(self.path) == self
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreError(
+                f"{self.path} was deleted or replaced while it was in use; put the right file "
+                "there, and restart"
+            )
+
+
+class Engines(Struct, frozen=True):
+    """Where a database lies: one engine to read, one to write; for some they are the same."""
+
+    reader: AsyncEngine
+    writer: AsyncEngine
+    place: str
+    """How messages call it; never with a password."""
+    file: DatabaseFile | None = None
+    maintenance: AsyncEngine | None = None
+    """Connections without a limit of time, to a server."""
+
+    @property
+    def is_postgres(self) -> bool:
+        return self.writer.dialect.name == "postgresql"
+
+    def refuse_lost(self) -> None:
+        """Raise `StoreError` when what is written would be lost, for its file is not there."""
+        if self.file is not None:
+            self.file.refuse_lost()
+
+    async def dispose(self) -> None:
+        """Close every connection; the last one folds SQLite's log into the database."""
+        await self.reader.dispose()
+        if self.writer is not self.reader:
+            await self.writer.dispose()
+
+
+def engines_at(url: str, name: str = "database") -> Engines:
+    """The engines for `url`; nothing is connected yet. Messages call it "the `name`".
+
+    Raises `StoreError` for another form of URL, and for a file that cannot be used.
+    """
+    if url == MEMORY_URL:
+        engine = sqlite_engine(IN_MEMORY, WRITING)
+        return Engines(engine, engine, f"the {name} in memory")
+    if url.startswith(SQLITE_PREFIXES):
+        path = sqlite_path(url)
+        refuse_unusable(path)
+        return Engines(
+            sqlite_engine(path, READING),
+            sqlite_engine(path, WRITING),
+            str(path),
+            DatabaseFile.at(path.absolute()),
+        )
+    if url.startswith(POSTGRES_PREFIXES):
+        engine = _postgres_engine(url, f"the {name}")
+        maintenance = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=partial(_connect, url, f"the {name}", _MAINTENANCE, None),
+            poolclass=NullPool,
+            hide_parameters=True,
+        )
+        return Engines(engine, engine, f"the {name}", maintenance=maintenance)
+    raise StoreError(f"the URL of the {name} has an unknown form; write {_FORMS}")
+
+
+def _postgres_engine(url: str, place: str) -> AsyncEngine:
+    return create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=partial(_connect, url, place, _SERVER_SETTINGS, STATEMENT_SECONDS),
+        poolclass=AsyncAdaptedQueuePool,
+        pool_size=_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=CONNECT_SECONDS,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        json_serializer=_encode,
+        json_deserializer=msgspec.json.decode,
+    )
+
+
+async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: float | None) -> Any:
+    """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
+    # Loaded here: most gateways keep their state in a file.
+    asyncpg = importlib.import_module("asyncpg")
+    try:
+        connection = await asyncpg.connect(
+            url,
+            timeout=CONNECT_SECONDS,
+            command_timeout=seconds,
+            server_settings=settings,
+        )
+        promised = await connection.fetchval("SHOW synchronous_commit")
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+        raise StoreError(f"{place} {explain(error)}") from None
+    if promised not in _DURABLE:
+        await connection.close()
+        raise StoreError(
+            f"{place} answers before its commits are on the disk; let it, or the proxy before it, "
+            "accept synchronous_commit = on"
+        )
+    return connection
+
+
+def _encode(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

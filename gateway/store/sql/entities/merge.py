@@ -1,0 +1,151 @@
+"""What becomes of a row when a message about it arrives, whatever came before.
+
+Of each column the row remembers when what it holds had happened: later messages replace earlier
+ones, and earlier ones fill only what is still empty. Of two that happened at the same moment, the
+one that arrives last wins; of states, the one that the contract names first counts as earlier.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Table
+
+from gateway.contract.conversion import as_date_time, rfc3339
+from gateway.contract.entity import (
+    CREATED_AT,
+    ID,
+    OCCURRED_AT,
+    TIMES,
+    UPDATED_AT,
+    WEBHOOK_ID,
+    EntityRules,
+    States,
+)
+from gateway.contract.states import Entry, moment, outcome, replay
+from gateway.store.records import EntityChange
+from gateway.store.sql.entities.tables import key_of, microseconds, stored
+
+Row = dict[str, Any]
+"""A row by column, as the database holds it."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_BEFORE_ALL: Final = -(2**63)
+
+
+@cache
+def rules_of(table: Table) -> EntityRules:
+    """How the rows of `table` are written."""
+    return msgspec.convert(table.info.get("rules", {}), EntityRules)
+
+
+def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Row:
+    """The row that `change` makes where there is none, before it is merged into it."""
+    at = microseconds(change.occurred_at)
+    return {
+        **dict.fromkeys(column.name for column in table.columns),
+        **{name: stored(table.c[name], change.values[name]) for name in key_of(table)},
+        ID: row_id,
+        WEBHOOK_ID: change.webhook_id,
+        OCCURRED_AT: at,
+        CREATED_AT: now,
+        UPDATED_AT: now,
+        TIMES: dict.fromkeys(key_of(table), at),
+    }
+
+
+def merged(table: Table, row: Row, change: EntityChange, now: int) -> Row:
+    """`row` after `change`: the same object where it changes nothing."""
+    rules, at = rules_of(table), microseconds(change.occurred_at)
+    result = {**row, TIMES: dict(row[TIMES])}
+    by_state = _of_states(rules.states)
+    plain = {
+        name: stored(table.c[name], value)
+        for name, value in change.values.items()
+        if name not in by_state and name not in key_of(table)
+    }
+    is_news = _merge_columns(result, plain, at)
+    if rules.states is not None:
+        is_news |= _merge_state(rules.states, result, change)
+    if at >= row[OCCURRED_AT]:
+        result |= {WEBHOOK_ID: change.webhook_id, OCCURRED_AT: at}
+    elif not is_news:
+        return row
+    _derive(rules, result)
+    return {**result, UPDATED_AT: now}
+
+
+def _of_states(states: States | None) -> frozenset[str]:
+    return frozenset() if states is None else frozenset({states.column, *states.carries})
+
+
+def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
+    """Whether any of them is news."""
+    times = row[TIMES]
+    news = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
+    row |= {name: values[name] for name in news}
+    times |= dict.fromkeys(news, at)
+    return bool(news)
+
+
+def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
+    """Whether the message reports a state, or a column that a state carries, that was not known."""
+    state = change.values.get(states.column)
+    if state is None:
+        return False
+    before = _known_entries(states, row)
+    carried = {name: change.values[name] for name in states.carries if name in change.values}
+    entry: Entry = {
+        "state": state,
+        "occurred_at": _said(change.occurred_at),
+        "webhook_id": change.webhook_id,
+        **({"values": carried} if carried else {}),
+    }
+    log = replay(states, before, entry)
+    row[states.log] = log
+    held, values = outcome(states, log)
+    # Carried columns are plain texts (entity/states): the same in the log as in the database.
+    row |= {states.column: held, **values}
+    applied = [moment(each) for each in log if each["applied"]]
+    if applied:
+        row[TIMES][states.column] = microseconds(applied[-1])
+    return log != before
+
+
+def _known_entries(states: States, row: Row) -> Sequence[Entry]:
+    """The log, with the state that an older package has written without a word in it.
+
+    Such a package knows the column, and no log: the row was there before its kind had one, or the
+    package works beside a newer one.
+    """
+    log: Sequence[Entry] = row[states.log] or []
+    held, values = outcome(states, log)
+    if row[states.column] in {None, held}:
+        return log
+    at = _EPOCH + timedelta(microseconds=row[TIMES].get(states.column, row[OCCURRED_AT]))
+    carried = {name: row[name] for name in states.carries if row[name] not in {None, values[name]}}
+    entry: Entry = {
+        "state": row[states.column],
+        "occurred_at": _said(at),
+        "webhook_id": row[WEBHOOK_ID],
+        **({"values": carried} if carried else {}),
+    }
+    return replay(states, log, entry) if log else [{**entry, "applied": True}]
+
+
+def _said(at: datetime) -> str:
+    """To the millisecond, as all moments are said, unless it is known better: the log's order is
+    that of the columns."""
+    return rfc3339(at) if at.microsecond % 1000 == 0 else as_date_time(at.isoformat())
+
+
+def _derive(rules: EntityRules, row: Row) -> None:
+    """What follows from the other columns."""
+    for name, default in rules.defaults.items():
+        if name not in row[TIMES]:
+            row[name] = default.value if row[default.beside] is not None else None
+    for name, computed in rules.computed.items():
+        holds = all(row[column] == value for column, value in computed.when.items())
+        row[name] = row[computed.copy] if holds else None

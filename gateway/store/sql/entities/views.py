@@ -1,0 +1,76 @@
+"""Rows that webhooks write, as a table that agents read and in part change: the same rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Date, Float, MetaData, Table, Text
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.types import TypeEngine
+
+from gateway.contract.rows import KEY, ColumnKind, Shape
+from gateway.contract.tables import Filter, Row, Selection
+from gateway.errors import InternalError
+from gateway.store.sql.database import Database
+from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
+from gateway.store.tables.base import Moment
+
+_TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
+    "text": Text(),
+    "integer": BigInteger(),
+    "number": Float(53),
+    "boolean": Boolean(),
+    "date": Date(),
+    "moment": Moment(),
+    "json": JSON(none_as_null=True),
+}
+
+
+class EntityTable:
+    """`Tables` with one table, whose rows are an entity's."""
+
+    def __init__(self, database: Database, table: Table, shape: Shape) -> None:
+        self._database = database
+        dialect = "postgresql" if database.is_postgres else "sqlite"
+        self._statements = Statements(shape, _view(table, shape), dialect)
+        self._shape = shape
+
+    async def select(self, selection: Selection) -> list[Row]:
+        """See `Tables.select`."""
+        rows = await self._database.rows(self._statements.select(selection))
+        return [self._statements.answered(row) for row in rows]
+
+    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
+        """Never: only messages add rows."""
+        raise InternalError(f"rows of {table} are added by webhooks")
+
+    async def update(
+        self,
+        table: str,  # noqa: ARG002 - the signature of `Tables`
+        filters: Sequence[Filter],
+        values: Mapping[str, Any],
+    ) -> list[Row]:
+        """See `Tables.update`. Raises `InternalError` for a column that agents do not own."""
+        if any(self._shape.owners[name] != "agent" for name in values):
+            raise InternalError("a column of another owner reached the database")
+
+        async def change(connection: AsyncConnection, now: datetime) -> list[Row]:
+            await refuse_many(connection, self._statements, filters)
+            new = self._statements.changes(values, now)
+            found = await connection.execute(self._statements.update(filters, new))
+            return changed_rows(self._statements, found.mappings().all())
+
+        return await self._database.write(change)
+
+    async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
+        """Never: what a provider reported is not removed."""
+        raise InternalError(f"rows of {table} are not removed")
+
+
+def _view(table: Table, shape: Shape) -> Table:
+    """`table` with the columns and the names of `shape`."""
+    columns = (
+        Column(shape.sources[name], _TYPES[declared.kind], key=name, primary_key=name == KEY)
+        for name, declared in shape.columns.items()
+    )
+    return Table(table.name, MetaData(), *columns)

@@ -1,0 +1,124 @@
+"""SQLite: the file, its health, and connections that keep what they say they have stored."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import aiosqlite
+from sqlalchemy import URL, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from gateway.errors import StoreError
+from gateway.store.sql.failures import explain
+from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.sql.sqlite_library import SQLITE_DRIVER, sqlite3
+
+SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
+MINIMUM_SQLITE: Final = (3, 35)
+SAFE_SQLITE: Final = (3, 51, 3)
+READING: Final = "BEGIN"
+WRITING: Final = "BEGIN IMMEDIATE"
+IN_MEMORY: Final = Path(":memory:")
+"""SQLite's name for a database that lives as long as its one connection."""
+BUSY_MILLISECONDS: Final = 5000
+"""How long a connection waits for another program's lock."""
+_READERS: Final = 4
+_CHUNK: Final = 64
+_PRAGMAS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
+# Only the writer folds the log into the database: readers that did so would race with it.
+_READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
+
+
+def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str | None:
+    """What an operator should know of the SQLite library in use, or None."""
+    if version >= SAFE_SQLITE:
+        return None
+    used, safe = (".".join(map(str, parts)) for parts in (version, SAFE_SQLITE))
+    return (
+        f"SQLite {used} can damage a database that two programs write at the same moment "
+        f"(fixed in {safe}), and no wheel of pysqlite3 is installed; install one, or a Python with "
+        "a newer SQLite, or use PostgreSQL; until then run no command that writes beside the "
+        "gateway"
+    )
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that `url` names. Raises `StoreError`."""
+    for prefix in SQLITE_PREFIXES:
+        if url.startswith(prefix) and len(url) > len(prefix):
+            return Path(url.removeprefix(prefix))
+    raise StoreError("a database URL must be sqlite:///<path>")
+
+
+def refuse_unusable(path: Path) -> None:
+    """Make the file if it is not there. Raises `StoreError` for one that cannot be a database."""
+    if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
+        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; use 3.35 or newer")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file for the database")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            # SQLite would make it readable by everybody; an empty file is an empty database.
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
+        ) from None
+    try:
+        # By SQLite itself: closing a descriptor of our own would drop the locks that it holds.
+        sqlite3.connect(path).close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} {explain(error)}") from None
+
+
+def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
+    """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
+    is_writer = begin == WRITING
+    pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
+    kind = WritingConnection if is_writer else aiosqlite.Connection
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),
+        poolclass=AsyncAdaptedQueuePool,
+        module=SQLITE_DRIVER,
+        pool_size=1 if is_writer else _READERS,
+        max_overflow=0,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def configure(connection: Any, _record: object) -> None:
+        # The driver would otherwise begin transactions by itself, and too late to be immediate.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+        for pragma in pragmas:
+            cursor.execute(pragma)
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def start(connection: Any) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:
+    """A connection; when there can be none, its thread has ended before that is said."""
+    connection = kind(partial(sqlite3.connect, path, check_same_thread=False), _CHUNK)
+    thread = connection._thread  # noqa: SLF001 - nothing public tells when it has ended
+    thread.daemon = True
+    try:
+        return await connection
+    except sqlite3.Error:
+        # It still answers to the event loop, which whoever gets this error may close.
+        await asyncio.to_thread(thread.join)
+        raise

@@ -1,0 +1,58 @@
+"""The store in a database: all aggregates over one set of connections."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from sqlalchemy import Table
+
+from gateway.store.sql.audit import SqlAudit, SqlKeys
+from gateway.store.sql.database import Database
+from gateway.store.sql.entities.pages import SqlEntities
+from gateway.store.sql.failures import failures
+from gateway.store.sql.work.endpoints import SqlEndpoints
+from gateway.store.sql.work.event_log import SqlEventLog
+from gateway.store.sql.work.inbox import SqlInbox
+from gateway.store.sql.work.queue import SqlQueue
+
+MAX_RECORDS: Final = 100_000
+"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
+
+
+class SqlStore:
+    """A `Store` in a database. Made by `open_store`."""
+
+    def __init__(
+        self,
+        database: Database,
+        tables: Mapping[str, Table],
+        prepare: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.database = database
+        self._prepare = prepare
+        self.audit = SqlAudit(database, None if database.is_lasting else MAX_RECORDS)
+        self.keys = SqlKeys(database)
+        self.inbox = SqlInbox(database)
+        self.queue = SqlQueue(database, tables)
+        self.events = SqlEventLog(database)
+        self.endpoints = SqlEndpoints(database)
+        self.entities = SqlEntities(database, tables)
+
+    @property
+    def place(self) -> str:
+        """How messages call it; never with a password."""
+        return self.database.engines.place
+
+    async def upgrade(self) -> None:
+        """Bring the tables to the current revision. Raises `StoreError`."""
+        async with failures(self.place):
+            await self._prepare()
+        await self.database.begin()
+
+    @property
+    def problem(self) -> str | None:
+        """See `Store.problem`."""
+        return self.database.problem
+
+    async def close(self) -> None:
+        """Wait for what is under way, and close every connection."""
+        await self.database.close()

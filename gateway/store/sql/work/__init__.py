@@ -1,0 +1,1 @@
+"""Webhooks, jobs, events and deliveries: what is received, claimed, ended and kept."""

@@ -1,0 +1,58 @@
+"""Everything that becomes true together with a job's transition."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Table
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.ids import uuid7
+from gateway.store.records import Changes, NewCall
+from gateway.store.sql.audit import insert_audit
+from gateway.store.sql.entities.rows import write_entities
+from gateway.store.sql.statements import as_json, insert_into
+from gateway.store.sql.work.endpoints import note_outcome
+from gateway.store.sql.work.events import insert_events
+from gateway.store.sql.work.jobs import new_job
+from gateway.store.sql.work.receiving import receive_webhooks
+from gateway.store.tables.jobs import CALLS, JOBS
+
+
+async def apply_changes(
+    connection: AsyncConnection,
+    tables: Mapping[str, Table],
+    changes: Sequence[Changes],
+    now: datetime,
+) -> None:
+    """Write `changes` in the caller's transaction, which has shown its claims before.
+
+    Rows that other transactions may write too are taken in one order, so that none wait crosswise.
+    """
+    if webhooks := [new for each in changes for new in each.webhooks]:
+        await receive_webhooks(connection, webhooks, now)
+    await _add_calls(connection, [call for each in changes for call in each.calls], now)
+    outcomes = [each.delivery for each in changes if each.delivery is not None]
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
+        await note_outcome(connection, outcome, now)
+    if records := [each.audit for each in changes if each.audit is not None]:
+        await insert_audit(connection, records)
+    await insert_events(connection, [event for each in changes for event in each.events], now)
+    if entities := [change for each in changes for change in each.entities]:
+        await write_entities(connection, tables, entities, now)
+
+
+async def _add_calls(connection: AsyncConnection, calls: Sequence[NewCall], now: datetime) -> None:
+    """A call that was asked for before is not made again."""
+    for call in sorted(calls, key=lambda call: call.id):
+        row = {
+            "id": call.id,
+            "operation": call.operation,
+            "arguments": as_json(call.arguments),
+            "lane": call.lane,
+            "created_at": now,
+        }
+        insertion = insert_into(connection, CALLS).values(row)
+        added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
+        if added.rowcount == 1:
+            job = new_job(uuid7(now), "call", call.id, call.lane, now)
+            await connection.execute(JOBS.insert(), job)

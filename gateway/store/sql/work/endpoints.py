@@ -1,0 +1,155 @@
+"""Endpoints and their deliveries as rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.store.records import (
+    Delivery,
+    DeliveryOutcome,
+    Endpoint,
+    Job,
+    JobState,
+    Page,
+)
+from gateway.store.sql.database import Database
+from gateway.store.sql.statements import as_json
+from gateway.store.sql.work.ending import cancel_waiting
+from gateway.store.sql.work.events import fetch_rows, stored_event
+from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
+from gateway.store.tables.jobs import JOBS
+
+
+async def note_outcome(
+    connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
+) -> None:
+    """Write what an attempt says of its endpoint, with the caller's transaction.
+
+    A success ends a row of failures, a failure begins one; the first reason to disable stays. What
+    waits for it then is ended by `end_undelivered`, after this transaction.
+    """
+    this = ENDPOINTS.c.id == outcome.endpoint_id
+    healthy = ENDPOINTS.c.failing_since.is_(None)
+    change = update(ENDPOINTS).where(this, ~healthy if outcome.is_success else healthy)
+    failing_since = None if outcome.is_success else now
+    await connection.execute(change.values(failing_since=failing_since, updated_at=now))
+    if outcome.disable_because is not None:
+        active = update(ENDPOINTS).where(this, ENDPOINTS.c.state == "active")
+        because = outcome.disable_because
+        await connection.execute(
+            active.values(state="disabled", disabled_because=because, updated_at=now)
+        )
+
+
+class SqlEndpoints:
+    """The tables `endpoints` and `deliveries`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, endpoint: Endpoint) -> None:
+        insertion = ENDPOINTS.insert().values(_encoded(msgspec.structs.asdict(endpoint)))
+        await self._database.write(lambda to, _: to.execute(insertion))
+
+    async def find(self, endpoint_id: str) -> Endpoint | None:
+        rows = await self._rows(select(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id))
+        return _endpoint(rows[0]) if rows else None
+
+    async def all(self) -> list[Endpoint]:
+        """Oldest first."""
+        oldest_first = select(ENDPOINTS).order_by(ENDPOINTS.c.created_at, ENDPOINTS.c.id)
+        return [_endpoint(row) for row in await self._rows(oldest_first)]
+
+    async def change(
+        self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
+    ) -> bool:
+        row = _encoded(values)
+        this = [ENDPOINTS.c.id == endpoint_id]
+        this += [ENDPOINTS.c[name] == value for name, value in given.items()]
+        changed = await self._database.write(lambda to, now: _change(to, now, this, row))
+        if changed is not None and row.get("state") == "disabled":
+            await cancel_waiting(self._database, endpoint_id, changed)
+        return changed is not None
+
+    async def remove(self, endpoint_id: str) -> bool:
+        removed = await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
+        if removed is not None:
+            await cancel_waiting(self._database, endpoint_id, removed)
+        return removed is not None
+
+    async def delivery(self, delivery_id: str) -> Delivery | None:
+        rows = await self._rows(_deliveries(DELIVERIES.c.id == delivery_id))
+        return _delivery(rows[0]) if rows else None
+
+    async def deliveries(
+        self, endpoint_id: str, page: Page, *, state: JobState | None = None
+    ) -> list[Delivery]:
+        conditions = [DELIVERIES.c.endpoint_id == endpoint_id]
+        if page.after is not None:
+            conditions.append(DELIVERIES.c.id < page.after)
+        if state is not None:
+            conditions.append(JOBS.c.state == state)
+        newest_first = _deliveries(*conditions).order_by(DELIVERIES.c.id.desc())
+        return [_delivery(row) for row in await self._rows(newest_first.limit(page.limit))]
+
+    async def _rows(self, query: Executable) -> Sequence[RowMapping]:
+        return await self._database.read(partial(fetch_rows, query))
+
+
+async def _change(
+    connection: AsyncConnection,
+    now: datetime,
+    this: Sequence[ColumnElement[bool]],
+    row: Mapping[str, Any],
+) -> datetime | None:
+    """When it was changed; None where there is no such endpoint."""
+    change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
+    return now if (await connection.execute(change)).rowcount else None
+
+
+async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> datetime | None:
+    """When it was removed; None where there is no such endpoint.
+
+    This waits for a sequencer that is just giving it deliveries.
+    """
+    gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
+    return now if gone.rowcount else None
+
+
+def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns for members of the record."""
+    row = dict(values)
+    if "event_types" in row:
+        row["event_types"] = as_json(row["event_types"])
+    return row
+
+
+def _endpoint(row: RowMapping) -> Endpoint:
+    types = tuple(msgspec.json.decode(row["event_types"]))
+    return Endpoint(**{**row, "event_types": types})
+
+
+def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:
+    columns = [column.label(f"event_{column.name}") for column in EVENTS.columns]
+    columns += [column.label(f"job_{column.name}") for column in JOBS.columns]
+    return (
+        select(DELIVERIES.c.id, DELIVERIES.c.endpoint_id, *columns)
+        .join(EVENTS, EVENTS.c.id == DELIVERIES.c.event_id)
+        .join(JOBS, JOBS.c.id == DELIVERIES.c.job_id)
+        .where(*conditions)
+    )
+
+
+def _delivery(row: RowMapping) -> Delivery:
+    members = {name: row[f"job_{name}"] for name in Job.__struct_fields__}
+    return Delivery(
+        id=row["id"],
+        endpoint_id=row["endpoint_id"],
+        event=stored_event(row, "event_"),
+        job=Job(**members),
+    )

@@ -1,0 +1,236 @@
+"""The log of events: how they come into one order, and how they are read in it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import takewhile
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Select,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.contract.event import is_type_meant
+from gateway.ids import uuid7
+from gateway.store.records import NewEvent, StoredEvent
+from gateway.store.sql.database import Database
+from gateway.store.sql.work.events import fetch_rows, insert_events, stored_event
+from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
+from gateway.store.tables.jobs import JOBS
+
+DELIVERY_ATTEMPTS: Final = 10
+"""The schedule of Standard Webhooks: over three days."""
+_DELIVERIES: Final = 2_000
+"""Rows of deliveries that one transaction adds or removes, about."""
+_LOCK: Final = 0x67774576
+"""PostgreSQL's advisory lock of whoever gives positions."""
+_OPEN: Final = ("pending", "processing", "failed")
+_IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
+"""That a delivery is still to be made."""
+
+
+class SqlEventLog:
+    """The table `events`. An event is published when it has a position."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, events: Sequence[NewEvent]) -> None:
+        if events:
+            await self._database.write(lambda to, now: insert_events(to, events, now))
+
+    async def sequence(self, limit: int) -> int:
+        # Asked first without the lock that every writer needs: mostly there is nothing to do.
+        if not await self._database.read(_has_unplaced):
+            return 0
+        return await self._database.write(lambda to, now: _sequence(to, now, limit))
+
+    async def after(
+        self, position: int, limit: int, types: Sequence[str] = ()
+    ) -> list[StoredEvent]:
+        wanted = select(EVENTS).where(EVENTS.c.position > position)
+        if types:
+            wanted = wanted.where(or_(*map(_is_meant, types)))
+        rows = await self._database.read(
+            partial(fetch_rows, wanted.order_by(EVENTS.c.position).limit(limit))
+        )
+        return [stored_event(row) for row in rows]
+
+    async def bounds(self) -> tuple[int, int]:
+        return await self._database.read(_bounds)
+
+    async def forget(self, older_than_seconds: float, limit: int) -> int:
+        """Remove from the oldest on, and up to the first that must stay: the log has no holes.
+
+        The newest event always stays, for the next position is one more than its.
+        """
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: _forget(to, now - age, limit))
+
+
+async def _has_unplaced(connection: AsyncConnection) -> bool:
+    unplaced = select(EVENTS.c.seq).where(EVENTS.c.position.is_(None)).limit(1)
+    return (await connection.execute(unplaced)).first() is not None
+
+
+async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
+    # Two reads of an index's ends, where both aggregates at once would read all of it.
+    oldest = select(func.min(EVENTS.c.position)).scalar_subquery()
+    newest = select(func.max(EVENTS.c.position)).scalar_subquery()
+    found = (await connection.execute(select(oldest, newest))).one()
+    return (1, 0) if found[0] is None else (found[0], found[1])
+
+
+async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    rows = await fetch_rows(_oldest(limit), connection)
+    old = takewhile(lambda row: row["time"] < before and not row["is_open"], rows)
+    ids = _with_few_deliveries(old)
+    if not ids:
+        return 0
+    # One may have been begun anew since. Its row is waited for here, and what that brought is seen
+    # only by a statement that begins afterwards.
+    theirs = select(DELIVERIES.c.id).where(DELIVERIES.c.event_id.in_(ids)).order_by(DELIVERIES.c.id)
+    await connection.execute(theirs.with_for_update())
+    ended = delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids), ~_IS_OPEN)
+    await connection.execute(ended)
+    kept = select(DELIVERIES.c.event_id).where(DELIVERIES.c.event_id.in_(ids))
+    needed = set((await connection.execute(kept)).scalars())
+    free = [*takewhile(lambda event_id: event_id not in needed, ids)]
+    await connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(free)))
+    return len(free)
+
+
+def _with_few_deliveries(rows: Iterable[RowMapping]) -> list[str]:
+    """Ids from the first on, of which a transaction can remove the deliveries: at least one."""
+    ids: list[str] = []
+    deliveries = 0
+    for row in rows:
+        deliveries += row["deliveries"]
+        if ids and deliveries > _DELIVERIES:
+            break
+        ids.append(row["id"])
+    return ids
+
+
+async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> int:
+    if not await _is_alone(connection):
+        return 0
+    active = select(func.count()).where(ENDPOINTS.c.state == "active")
+    endpoints = await connection.scalar(active) or 0
+    # Each event is a delivery for each endpoint: a transaction is as long as their product.
+    placed = await _place(connection, max(1, min(limit, _DELIVERIES // max(1, endpoints))))
+    if placed:
+        await _deliver(connection, placed, now)
+    return len(placed)
+
+
+async def _is_alone(connection: AsyncConnection) -> bool:
+    """Whether this transaction, and no other, gives positions until it ends.
+
+    A statement of its own: the next one's snapshot then sees all that the one before committed.
+    """
+    if connection.dialect.name != "postgresql":
+        return True  # the writer's transaction is the only one from its beginning
+    return bool(await connection.scalar(select(func.pg_try_advisory_xact_lock(_LOCK))))
+
+
+async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
+    """Number what is committed. What commits later, whatever its `seq`, comes after it."""
+    unplaced = (
+        select(EVENTS.c.seq)
+        .where(EVENTS.c.position.is_(None))
+        .order_by(EVENTS.c.seq)
+        .limit(limit)
+        .subquery()
+    )
+    number = func.row_number().over(order_by=unplaced.c.seq).label("number")
+    numbered = select(unplaced.c.seq, number).subquery()
+    newest = await connection.scalar(select(func.max(EVENTS.c.position))) or 0
+    placing = (
+        update(EVENTS)
+        .where(EVENTS.c.seq == numbered.c.seq)
+        .values(position=newest + numbered.c.number)
+        .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position)
+    )
+    return sorted(await fetch_rows(placing, connection), key=lambda row: row["position"])
+
+
+async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: datetime) -> None:
+    """A delivery, and its job, of each event for each active endpoint that wants it.
+
+    Locked against being removed, so that whoever removes one finds all its deliveries.
+    """
+    active = (
+        select(ENDPOINTS.c.id, ENDPOINTS.c.event_types)
+        .where(ENDPOINTS.c.state == "active")
+        .order_by(ENDPOINTS.c.id)
+        .with_for_update(read=True, key_share=True)
+    )
+    deliveries, jobs = [], []
+    for endpoint_id, encoded in (await connection.execute(active)).all():
+        types: list[str] = msgspec.json.decode(encoded)
+        for event in placed:
+            if not types or any(is_type_meant(each, event["type"]) for each in types):
+                delivery, job = _delivery(endpoint_id, event["id"], now)
+                deliveries.append(delivery)
+                jobs.append(job)
+    if jobs:
+        await connection.execute(JOBS.insert(), jobs)
+        await connection.execute(DELIVERIES.insert(), deliveries)
+
+
+def _delivery(
+    endpoint_id: str, event_id: str, now: datetime
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    delivery_id, job_id = uuid7(now), uuid7(now)
+    delivery = {
+        "id": delivery_id,
+        "endpoint_id": endpoint_id,
+        "event_id": event_id,
+        "job_id": job_id,
+        "created_at": now,
+    }
+    job = {
+        "id": job_id,
+        "kind": "delivery",
+        "subject": delivery_id,
+        "lane": endpoint_id,
+        "state": "pending",
+        "attempts": 0,
+        "max_attempts": DELIVERY_ATTEMPTS,
+        "run_at": now,
+        "claim_seq": 0,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return delivery, job
+
+
+def _is_meant(pattern: str) -> ColumnElement[bool]:
+    """`is_type_meant` in SQL; not LIKE, which takes no account of case on SQLite."""
+    if pattern.endswith("*"):
+        beginning = pattern[:-1]
+        return func.substr(EVENTS.c.type, 1, len(beginning)) == beginning
+    return EVENTS.c.type == pattern
+
+
+def _oldest(limit: int) -> Select[Any]:
+    is_open = exists().where(DELIVERIES.c.event_id == EVENTS.c.id, _IS_OPEN)
+    number = select(func.count()).where(DELIVERIES.c.event_id == EVENTS.c.id).scalar_subquery()
+    newest = select(func.max(EVENTS.c.position)).scalar_subquery()
+    return (
+        select(EVENTS.c.id, EVENTS.c.time, is_open.label("is_open"), number.label("deliveries"))
+        .where(EVENTS.c.position < newest)
+        .order_by(EVENTS.c.position)
+        .limit(limit)
+    )

@@ -1,0 +1,107 @@
+"""Jobs and their attempts as rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Select, TextClause, and_, exists, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.store.records import Attempt, Claim, Failure, Job, JobKind
+from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
+
+MAX_ATTEMPTS: Final[Mapping[JobKind, int]] = {"webhook": 6, "delivery": 10, "call": 6}
+ENDED: Final = ("completed", "dead_letter", "cancelled")
+_ANEW: Final = JOBS.alias("anew")
+# The subject says nothing more, but has an index.
+IS_LAST: Final = ~exists().where(_ANEW.c.subject == JOBS.c.subject, _ANEW.c.replay_of == JOBS.c.id)
+"""That nobody has begun a job anew."""
+IDLE: Final = ("pending", "failed", "quarantined")
+"""Neither ended nor under way."""
+JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
+ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)
+_NOT_STARTED: Final = {
+    "attempts": 0,
+    "claimed_at": None,
+    "lease_until": None,
+    "claim_seq": 0,
+    "claimed_by": None,
+    "error": None,
+    "replay_of": None,
+    "actor": None,
+}
+
+
+class Ending(Struct, frozen=True):
+    """How an attempt ended."""
+
+    outcome: str
+    failure: Failure | None = None
+
+
+def new_job(job_id: str, kind: JobKind, subject: str, lane: str, now: datetime) -> dict[str, Any]:
+    """The row of a job that is due at once."""
+    return {
+        **_NOT_STARTED,
+        "id": job_id,
+        "kind": kind,
+        "subject": subject,
+        "lane": lane,
+        "state": "pending",
+        "max_attempts": MAX_ATTEMPTS[kind],
+        "run_at": now,
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def job_of(row: Mapping[Any, Any], prefix: str = "") -> Job:
+    """The job of a row, whose columns may bear a prefix."""
+    return Job(**{name: row[f"{prefix}{name}"] for name in Job.__struct_fields__})
+
+
+def is_held(claims: Sequence[Claim]) -> ColumnElement[bool]:
+    """That a job is still one of those that were claimed, by exactly that claim."""
+    if len(claims) == 1:
+        job = claims[0].job
+        shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)
+    else:
+        pairs = [(claim.job.id, claim.job.claim_seq) for claim in claims]
+        shown = tuple_(JOBS.c.id, JOBS.c.claim_seq).in_(pairs)
+    return and_(JOBS.c.state == "processing", shown)
+
+
+async def lock_in_order(connection: AsyncConnection, claims: Sequence[Claim]) -> None:
+    """Have PostgreSQL lock the jobs of several claims in one order, as everybody does: a heartbeat
+    and the end of some of the same jobs would otherwise wait for each other."""
+    if len(claims) > 1 and connection.dialect.name == "postgresql":
+        ids = select(JOBS.c.id).where(JOBS.c.id.in_([claim.job.id for claim in claims]))
+        await connection.execute(ids.order_by(JOBS.c.id).with_for_update())
+
+
+def jobs_where(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
+    """The jobs that fulfil all of them."""
+    return select(*JOB_COLUMNS).where(*conditions)
+
+
+async def note_attempts(
+    connection: AsyncConnection, jobs: Sequence[Mapping[Any, Any]], ending: Ending, now: datetime
+) -> None:
+    """Remember how the claimed attempts of these rows of `jobs` ended."""
+    failure = ending.failure
+    rows = [
+        {
+            "job_id": job["id"],
+            "claim_seq": job["claim_seq"],
+            "worker": job["claimed_by"],
+            "started_at": job["claimed_at"],
+            "ended_at": now,
+            "outcome": ending.outcome,
+            "error": None if failure is None else failure.error,
+            "detail": None if failure is None else failure.detail,
+        }
+        for job in jobs
+    ]
+    if rows:
+        await connection.execute(JOB_ATTEMPTS.insert(), rows)

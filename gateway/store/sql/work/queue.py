@@ -1,0 +1,209 @@
+"""The queue of work, by the rules that a lost claim changes nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from sqlalchemy import Table, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.failpoints import hit
+from gateway.store.records import (
+    Attempt,
+    Changes,
+    Claim,
+    Failure,
+    Job,
+    JobKind,
+    JobState,
+    NewCall,
+    Page,
+)
+from gateway.store.sql.database import Database
+from gateway.store.sql.work.changes import apply_changes
+from gateway.store.sql.work.claiming import ClaimRequest, claim_due
+from gateway.store.sql.work.ending import end_undelivered
+from gateway.store.sql.work.jobs import (
+    ATTEMPT_COLUMNS,
+    IDLE,
+    IS_LAST,
+    is_held,
+    job_of,
+    jobs_where,
+    lock_in_order,
+)
+from gateway.store.sql.work.redriving import redrive_job
+from gateway.store.sql.work.retention import FORGOTTEN_ARGUMENTS, prune_jobs
+from gateway.store.sql.work.transitions import (
+    Shown,
+    Sweep,
+    Transition,
+    settle,
+    sweep_expired,
+    take_back,
+)
+from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
+
+_COMPLETED: Final = Transition("completed")
+_FIRST_DUE: Final = select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1)
+
+
+class SqlQueue:
+    """The tables `jobs`, `job_attempts` and `calls`."""
+
+    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+        self._database = database
+        self._tables = tables
+
+    async def claim(
+        self,
+        worker: str,
+        kinds: Sequence[JobKind],
+        limit: int,
+        lease_seconds: float,
+        *,
+        lane_limit: int | None = None,
+    ) -> list[Claim]:
+        if limit < 1 or not await self._is_any_due():
+            return []
+        wanted = ClaimRequest(
+            worker=worker,
+            kinds=tuple(kinds),
+            limit=limit,
+            lease=timedelta(seconds=lease_seconds),
+            lane_limit=lane_limit,
+        )
+        return await self._database.write(lambda to, now: claim_due(to, wanted, now))
+
+    async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
+        if not claims:
+            return frozenset()
+        lease = timedelta(seconds=lease_seconds)
+
+        async def lengthen(connection: AsyncConnection, now: datetime) -> frozenset[str]:
+            await lock_in_order(connection, claims)
+            change = update(JOBS).where(is_held(claims)).values(lease_until=now + lease)
+            return frozenset((await connection.execute(change.returning(JOBS.c.id))).scalars())
+
+        return await self._database.write(lengthen)
+
+    async def release(self, claims: Sequence[Claim], delay_seconds: float = 0.0) -> int:
+        if not claims:
+            return 0
+        delay = timedelta(seconds=delay_seconds)
+        return await self._database.write(lambda to, now: take_back(to, claims, now, delay))
+
+    async def finish(self, claim: Claim, changes: Changes) -> bool:
+        return await self._settle([(claim, changes)], _COMPLETED) == [True]
+
+    async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
+        return await self._settle(finished, _COMPLETED)
+
+    async def fail(
+        self, claim: Claim, failure: Failure, retry_seconds: float | None, changes: Changes
+    ) -> bool:
+        if retry_seconds is None or claim.job.attempts >= claim.job.max_attempts:
+            transition = Transition("dead_letter", failure)
+        else:
+            transition = Transition("failed", failure, timedelta(seconds=retry_seconds))
+        return await self._settle([(claim, changes)], transition) == [True]
+
+    async def sweep(
+        self, limit: int, backoff_seconds: float, on_dead: Callable[[Job], Changes]
+    ) -> tuple[int, int]:
+        sweep = Sweep(limit, timedelta(seconds=backoff_seconds), on_dead)
+        return await self._database.write(
+            lambda to, now: sweep_expired(to, self._tables, sweep, now)
+        )
+
+    async def jobs(
+        self,
+        page: Page,
+        *,
+        kind: JobKind | None = None,
+        lane: str | None = None,
+        state: JobState | None = None,
+        is_last: bool = False,
+    ) -> list[Job]:
+        asked = {"kind": kind, "lane": lane, "state": state}
+        conditions = [JOBS.c[name] == value for name, value in asked.items() if value is not None]
+        if page.after is not None:
+            conditions.append(JOBS.c.id < page.after)
+        if is_last:
+            conditions.append(IS_LAST)
+        newest = jobs_where(*conditions).order_by(JOBS.c.id.desc()).limit(page.limit)
+        return [job_of(row) for row in await self._database.rows(newest)]
+
+    async def find(self, job_id: str) -> Job | None:
+        rows = await self._database.rows(jobs_where(JOBS.c.id == job_id))
+        return job_of(rows[0]) if rows else None
+
+    async def call(self, job_id: str) -> NewCall | None:
+        found = select(CALLS).join(JOBS, JOBS.c.subject == CALLS.c.id)
+        found = found.where(CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
+        rows = await self._database.rows(found.where(JOBS.c.id == job_id, JOBS.c.kind == "call"))
+        if not rows:
+            return None
+        names = ("id", "operation", "lane")
+        arguments = msgspec.json.decode(rows[0]["arguments"])
+        return NewCall(arguments=arguments, **{name: rows[0][name] for name in names})
+
+    async def attempts(self, job_id: str) -> list[Attempt]:
+        made = select(*ATTEMPT_COLUMNS).where(JOB_ATTEMPTS.c.job_id == job_id)
+        rows = await self._database.rows(made.order_by(JOB_ATTEMPTS.c.claim_seq))
+        return [Attempt(**row) for row in rows]
+
+    async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
+        return await self._database.write(
+            lambda to, now: redrive_job(to, now, job_id, actor, is_forced=force)
+        )
+
+    async def cancel(self, job_id: str, actor: str) -> bool:
+        async def end(connection: AsyncConnection, now: datetime) -> bool:
+            change = update(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(IDLE))
+            values = {"state": "cancelled", "actor": actor, "updated_at": now}
+            return (await connection.execute(change.values(values))).rowcount == 1
+
+        return await self._database.write(end)
+
+    async def end_undelivered(self, endpoint_id: str) -> None:
+        await end_undelivered(self._database, endpoint_id)
+
+    async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
+        counted = select(JOBS.c.kind, JOBS.c.state, func.count().label("number"))
+        rows = await self._database.rows(counted.group_by(JOBS.c.kind, JOBS.c.state))
+        return {(row["kind"], row["state"]): row["number"] for row in rows}
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: prune_jobs(to, now - age, limit))
+
+    async def _settle(
+        self, settled: Sequence[tuple[Claim, Changes]], transition: Transition
+    ) -> list[bool]:
+        """Whose claims were still held: their changes are written, and nobody else's."""
+        claims = [claim for claim, _ in settled]
+        shown = [(claim.job.id, claim.job.claim_seq) for claim in claims]
+
+        async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
+            held = await settle(connection, claims, transition, now)
+            changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
+            await apply_changes(connection, self._tables, changes, now)
+            hit("jobs.before_commit")
+            return held
+
+        held = await self._database.write(settle_all)
+        hit("jobs.after_commit")
+        return [claim in held for claim in shown]
+
+    async def _is_any_due(self) -> bool:
+        """Asked first where claiming takes the one lock that every writer needs."""
+        if self._database.is_postgres:
+            return True
+
+        async def look(connection: AsyncConnection) -> bool:
+            first = (await connection.execute(_FIRST_DUE)).scalar_one_or_none()
+            return first is not None and first <= await self._database.now(connection)
+
+        return await self._database.read(look)

@@ -1,0 +1,298 @@
+"""Receiving webhooks: what is new, what was here before, and what contradicts it."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Select, bindparam, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.contract.event import CONFLICTED, QUARANTINED
+from gateway.errors import StoreError
+from gateway.ids import uuid7
+from gateway.store.records import NewEvent, NewWebhook, Receipt
+from gateway.store.sql.bulk import Bulk
+from gateway.store.sql.statements import as_json, insert_into
+from gateway.store.sql.work.events import insert_events
+from gateway.store.sql.work.jobs import new_job
+from gateway.store.tables.jobs import JOBS
+from gateway.store.tables.webhooks import CONFLICTING, WEBHOOK_KEYS, WEBHOOKS
+
+_TICK: Final = timedelta(microseconds=1)
+_ROWS: Final = 200
+"""Keys asked for in one statement."""
+_KEYS: Final = Bulk(
+    WEBHOOK_KEYS,
+    conflict="ON CONFLICT (provider, message_id) DO NOTHING",
+    returning="webhook_id",
+)
+_ROWS_OF_WEBHOOKS: Final = Bulk(WEBHOOKS)
+_ROWS_OF_JOBS: Final = Bulk(JOBS)
+_Key = tuple[str, str]
+_Body = tuple[str, str, str]
+
+
+class _Arrival(Struct, frozen=True):
+    """A message and the id that it gets if it is kept."""
+
+    message: NewWebhook
+    id: str
+    digest: str
+
+    @property
+    def key(self) -> _Key:
+        return self.message.provider, self.message.message_id
+
+    @property
+    def signed(self) -> _Key:
+        """The key of what its proof covers; no provider's name holds a blank."""
+        return f"{self.message.provider} signed", self.message.signed_sha256 or ""
+
+    def is_replay(self, signed: "Mapping[_Key, _Known]") -> bool:
+        """Whether the same signed bytes were received before it, under whatever id."""
+        first = signed.get(self.signed)
+        return first is not None and first.webhook_id != self.id
+
+    @property
+    def body(self) -> _Body:
+        return *self.key, self.digest
+
+
+class _Known(Struct, frozen=True):
+    """The first message with a key."""
+
+    digest: str
+    webhook_id: str
+
+
+async def receive_webhooks(
+    connection: AsyncConnection, messages: Sequence[NewWebhook], now: datetime
+) -> list[Receipt]:
+    """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`."""
+    received = [_arrival(message, now, number) for number, message in enumerate(messages)]
+    signed = await _claim_signed(connection, received, now)
+    replays = {each.id: signed[each.signed] for each in received if each.is_replay(signed)}
+    arrivals = [each for each in received if each.id not in replays]
+    known = await _claim_keys(connection, arrivals, now)
+    fresh = [each for each in arrivals if known[each.key].webhook_id == each.id]
+    differing = [each for each in arrivals if known[each.key].digest != each.digest]
+    kept = await _keep_conflicts(connection, differing, now)
+    conflicts = [each for each in differing if kept[each.body] == each.id]
+    moved = await _point_signed(connection, arrivals, known, kept)
+    await _store(connection, fresh, now)
+    await _add_jobs(connection, fresh, conflicts, now)
+    await insert_events(connection, [*_quarantined(fresh), *_conflicted(conflicts)], now)
+    return [
+        _replay_of(replays[each.id].webhook_id, moved)
+        if each.id in replays
+        else _receipt(each, known[each.key], kept)
+        for each in received
+    ]
+
+
+def _arrival(message: NewWebhook, now: datetime, number: int) -> _Arrival:
+    """Ids within a batch are in its order."""
+    return _Arrival(message, uuid7(now + number * _TICK), hashlib.sha256(message.body).hexdigest())
+
+
+def _replay_of(first: str, moved: Mapping[str, str]) -> Receipt:
+    """The first may be a repetition of this batch: then what is kept is what that one repeats."""
+    return Receipt(outcome="duplicate", webhook_id=moved.get(first, first))
+
+
+def _receipt(arrival: _Arrival, first: _Known, kept: Mapping[_Body, str]) -> Receipt:
+    if first.digest != arrival.digest:
+        return Receipt(outcome="conflict", webhook_id=kept[arrival.body])
+    if first.webhook_id != arrival.id:
+        return Receipt(outcome="duplicate", webhook_id=first.webhook_id)
+    if arrival.message.refusals:
+        return Receipt(outcome="quarantined", webhook_id=arrival.id)
+    return Receipt(outcome="stored", webhook_id=arrival.id)
+
+
+async def _claim_signed(
+    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+) -> dict[_Key, _Known]:
+    """The same of what the proofs cover, of those messages whose ids no proof covers.
+
+    Claimed before the ids, so that a repetition under another id takes no id from anybody.
+    """
+    first = {each.signed: each for each in reversed(arrivals) if each.message.signed_sha256}
+    return await _claim(connection, first, now) if first else {}
+
+
+async def _point_signed(
+    connection: AsyncConnection,
+    arrivals: Sequence[_Arrival],
+    known: Mapping[_Key, _Known],
+    kept: Mapping[_Body, str],
+) -> dict[str, str]:
+    """What was signed anew and is kept already leads to the row in which it is kept: which one."""
+    ends = (
+        (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
+        for each in arrivals
+        if each.message.signed_sha256
+    )
+    moved = {here: first for here, first in ends if here != first}
+    if moved:
+        column = WEBHOOK_KEYS.c.webhook_id
+        change = update(WEBHOOK_KEYS).where(column == bindparam("here"))
+        again = [{"here": here, "first": first} for here, first in moved.items()]
+        await connection.execute(change.values(webhook_id=bindparam("first")), again)
+    return moved
+
+
+async def _claim_keys(
+    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+) -> dict[_Key, _Known]:
+    """The first message with each id, which is one of these where the id was free."""
+    return await _claim(connection, {each.key: each for each in reversed(arrivals)}, now)
+
+
+async def _claim(
+    connection: AsyncConnection, first: Mapping[_Key, _Arrival], now: datetime
+) -> dict[_Key, _Known]:
+    """The first message with each of these keys.
+
+    The unique key alone decides: whoever comes at the same moment waits for this transaction.
+    """
+    # In one order, so that two transactions never wait for each other's keys crosswise.
+    candidates = {key: first[key] for key in sorted(first)}
+    free = await _KEYS.add(connection, [_key_row(*each, now) for each in candidates.items()])
+    known = {
+        key: _Known(each.digest, each.id) for key, each in candidates.items() if each.id in free
+    }
+    return known | await _taken_keys(connection, [key for key in candidates if key not in known])
+
+
+async def _taken_keys(connection: AsyncConnection, keys: Sequence[_Key]) -> dict[_Key, _Known]:
+    columns = WEBHOOK_KEYS.c
+    pair = tuple_(columns.provider, columns.message_id)
+    asked = select(columns.provider, columns.message_id, columns.body_sha256, columns.webhook_id)
+    found = await _rows(connection, asked, pair, keys)
+    if len(found) < len(keys):
+        raise StoreError("a webhook's key was removed while it was looked for; try again")
+    return {(row[0], row[1]): _Known(row[2], row[3]) for row in found}
+
+
+def _key_row(key: _Key, arrival: _Arrival, now: datetime) -> dict[str, Any]:
+    provider, message_id = key
+    return {
+        "provider": provider,
+        "message_id": message_id,
+        "body_sha256": arrival.digest,
+        "webhook_id": arrival.id,
+        "seen_at": now,
+    }
+
+
+async def _keep_conflicts(
+    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+) -> dict[_Body, str]:
+    """Ids of the rows in which the other bodies are kept, each once."""
+    if not arrivals:
+        return {}
+    first = {each.body: each for each in reversed(arrivals)}
+    rows = [_webhook_row(first[body], now, is_conflict=True) for body in sorted(first)]
+    insertion = insert_into(connection, WEBHOOKS).on_conflict_do_nothing(
+        index_elements=["provider", "message_id", "body_sha256"], index_where=CONFLICTING
+    )
+    await connection.execute(insertion, rows)
+    columns = WEBHOOKS.c
+    body = tuple_(columns.provider, columns.message_id, columns.body_sha256)
+    asked = select(columns.provider, columns.message_id, columns.body_sha256, columns.id).where(
+        CONFLICTING
+    )
+    found = await _rows(connection, asked, body, sorted(first))
+    return {(row[0], row[1], row[2]): row[3] for row in found}
+
+
+async def _rows(
+    connection: AsyncConnection,
+    asked: Select[Any],
+    columns: ColumnElement[Any],
+    values: Sequence[tuple[str, ...]],
+) -> list[Any]:
+    found: list[Any] = []
+    for start in range(0, len(values), _ROWS):
+        some = asked.where(columns.in_(values[start : start + _ROWS]))
+        found += (await connection.execute(some)).all()
+    return found
+
+
+async def _store(connection: AsyncConnection, fresh: Sequence[_Arrival], now: datetime) -> None:
+    if fresh:
+        rows = [_webhook_row(each, now, is_conflict=False) for each in fresh]
+        await _ROWS_OF_WEBHOOKS.add(connection, rows)
+
+
+def _webhook_row(arrival: _Arrival, now: datetime, *, is_conflict: bool) -> dict[str, Any]:
+    message = arrival.message
+    return {
+        "id": arrival.id,
+        "provider": message.provider,
+        "profile": message.profile,
+        "message_id": message.message_id,
+        "event_type": message.event_type,
+        "body": message.body,
+        "body_sha256": arrival.digest,
+        "headers": as_json(message.headers),
+        "contract": message.contract,
+        "received_at": now,
+        "derived_from": message.derived_from,
+        "is_conflict": is_conflict,
+        "refusals": as_json(message.refusals),
+        "job_id": arrival.id,
+    }
+
+
+async def _add_jobs(
+    connection: AsyncConnection,
+    fresh: Sequence[_Arrival],
+    conflicts: Sequence[_Arrival],
+    now: datetime,
+) -> None:
+    """A webhook's first job has its id: both are new, and of different tables."""
+    rows = [_job(each, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
+    rows += [_job(each, now, is_quarantined=True) for each in conflicts]
+    if rows:
+        await _ROWS_OF_JOBS.add(connection, rows)
+
+
+def _job(arrival: _Arrival, now: datetime, *, is_quarantined: bool) -> dict[str, Any]:
+    job = new_job(arrival.id, "webhook", arrival.id, arrival.message.provider, now)
+    return {**job, "state": "quarantined"} if is_quarantined else job
+
+
+def _quarantined(fresh: Iterable[_Arrival]) -> Iterable[NewEvent]:
+    for each in fresh:
+        if each.message.refusals:
+            refusals = msgspec.to_builtins(each.message.refusals)
+            yield _event(QUARANTINED, each, {"refusals": refusals})
+
+
+def _conflicted(conflicts: Iterable[_Arrival]) -> Iterable[NewEvent]:
+    return (_event(CONFLICTED, each, {}) for each in conflicts)
+
+
+def _event(kind: str, arrival: _Arrival, more: Mapping[str, Any]) -> NewEvent:
+    """Of a message that waits for somebody: where it breaks its contract, never what it says."""
+    message = arrival.message
+    return NewEvent(
+        id=str(uuid5(UUID(arrival.id), kind)),
+        type=kind,
+        subject=arrival.id,
+        source=f"/webhooks/{message.provider}",
+        data={
+            "webhook_id": arrival.id,
+            "provider": message.provider,
+            "event_type": message.event_type,
+            "message_id": message.message_id,
+            **more,
+        },
+        webhook_id=arrival.id,
+    )

@@ -1,0 +1,101 @@
+"""What the store forgets in time: bodies, then keys, and work that is done. In small batches."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Column, Table, delete, exists, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.failpoints import hit
+from gateway.store.sql.work.jobs import ENDED
+from gateway.store.tables.events import DELIVERIES
+from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS
+from gateway.store.tables.webhooks import WEBHOOK_KEYS, WEBHOOKS
+
+_PRUNED_KINDS: Final = ("delivery", "call")
+_EMPTY: Final = "{}"
+FORGOTTEN_ARGUMENTS: Final = "null"
+"""In the place of a call's arguments: no call has it, for arguments are an object."""
+
+
+async def forget_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove bodies and headers of webhooks whose work ended before then; how many.
+
+    One that is begun anew at this moment is passed over; whoever begins it later finds no body.
+    """
+    ended = (
+        select(WEBHOOKS.c.id)
+        .join(JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
+        .where(
+            WEBHOOKS.c.body.is_not(None),
+            WEBHOOKS.c.received_at < before,
+            JOBS.c.state.in_(ENDED),
+            JOBS.c.updated_at < before,
+        )
+        .order_by(WEBHOOKS.c.id)
+        .limit(limit)
+        .with_for_update(of=WEBHOOKS, skip_locked=True)
+    )
+    ids = (await connection.execute(ended)).scalars().all()
+    change = update(WEBHOOKS).where(WEBHOOKS.c.id.in_(ids))
+    await connection.execute(change.values(body=None, headers=_EMPTY))
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def forget_keys(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove webhooks that have lost their body and came before then, all that is known of them,
+    and the ids of calls that were made before then; how many webhooks."""
+    old = select(WEBHOOKS.c.id).where(WEBHOOKS.c.body.is_(None), WEBHOOKS.c.received_at < before)
+    ids = (await connection.execute(old.order_by(WEBHOOKS.c.id).limit(limit))).scalars().all()
+    jobs = select(JOBS.c.id).where(JOBS.c.kind == "webhook", JOBS.c.subject.in_(ids))
+    await _remove_jobs(connection, (await connection.execute(jobs)).scalars().all())
+    await _remove(connection, WEBHOOK_KEYS.c.webhook_id, ids)
+    await _remove(connection, WEBHOOKS.c.id, ids)
+    await _forget_calls(connection, before, limit)
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove jobs of deliveries and calls that ended before then; how many.
+
+    What is begun anew at this moment is passed over.
+    """
+    ended = (
+        select(JOBS.c.id)
+        .where(JOBS.c.kind.in_(_PRUNED_KINDS), JOBS.c.state.in_(ENDED), JOBS.c.updated_at < before)
+        .order_by(JOBS.c.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    ids = (await connection.execute(ended)).scalars().all()
+    calls = select(JOBS.c.subject).where(JOBS.c.kind == "call", JOBS.c.id.in_(ids))
+    is_needed = exists().where(
+        JOBS.c.kind == "call", JOBS.c.subject == CALLS.c.id, JOBS.c.id.not_in(ids)
+    )
+    # Their ids stay a while: a webhook that is repeated must not make its calls again.
+    emptied = update(CALLS).where(CALLS.c.id.in_(calls), ~is_needed)
+    await connection.execute(emptied.values(arguments=FORGOTTEN_ARGUMENTS))
+    await _remove(connection, DELIVERIES.c.job_id, ids)
+    await _remove_jobs(connection, ids)
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def _forget_calls(connection: AsyncConnection, before: datetime, limit: int) -> None:
+    is_needed = exists().where(JOBS.c.subject == CALLS.c.id)
+    old = select(CALLS.c.id).where(CALLS.c.created_at < before, ~is_needed).limit(limit)
+    await _remove(connection, CALLS.c.id, (await connection.execute(old)).scalars().all())
+
+
+async def _remove_jobs(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    await _remove(connection, JOB_ATTEMPTS.c.job_id, ids)
+    await _remove(connection, JOBS.c.id, ids)
+
+
+async def _remove(connection: AsyncConnection, column: Column[str], values: Sequence[str]) -> None:
+    table: Table = column.table
+    if values:
+        await connection.execute(delete(table).where(column.in_(values)))

@@ -1,0 +1,152 @@
+"""What becomes of a claimed job. Every transition shows its claim; a lost one writes nothing."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec import Struct
+from sqlalchemy import RowMapping, Table, case, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
+from gateway.store.sql.failures import explain, is_transient
+from gateway.store.sql.work.changes import apply_changes
+from gateway.store.sql.work.jobs import (
+    Ending,
+    is_held,
+    job_of,
+    jobs_where,
+    lock_in_order,
+    note_attempts,
+)
+from gateway.store.tables.jobs import CLAIMED, JOBS
+
+_log: Final = logging.getLogger(__name__)
+_LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}
+_EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
+
+
+Shown = tuple[str, int]
+"""A claim by its job's id and its number: the job alone does not tell which of its claims."""
+
+
+class Transition(Struct, frozen=True):
+    """Where a job goes from `processing`."""
+
+    state: str
+    failure: Failure | None = None
+    delay: timedelta = timedelta()
+
+
+async def settle(
+    connection: AsyncConnection,
+    claims: Sequence[Claim],
+    transition: Transition,
+    now: datetime,
+) -> frozenset[Shown]:
+    """Make the transition; the claims that were still held."""
+    failure = transition.failure
+    change = (
+        update(JOBS)
+        .where(is_held(claims))
+        .values(
+            **_LET_GO,
+            state=transition.state,
+            error=None if failure is None else failure.error,
+            run_at=now + transition.delay,
+            updated_at=now,
+        )
+    )
+    await lock_in_order(connection, claims)
+    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    await note_attempts(connection, rows, Ending(transition.state, failure), now)
+    return frozenset((row["id"], row["claim_seq"]) for row in rows)
+
+
+async def take_back(
+    connection: AsyncConnection, claims: Sequence[Claim], now: datetime, delay: timedelta
+) -> int:
+    """What was not begun waits again, as if it had not been claimed; how many were still held."""
+    change = (
+        update(JOBS)
+        .where(is_held(claims))
+        .values(
+            **_LET_GO,
+            state=case((JOBS.c.attempts == 1, "pending"), else_="failed"),
+            attempts=JOBS.c.attempts - 1,
+            run_at=now + delay,
+            updated_at=now,
+        )
+    )
+    await lock_in_order(connection, claims)
+    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    await note_attempts(connection, rows, Ending("released"), now)
+    return len(rows)
+
+
+class Sweep(Struct, frozen=True):
+    """How expired claims are taken back."""
+
+    limit: int
+    backoff: timedelta
+    on_dead: Callable[[Job], Changes]
+
+
+async def sweep_expired(
+    connection: AsyncConnection, tables: Mapping[str, Table], sweep: Sweep, now: datetime
+) -> tuple[int, int]:
+    """How many will be tried again, and how many have been tried too often."""
+    expired = await _expired(connection, sweep.limit, now)
+    dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
+    again = [row for row in expired if row["attempts"] < row["max_attempts"]]
+    await _move(connection, again, Transition("failed", delay=sweep.backoff), now)
+    await _move(connection, dead, Transition("dead_letter"), now)
+    await note_attempts(connection, expired, _EXPIRED, now)
+    for row in dead:
+        job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
+        await _apply_what_is_taken(connection, tables, job, sweep.on_dead(job), now)
+    return len(again), len(dead)
+
+
+async def _apply_what_is_taken(
+    connection: AsyncConnection,
+    tables: Mapping[str, Table],
+    job: Job,
+    changes: Changes,
+    now: datetime,
+) -> None:
+    """Write what goes with one dead letter; what the database refuses of it stops no other job."""
+    for some in (changes, changes.without_events()):
+        try:
+            async with connection.begin_nested():
+                await apply_changes(connection, tables, [some], now)
+        except DBAPIError as error:
+            if is_transient(error):
+                raise
+            _log.error("job %s ends without all of its changes: %s", job.id, explain(error))
+        else:
+            return
+
+
+async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
+    """What another sweep, or a worker that is finishing after all, holds at the moment is passed
+    over."""
+    query = (
+        jobs_where(CLAIMED, JOBS.c.lease_until < now)
+        .add_columns(JOBS.c.claimed_at)
+        .order_by(JOBS.c.lease_until)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return (await connection.execute(query)).mappings().all()
+
+
+async def _move(
+    connection: AsyncConnection, rows: Sequence[RowMapping], to: Transition, now: datetime
+) -> None:
+    if rows:
+        change = update(JOBS).where(JOBS.c.id.in_([row["id"] for row in rows]))
+        values = {"state": to.state, "error": LEASE_EXPIRED, "run_at": now + to.delay}
+        await connection.execute(change.values(**_LET_GO, **values, updated_at=now))

@@ -1,0 +1,1 @@
+"""The tables of the gateway's own database. A change of a table needs a migration."""

@@ -1,0 +1,1 @@
+"""The database that stands in for an upstream's tables."""

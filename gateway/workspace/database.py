@@ -1,0 +1,209 @@
+"""The workspace database: tables that the gateway keeps itself, in the place of an upstream's."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any, Final, TypeVar
+from uuid import UUID, uuid4
+
+from msgspec import Struct
+from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.clock import Clock
+from gateway.contract.rows import KEY, Shape
+from gateway.contract.tables import (
+    Filter,
+    Row,
+    RowConflict,
+    Selection,
+)
+from gateway.errors import StoreError, UpstreamUnavailable
+from gateway.store.sql.engines import Engines, engines_at
+from gateway.store.sql.failures import explain, failures, is_conflict
+from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
+from gateway.store.sql.sqlite_library import sqlite3
+from gateway.workspace.tables import bring_up_to_date, tables_of
+
+_log: Final = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_FAILED: Final = "The workspace database failed."
+_CLOSING_SECONDS: Final = 10.0
+
+
+def _new_key() -> str:
+    return str(uuid4())
+
+
+def seeded_keys(seed: str) -> Callable[[], str]:
+    """Makes keys of the usual form; the same ones in the same order for the same seed."""
+    numbers = count(1)
+
+    def new_key() -> str:
+        digest = hashlib.sha256(f"{seed} {next(numbers)}".encode()).digest()
+        return str(UUID(bytes=digest[:16], version=4))
+
+    return new_key
+
+
+class _Opened(Struct, frozen=True):
+    engines: Engines
+    statements: Mapping[str, Statements]
+
+
+class Workspace:
+    """`Tables` in a database of the gateway's own, opened at the first use.
+
+    What is asked of the database is carried through even when the caller gives up: a connection
+    that is left in the middle is lost, and the one to a database in memory holds the rows.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        shapes: Iterable[Shape],
+        clock: Clock,
+        new_key: Callable[[], str] = _new_key,
+    ) -> None:
+        self._url = url
+        # Tables that show entities are in the gateway's own store.
+        self._shapes = {shape.table: shape for shape in shapes if shape.entity is None}
+        self._clock = clock
+        self._new_key = new_key
+        self._opening: asyncio.Task[_Opened] | None = None
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def select(self, selection: Selection) -> list[Row]:
+        """See `Tables.select`."""
+
+        async def read(opened: _Opened) -> list[Row]:
+            statements = opened.statements[selection.table]
+            async with opened.engines.reader.connect() as connection:
+                found = await connection.execute(statements.select(selection))
+                return [statements.answered(row) for row in found.mappings()]
+
+        return await self._run(self._reading(read))
+
+    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+        """See `Tables.insert`."""
+        keyed = [row if KEY in row else {KEY: self._new_key(), **row} for row in rows]
+
+        async def add(connection: AsyncConnection, statements: Statements) -> list[Row]:
+            now = self._clock.now()
+            added = insert(statements.table).returning(*statements.table.c)
+            found = await connection.execute(added, [statements.new(row, now) for row in keyed])
+            by_key = {row[KEY]: statements.answered(row) for row in found.mappings()}
+            return [by_key[row[KEY]] for row in keyed]
+
+        return await self._run(self._changing(table, add))
+
+    async def update(
+        self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]
+    ) -> list[Row]:
+        """See `Tables.update`."""
+
+        async def change(connection: AsyncConnection, statements: Statements) -> list[Row]:
+            await refuse_many(connection, statements, filters)
+            new = statements.changes(values, self._clock.now())
+            found = await connection.execute(statements.update(filters, new))
+            return changed_rows(statements, found.mappings().all())
+
+        return await self._run(self._changing(table, change))
+
+    async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:
+        """See `Tables.delete`."""
+
+        async def remove(connection: AsyncConnection, statements: Statements) -> list[Row]:
+            await refuse_many(connection, statements, filters)
+            found = await connection.execute(statements.delete(filters))
+            return changed_rows(statements, found.mappings().all())
+
+        return await self._run(self._changing(table, remove))
+
+    async def check(self) -> str:
+        """Where it lies, without any password. Raises `StoreError` when it cannot be used."""
+        opened = await self._opened()
+        async with failures(opened.engines.place), opened.engines.reader.connect() as connection:
+            await connection.execute(select(1))
+        return opened.engines.place
+
+    async def close(self) -> None:
+        """Wait for what is under way, and close every connection."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
+        if self._opening is not None and self._opening.done() and not _failed(self._opening):
+            await self._opening.result().engines.dispose()
+        self._opening = None
+
+    async def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        task.add_done_callback(_failed)
+        return await asyncio.shield(task)
+
+    async def _reading(self, read: Callable[[_Opened], Awaitable[_T]]) -> _T:
+        try:
+            return await read(await self._opened())
+        except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
+            raise _unavailable(error, is_sent=False) from None
+
+    async def _changing(
+        self, table: str, change: Callable[[AsyncConnection, Statements], Awaitable[list[Row]]]
+    ) -> list[Row]:
+        """One transaction. What fails before its end has not happened."""
+        is_ending = False
+        try:
+            opened = await self._opened()
+            async with opened.engines.writer.begin() as connection:
+                rows = await change(connection, opened.statements[table])
+                is_ending = True
+        except IntegrityError as error:
+            if is_conflict(error):
+                raise RowConflict from None
+            raise _unavailable(error, is_sent=is_ending) from None
+        except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
+            raise _unavailable(error, is_sent=is_ending) from None
+        return rows
+
+    async def _opened(self) -> _Opened:
+        """Everyone who comes while it is being opened waits for the same attempt.
+
+        Raises `StoreError`, also when its file has been lost since.
+        """
+        if self._opening is None or (self._opening.done() and _failed(self._opening)):
+            self._opening = asyncio.create_task(_open(self._url, self._shapes))
+        opened = await asyncio.shield(self._opening)
+        opened.engines.refuse_lost()
+        return opened
+
+
+async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
+    engines = engines_at(url, "workspace database")
+    tables = tables_of(shapes.values())
+    try:
+        async with failures(engines.place), engines.writer.begin() as connection:
+            await connection.run_sync(bring_up_to_date, tables.values(), engines.place)
+    except StoreError:
+        await engines.dispose()
+        raise
+    dialect = engines.writer.dialect.name
+    return _Opened(
+        engines,
+        {name: Statements(shapes[name], table, dialect) for name, table in tables.items()},
+    )
+
+
+def _failed(task: asyncio.Task[Any]) -> bool:
+    """Whether it ended without a result; having looked, asyncio does not complain that none did."""
+    return task.cancelled() or task.exception() is not None
+
+
+def _unavailable(error: Exception, *, is_sent: bool) -> UpstreamUnavailable:
+    # The original holds the statement and its parameters, which no log may show.
+    said = error.detail if isinstance(error, StoreError) else explain(error)
+    _log.error("workspace: %s", said)
+    return UpstreamUnavailable(_FAILED, is_sent=is_sent)

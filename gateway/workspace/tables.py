@@ -1,0 +1,141 @@
+"""The workspace's tables as SQLAlchemy knows them, made from the contract's shapes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Date,
+    DateTime,
+    Dialect,
+    Float,
+    MetaData,
+    Table,
+    Text,
+    false,
+    func,
+    inspect,
+    select,
+    text,
+    true,
+)
+from sqlalchemy.dialects.postgresql import JSONB, TEXT
+from sqlalchemy.schema import CreateColumn
+from sqlalchemy.sql.elements import ColumnElement, TextClause
+from sqlalchemy.types import TypeEngine
+
+from gateway.contract.rows import KEY, ColumnKind, Shape
+from gateway.contract.rows import Column as Declared
+from gateway.errors import StoreError
+from gateway.store.tables.base import Moment
+
+_LOCK: Final = 0x67617465
+"""PostgreSQL's advisory lock that one start at a time brings the tables up to date under."""
+_TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
+    # Text is compared by code points everywhere, which is what SQLite does by itself.
+    "text": Text().with_variant(TEXT(collation="C"), "postgresql"),
+    "integer": BigInteger(),
+    "number": Float(53),
+    "boolean": Boolean(),
+    "date": Date(),
+    "moment": DateTime(timezone=True).with_variant(Moment(), "sqlite"),
+    "json": JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql"),
+}
+
+
+def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:
+    """A table for each shape, by name."""
+    metadata = MetaData()
+    return {
+        shape.table: Table(shape.table, metadata, *map(_column, shape.columns.values()))
+        for shape in shapes
+    }
+
+
+def bring_up_to_date(connection: Connection, tables: Iterable[Table], place: str) -> None:
+    """Make the tables and the columns that are not there.
+
+    Raises `StoreError`, which names `place`, the table and the column, for a difference that
+    cannot be made up without losing rows.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+    inspector = inspect(connection)
+    present = frozenset(inspector.get_table_names())
+    for table in tables:
+        if table.name not in present:
+            table.create(connection)
+            continue
+        found = {facts["name"]: facts for facts in inspector.get_columns(table.name)}
+        _refuse_misfits(connection.dialect, table, found, place)
+        for column in table.columns:
+            if column.name not in found:
+                _add(connection, column)
+
+
+def _column(declared: Declared) -> Column[Any]:
+    return Column(
+        declared.name,
+        _TYPES[declared.kind],
+        primary_key=declared.name == KEY,
+        nullable=declared.is_nullable,
+        server_default=_default(declared),
+    )
+
+
+def _default(declared: Declared) -> str | TextClause | ColumnElement[Any] | None:
+    match declared.default:
+        case bool() as truth:
+            return true() if truth else false()
+        case str() as words:
+            return words
+        case int() | float() as number:
+            return text(repr(number))
+    return None
+
+
+def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], place: str) -> None:
+    for column in table.columns:
+        facts = found.get(column.name)
+        where = f"{place}: the column {column.name} of {table.name}"
+        if facts is None and not column.nullable and column.server_default is None:
+            raise StoreError(
+                f"{where} is new and must not be empty, which the rows there are; add it yourself"
+            )
+        if facts is not None and _type(facts["type"], dialect) != _type(column.type, dialect):
+            raise StoreError(
+                f"{where} is {_type(facts['type'], dialect)} and should be "
+                f"{_type(column.type, dialect)}; change its type, or name another database"
+            )
+    for name, facts in found.items():
+        if name not in table.columns and not facts["nullable"] and facts["default"] is None:
+            raise StoreError(
+                f"{place}: the column {name} of {table.name} must not be empty, and no contract "
+                "knows it; give it a default, or name another database"
+            )
+
+
+def _type(kind: TypeEngine[Any], dialect: Dialect) -> str:
+    """The type's name in SQL, without the order of its text and the size of its numbers."""
+    name = kind.compile(dialect).partition(" COLLATE")[0]
+    return (
+        {"FLOAT(53)": "DOUBLE PRECISION"}.get(name, name)
+        if _has_doubles(dialect)
+        else name.partition("(")[0]
+    )
+
+
+def _has_doubles(dialect: Dialect) -> bool:
+    return dialect.name == "postgresql"
+
+
+def _add(connection: Connection, column: Column[Any]) -> None:
+    """Every name in this statement is the contract's, and quoted."""
+    dialect = connection.dialect
+    table = dialect.identifier_preparer.format_table(column.table)
+    definition = CreateColumn(column).compile(dialect=dialect)
+    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")

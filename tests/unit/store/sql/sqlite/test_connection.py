@@ -1,0 +1,67 @@
+"""What SQLite's writer does in its own thread, and what where it is called."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from gateway.store.sql.sqlite.file import WRITING, sqlite_engine
+from gateway.store.sql.sqlite_library import sqlite3
+
+
+@pytest.fixture
+def seen(monkeypatch) -> list[tuple[str, bool]]:
+    """The statements that SQLite ran, and whether on the test's own thread."""
+    statements: list[tuple[str, bool]] = []
+    here = threading.get_ident()
+    connect = sqlite3.connect
+
+    def traced(*arguments, **options) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.set_trace_callback(
+            lambda text: statements.append((text.split()[0], threading.get_ident() == here))
+        )
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    return statements
+
+
+async def test_only_what_may_wait_leaves_the_thread(tmp_path, seen) -> None:
+    engine = sqlite_engine(Path(tmp_path) / "a.db", WRITING)
+    async with engine.begin() as connection:
+        await connection.exec_driver_sql("CREATE TABLE t (x)")
+        await connection.exec_driver_sql("INSERT INTO t VALUES (?)", [(1,), (2,)])
+        found = (await connection.exec_driver_sql("SELECT x FROM t")).scalars().all()
+    with pytest.raises(ZeroDivisionError):
+        async with engine.begin():
+            raise ZeroDivisionError
+    await engine.dispose()
+
+    assert found == [1, 2]
+    elsewhere = {word for word, is_here in seen if not is_here}
+    assert elsewhere == {"PRAGMA", "BEGIN", "COMMIT", "ROLLBACK"}
+    assert {word for word, is_here in seen if is_here} == {"CREATE", "INSERT", "SELECT"}
+
+
+async def test_the_event_loop_goes_on_while_another_program_holds_the_lock(tmp_path) -> None:
+    engine = sqlite_engine(Path(tmp_path) / "a.db", WRITING)
+    async with engine.begin() as connection:
+        await connection.exec_driver_sql("CREATE TABLE t (x)")
+    other = sqlite3.connect(Path(tmp_path) / "a.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def write() -> None:
+        async with engine.begin() as connection:
+            await connection.exec_driver_sql("INSERT INTO t VALUES (1)")
+
+    writing = asyncio.create_task(write())
+    for _ in range(20):
+        await asyncio.sleep(0.005)
+    assert not writing.done()
+    other.execute("COMMIT")
+    await writing
+
+    other.close()
+    await engine.dispose()
