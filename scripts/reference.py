@@ -15,8 +15,8 @@ import click
 from reference_settings import BAR, NOTICE, render_settings
 
 from gateway.cli.commands import COMMANDS, cli
-from gateway.codegen.lint import RULES
 from gateway.errors import GatewayError
+from gateway.lint import RULES
 from gateway.transports.http.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"

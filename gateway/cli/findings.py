@@ -10,8 +10,8 @@ import click
 
 from gateway.cli.output import inert
 from gateway.cli.plain import plain
-from gateway.codegen.finding import Finding
 from gateway.codegen.report import as_json, as_lines, as_sarif
+from gateway.contracts.finding import Finding
 
 Form = Literal["text", "json", "sarif"]
 

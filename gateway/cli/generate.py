@@ -11,8 +11,8 @@ from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain_lines
-from gateway.codegen.finding import ContractRefused
 from gateway.codegen.generate import GenerateReport, generate
+from gateway.contracts.finding import ContractRefused
 
 DOCS: Final = Path("docs/reference/tools")
 

@@ -10,10 +10,10 @@ from gateway.cli.findings import Form, print_findings
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.proofs import print_proofs
-from gateway.codegen.finding import Finding, errors
-from gateway.codegen.lint import RULES, lint
-from gateway.codegen.lower import lower
-from gateway.codegen.sources.tree import read_tree
+from gateway.codegen.lowering.lower import lower
+from gateway.contracts.finding import Finding, errors
+from gateway.contracts.sources.tree import read_tree
+from gateway.lint import RULES, lint
 
 
 @click.command(epilog="Example: gateway lint --sarif > lint.sarif")

@@ -5,9 +5,9 @@ from typing import Final
 from rich.text import Text
 
 from gateway.cli.output import print_json, print_table
-from gateway.codegen.fieldmap import Coverage, Proof
 from gateway.codegen.ir import Contracts
 from gateway.codegen.proofs import proofs_of
+from gateway.mapping.fields import Coverage, Proof
 
 _COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDECIDED: "yellow"}
 

@@ -11,7 +11,7 @@ from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
-from gateway.codegen.render.fields import kind_of
+from gateway.codegen.render.pages.fields import kind_of
 from gateway.settings import Settings
 
 _FACTS: Final = (

@@ -16,7 +16,7 @@ from gateway.cli.known import known_connector
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
-from gateway.codegen.finding import ContractRefused
+from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.verification.doors import DOORS, TransportFailed, World

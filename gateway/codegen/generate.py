@@ -11,35 +11,33 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.codegen import snapshot
-from gateway.codegen.cache import RENDERINGS, VERDICTS, Cache, Remember
-from gateway.codegen.finding import ContractRefused, Finding, errors
 from gateway.codegen.format import formatted
 from gateway.codegen.ir import Contracts
-from gateway.codegen.lint import lint
-from gateway.codegen.lower import lower
+from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
-from gateway.codegen.render import (
+from gateway.codegen.render import published, published_events
+from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
+from gateway.codegen.render.pages import events as event_pages
+from gateway.codegen.render.pages import overview, reference
+from gateway.codegen.render.pages import states as state_pages
+from gateway.codegen.render.python import (
     bindings,
     entity_tables,
-    event_pages,
     handlers,
     migrations,
     models,
-    overview,
-    published,
-    published_events,
-    reference,
     routes,
-    state_pages,
     tables,
     webhooks,
 )
-from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
 from gateway.codegen.snapshot import Snapshot
-from gateway.codegen.sources.tree import SourceTree, read_tree
 from gateway.codegen.write import Change, apply, compare
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contracts.cache import RENDERINGS, VERDICTS, Cache, Remember
+from gateway.contracts.finding import ContractRefused, Finding, errors
+from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
+from gateway.lint import lint
 
 CACHE_FOLDER: Final = ".gateway-cache"
 
@@ -279,8 +277,8 @@ def _package(out: Path, package: str | None) -> str:
 
 def _version() -> str:
     """Everything besides the contracts that decides a text: the generator itself and its tools."""
-    code = Path(__file__).parent
-    folders = (code, code.parent / "contract")
+    rooms = Path(__file__).parents[1]
+    folders = [rooms / name for name in ("codegen", "contract", "contracts", "lint", "mapping")]
     found = (path for folder in folders for path in folder.rglob("*"))
     files = sorted(path for path in found if path.suffix in {".py", ".json"})
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.codegen.names import payload_stem
 from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.upstream import Upstream
+from gateway.contracts.names import payload_stem
 
 
 class ContractSource(Struct, frozen=True, kw_only=True):

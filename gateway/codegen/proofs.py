@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gateway.codegen.fieldmap import Proof, prove
 from gateway.codegen.ir import Contracts
-from gateway.codegen.render.bindings import binding_source
+from gateway.codegen.render.python.bindings import binding_source
+from gateway.mapping.fields import Proof, prove
 
 
 class ToolProof(Struct, frozen=True, kw_only=True):

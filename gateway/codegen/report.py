@@ -6,10 +6,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from gateway.codegen.finding import Finding, Severity, errors
-from gateway.codegen.lint.rule import Rule
-from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.render.artifact import pretty
+from gateway.contracts.finding import Finding, Severity, errors
+from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.rules.rule import Rule
 
 _SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

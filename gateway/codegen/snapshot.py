@@ -15,15 +15,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from gateway.codegen.eventmap.basis import named_in
-from gateway.codegen.finding import ContractRefused, Finding, errors, ordered
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
-from gateway.codegen.lint import lint
-from gateway.codegen.lint.handlers import Handlers
-from gateway.codegen.lower import lower
-from gateway.codegen.sealed import read_sealed, write_sealed
-from gateway.codegen.sources.document import Document, read_document
-from gateway.codegen.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree
+from gateway.codegen.lowering.lower import lower
+from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
+from gateway.contracts.sealed import read_sealed, write_sealed
+from gateway.contracts.sources.document import Document, read_document
+from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree
+from gateway.lint import lint
+from gateway.lint.tools.handlers import Handlers
+from gateway.mapping.events.basis import named_in
 
 FILE_NAME: Final = "contracts"
 

@@ -12,14 +12,14 @@ import pytest
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
-from gateway.codegen import meta
-from gateway.codegen.cache import afresh
-from gateway.codegen.finding import ContractRefused, errors
 from gateway.codegen.generate import PackageNames, generate, render
-from gateway.codegen.lint import lint
-from gateway.codegen.lower import lower
-from gateway.codegen.sources.tree import read_tree
+from gateway.codegen.lowering.lower import lower
+from gateway.contracts import meta
+from gateway.contracts.cache import afresh
+from gateway.contracts.finding import ContractRefused, errors
+from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
+from gateway.lint import lint
 
 CONTRACTS: Final = Path(__file__).parents[1] / "assets/contracts/minimal"
 PACKAGE: Final = "made_by_an_attacker"

@@ -13,9 +13,9 @@ import pytest
 from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS
 from gateway.cli.commands import cli as group
-from gateway.codegen.lint import RULES
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import GatewayError
+from gateway.lint import RULES
 from gateway.settings.declared import SETTINGS
 from gateway.settings.sources import TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables

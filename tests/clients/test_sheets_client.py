@@ -19,8 +19,8 @@ from googleapiclient.errors import HttpError
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.clock import SystemClock
-from gateway.codegen.sources.tree import read_tree
-from gateway.codegen.upstreams import lower_upstream
+from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 from tests.asgi_server import serving
 
 SCOPE: Final = "https://www.googleapis.com/auth/spreadsheets"

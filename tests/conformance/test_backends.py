@@ -13,10 +13,10 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.faults import parse_step
-from gateway.codegen.sources.tree import read_tree
-from gateway.codegen.upstreams import lower_upstream
 from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamRequest
+from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import (
     MalformedRequest,
     UpstreamRateLimited,

@@ -12,11 +12,11 @@ from litestar.handlers import ASGIRouteHandler
 
 from gateway.catalogue import open_catalogue
 from gateway.cli.state import state_of
-from gateway.codegen import meta
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.upstream import ReplyFacts
+from gateway.contracts import meta
 from gateway.settings import read_settings
 
 PACKAGE = "made_by_the_functional_test"

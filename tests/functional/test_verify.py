@@ -32,7 +32,7 @@ def test_every_tool_answers_alike_at_every_door(tmp_path) -> None:
 def project(tmp_path: Path) -> Path:
     """A project of somebody's own, outside this repository, with a package of another name."""
     shutil.copytree(REPOSITORY / "tests/assets/contracts/minimal", tmp_path / "schemas")
-    command = [sys.executable, "-m", "gateway.codegen.meta", "schemas"]
+    command = [sys.executable, "-m", "gateway.contracts.meta", "schemas"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     run_gateway(tmp_path, "generate", environment=OWN)
     return tmp_path

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 import yaml
 
-from gateway.codegen.fieldmap import BindingSource, check, compile_binding
+from gateway.mapping.fields import BindingSource, compile_binding
+from gateway.mapping.fields import check
 
 CASES = Path(__file__).parent / "fieldmap"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.codegen import meta
+from gateway.contracts import meta
 from gateway.codegen.generate import PackageNames, generate
 
 HERE = Path(__file__).parent

@@ -70,7 +70,7 @@ def shapes() -> dict[str, Shape]:
 
 def scripts() -> str:
     """What an operator runs in a project before the gateway uses it, and the tests' own table."""
-    folder = files("gateway.connectors")
+    folder = files("gateway.connectors.supabase")
     own = [folder.joinpath(name).read_text("utf-8") for name in SCRIPTS]
     return "\n".join([*own, SAMPLE.with_suffix(".sql").read_text("utf-8")])
 

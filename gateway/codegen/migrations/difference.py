@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.codegen.finding import Finding
-from gateway.codegen.lint.rules import BY_ID
 from gateway.codegen.migrations.shape import ColumnShape, Shapes, TableShape
 from gateway.contract.entity import Entity
 from gateway.contract.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.lint.rules.all_rules import BY_ID
 
 _RULE: Final = BY_ID["entity/retyped"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.codegen.lint import RULES
+from gateway.lint import RULES
 
 ROOT = Path(__file__).parents[3]
 

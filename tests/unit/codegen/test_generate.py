@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import pytest
 
-from gateway.codegen import cache, meta, snapshot
-from gateway.codegen.fieldmap import BindingSource, MappingError, check
-from gateway.codegen.finding import ContractRefused
+from gateway.codegen import snapshot
 from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, PackageNames, generate
 from gateway.codegen.write import Difference
+from gateway.contracts import cache, meta
+from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
+from gateway.mapping.fields import BindingSource, MappingError, check
 
 ROOT = Path(__file__).parents[3]
 
@@ -193,7 +194,7 @@ def test_a_binding_that_did_not_change_is_not_proved_again(
         proved.append(source.tool_id)
         return check(source)
 
-    monkeypatch.setattr("gateway.codegen.lint.meaning.check", count)
+    monkeypatch.setattr("gateway.lint.tools.meaning.check", count)
     project.edit("schemas/openapi.yaml", "title: Whole", "title: Other")
     project.generate()
     assert proved == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.codegen.finding import ContractRefused
+from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from tests.entity_contracts import Shelf, entity, text
 

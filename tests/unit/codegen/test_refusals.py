@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gateway.codegen import format as formatting
-from gateway.codegen import meta
 from gateway.codegen.generate import generate
+from gateway.contracts import meta
 from gateway.errors import ContractError
 
 GOLDEN = Path(__file__).parents[2] / "golden"

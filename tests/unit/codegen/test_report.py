@@ -2,8 +2,8 @@
 
 import json
 
-from gateway.codegen.finding import ContractRefused, Finding, Severity, ordered
 from gateway.codegen.report import as_json, as_lines, as_sarif
+from gateway.contracts.finding import ContractRefused, Finding, Severity, ordered
 
 ERROR = Finding(
     path="tools/my books/find.yaml",

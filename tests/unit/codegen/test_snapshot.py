@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.codegen import meta, snapshot
-from gateway.codegen.finding import ContractRefused, Finding
+from gateway.codegen import snapshot
 from gateway.codegen.generate import CACHE_FOLDER, PackageNames, generate
+from gateway.contracts import meta
+from gateway.contracts.finding import ContractRefused, Finding
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 Edit = Callable[[Path], None]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.codegen.render.datamodel import pydantic_source
-from gateway.codegen.render.typed import TypedFile
+from gateway.codegen.render.python.datamodel import pydantic_source
+from gateway.codegen.render.python.typed import TypedFile
 from gateway.contract.schema import Validator
 from gateway.errors import ContractError
 

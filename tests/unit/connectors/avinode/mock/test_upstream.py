@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock.backend import MockBackend
-from gateway.codegen.sources.tree import read_tree
-from gateway.codegen.upstreams import lower_upstream
 from gateway.connectors.avinode.mock.airports import AIRPORTS, distance_nm
 from gateway.connectors.avinode.mock.fleet import FLEET, OPERATORS
 from gateway.connectors.avinode.mock.upstream import BEHAVIOURS
 from gateway.contract.upstream import UpstreamRequest
+from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 from tests.clocks import ManualClock
 
 UPSTREAM = lower_upstream(read_tree(Path(__file__).parents[5] / "schemas"), "avinode")

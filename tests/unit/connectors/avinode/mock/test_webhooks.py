@@ -8,12 +8,12 @@ import pytest
 
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.backend import MockBackend
-from gateway.codegen.sources.refs import dereference
-from gateway.codegen.sources.tree import read_tree
-from gateway.codegen.upstreams import lower_upstream
 from gateway.connectors.avinode.mock.fleet import OPERATORS
 from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamRequest
+from gateway.contracts.sources.refs import dereference
+from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 from tests.clocks import ManualClock
 
 TREE = read_tree(Path(__file__).parents[5] / "schemas")

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock.state import StoredState
-from gateway.codegen.sources.tree import read_tree
-from gateway.codegen.upstreams import lower_upstream
 from gateway.connectors.sheets.clients import COLUMNS, client_rows
 from gateway.connectors.sheets.mock.grid import Tab, find_area
 from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, finish, refuse
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest
 from gateway.contract.schema import Validator
+from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 
 UPSTREAM = lower_upstream(read_tree(Path(__file__).parents[5] / "schemas"), "sheets")
 OPERATIONS = {operation.id: operation for operation in UPSTREAM.operations}

@@ -1,0 +1,1 @@
+"""From linted files to the records that renderers read."""

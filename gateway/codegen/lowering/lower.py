@@ -1,0 +1,154 @@
+"""A linted tree of contract files, lowered to the records that renderers read."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gateway.codegen.ir import (
+    Annotations,
+    CommonContract,
+    Contracts,
+    IndexContract,
+    PolicyContract,
+    ToolContract,
+    UpstreamContract,
+)
+from gateway.codegen.lowering.clients import for_clients
+from gateway.codegen.lowering.events import lower_entity, lower_event, lower_webhook
+from gateway.codegen.lowering.parts import examples_of, model_at, source_of
+from gateway.codegen.lowering.sensitive import sensitive_pointers
+from gateway.codegen.lowering.sharing import COMMON, published, shared_models
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.pointers import follow
+from gateway.contracts.names import camel
+from gateway.contracts.sources.refs import closure, dereference
+from gateway.contracts.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
+from gateway.contracts.upstreams import lower_upstream
+
+EVERY_TOOL: Final = "*"
+_REQUEST: Final = "/requestBody/content/application~1json"
+_RESULT: Final = "/responses/200/content/application~1json"
+
+
+def lower(tree: SourceTree) -> Contracts:
+    """The contracts of a tree without lint errors.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    tools = tuple(_tool(tree, each) for each in sorted(tree.tools, key=lambda tool: tool.id))
+    return Contracts(
+        index=IndexContract(
+            document=tree.documents[INDEX].value, source=source_of(tree, INDEX, [INDEX])
+        ),
+        common=tuple(_common(tree)),
+        tools=tools,
+        upstreams=tuple(_upstream(tree, name) for name in sorted(tree.upstreams)),
+        policies=_policies(tree, tools),
+        entities=tuple(lower_entity(tree, kind, each) for kind, each in tree.entities.items()),
+        events=tuple(lower_event(tree, each) for each in tree.events),
+        webhooks=tuple(lower_webhook(tree, each) for each in tree.webhooks),
+    )
+
+
+def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
+    operation = tool.operation
+    policy, mcp = operation["x-policy"], operation["x-mcp"]
+    given, answered = follow(operation, _REQUEST), follow(operation, _RESULT)
+    input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
+    path_item, components = published(tree, tool.path)
+    name = camel(tool.tool)
+    return ToolContract(
+        id=tool.id,
+        connector=tool.connector,
+        tool=tool.tool,
+        title=operation["summary"],
+        description=operation["description"].strip(),
+        effect=Effect(policy["effect"]),
+        timeout_seconds=float(policy["timeoutSeconds"]),
+        errors=tuple(_declared(policy.get("errors", {}))),
+        attempts=_attempts(policy.get("attempts")),
+        cache_seconds=float(policy.get("cache", {}).get("seconds", 0)),
+        escalation=_escalation(policy.get("escalation")),
+        is_query=operation.get("x-query", False),
+        mcp_name=mcp["name"],
+        aliases=tuple(mcp.get("aliases", ())),
+        annotations=_annotations(mcp["annotations"]),
+        input_schema=for_clients(input_schema),
+        output_schema=for_clients(dereference(tree, tool.path, f"/post{_RESULT}/schema")),
+        input_model=model_at(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
+        output_model=model_at(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
+        input_examples=tuple(examples_of(given)),
+        output_examples=tuple(examples_of(answered)),
+        sensitive=sensitive_pointers(input_schema),
+        x_binding=operation["x-binding"],
+        path_item=for_clients(path_item),
+        components={each: for_clients(schema) for each, schema in components.items()},
+        source=source_of(tree, tool.path, closure(tree, tool.path)),
+    )
+
+
+def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
+    for reason, facts in errors.items():
+        yield DeclaredError(reason=reason, status=facts["status"], title=facts["title"])
+
+
+def _attempts(facts: Mapping[str, Any] | None) -> Attempts:
+    said = Attempts()
+    if facts is None:
+        return said
+    limit = facts.get("timeoutSeconds")
+    return Attempts(
+        max=facts["max"],
+        backoff_seconds=tuple(map(float, facts.get("backoffSeconds", said.backoff_seconds))),
+        timeout_seconds=None if limit is None else float(limit),
+        on=tuple(facts.get("on", said.on)),
+    )
+
+
+def _escalation(facts: Mapping[str, Any] | None) -> Escalation | None:
+    if facts is None:
+        return None
+    return Escalation(
+        when=facts["when"], grant=facts["grant"], requires=tuple(facts.get("requires", ()))
+    )
+
+
+def _annotations(hints: Mapping[str, bool]) -> Annotations:
+    return Annotations(
+        read_only=hints["readOnlyHint"],
+        destructive=hints["destructiveHint"],
+        idempotent=hints["idempotentHint"],
+        open_world=hints["openWorldHint"],
+    )
+
+
+def _common(tree: SourceTree) -> Iterator[CommonContract]:
+    for path in tree.documents:
+        if path.parts[0] == COMMON:
+            yield CommonContract(
+                name=path.stem,
+                models=tuple(shared_models(tree, path)),
+                source=source_of(tree, path, closure(tree, path)),
+            )
+
+
+def _upstream(tree: SourceTree, name: str) -> UpstreamContract:
+    path = tree.upstreams[name].path
+    return UpstreamContract(
+        upstream=lower_upstream(tree, name),
+        source=source_of(tree, path, closure(tree, path)),
+    )
+
+
+def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContract:
+    agents = tree.documents[POLICIES].value["agents"]
+    every = [tool.id for tool in tools if tool.effect is not Effect.DESTROY]
+    grants = {
+        agent: [*(every if EVERY_TOOL in facts["grants"] else ()), *facts["grants"]]
+        for agent, facts in agents.items()
+    }
+    return PolicyContract(
+        grants={
+            agent: tuple(sorted({*ids} - {EVERY_TOOL})) for agent, ids in sorted(grants.items())
+        },
+        source=source_of(tree, POLICIES, [POLICIES]),
+    )

@@ -1,0 +1,97 @@
+"""References that stay and references that go: a file's parts as models and documents see them.
+
+A full dereference repeats a shared schema wherever it is used. Models import it instead, and the
+published OpenAPI document refers to a component.
+"""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.codegen.ir import Model
+from gateway.contract.pointers import child, steps
+from gateway.contracts.names import camel
+from gateway.contracts.sources.refs import RefTarget, dereference
+from gateway.contracts.sources.tree import SourceTree
+from gateway.errors import ContractError
+
+COMMON: Final = "common"
+_BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
+"""Members of a file that only holds definitions."""
+
+
+def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -> Model:
+    """The schema at `pointer` of `path`, to become the type `name`.
+
+    A reference to a shared definition is left as `common/<file>.json#/$defs/<Name>`. Raises
+    `ContractRefused` for a reference that cannot be resolved.
+    """
+    schema = dereference(tree, path, pointer, _shared_definition)
+    return Model(name=name, path=path, pointer=pointer, schema=schema)
+
+
+def shared_models(tree: SourceTree, path: PurePosixPath) -> Iterator[Model]:
+    """The definitions of a file of `common/`: its `$defs`, then itself when it is a schema.
+
+    Raises `ContractError` when two of them would be one class.
+    """
+    value = tree.documents[path].value
+    names: dict[str, str] = {}
+    for key in value.get("$defs", {}):
+        name = camel(key)
+        if name in names:
+            raise _clash(path, f"$defs {names[name]!r}", f"$defs {key!r}", name)
+        names[name] = key
+        yield model(tree, name, path, child("/$defs", key))
+    own = camel(path.stem)
+    if value.keys() <= _BARE or value.get("$ref") == f"#{child('/$defs', names.get(own, ''))}":
+        return
+    if own in names:
+        raise _clash(path, f"$defs {names[own]!r}", "the file itself", own)
+    yield model(tree, own, path)
+
+
+def published(
+    tree: SourceTree, path: PurePosixPath
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The Path Item of `path` with schema files as components, and those components by name.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    targets: dict[str, RefTarget] = {}
+
+    def component(target: RefTarget) -> str | None:
+        if target.document.path.suffix != ".json":
+            return None
+        name = component_name(target)
+        targets[name] = target
+        return f"#/components/schemas/{name}"
+
+    item = dereference(tree, path, keep=component)
+    schemas = {
+        name: dereference(tree, target.document.path, target.pointer)
+        for name, target in targets.items()
+    }
+    return item, schemas
+
+
+def component_name(target: RefTarget) -> str:
+    """`avinode.search_flights.input` for that file of `tools/`; a definition's name comes last."""
+    folder, *rest = target.document.path.with_suffix("").parts
+    parents = rest if folder in {COMMON, "tools"} else [folder, *rest]
+    return ".".join([*parents, *steps(target.pointer)[-1:]])
+
+
+def _shared_definition(target: RefTarget) -> str | None:
+    """A place that `shared_models` makes a class of keeps its reference."""
+    path = target.document.path
+    where = steps(target.pointer)
+    if path.parts[0] != COMMON or (where and (len(where) != 2 or where[0] != "$defs")):
+        return None
+    return f"{path}#/$defs/{camel(where[1] if where else path.stem)}"
+
+
+def _clash(path: PurePosixPath, one: str, other: str, name: str) -> ContractError:
+    return ContractError(
+        f"schemas/{path}: {one} and {other} are both {name} in Python; rename one of them"
+    )

@@ -1,0 +1,214 @@
+"""The reference of what arrives and what is published: a page per provider, one of all events."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.codegen.ir import Contracts, EventContract, PayloadContract, WebhookContract
+from gateway.codegen.render.artifact import Artifact, joint_source, pretty
+from gateway.codegen.render.pages.fields import fields_of
+from gateway.codegen.render.pages.markdown import (
+    code,
+    fenced,
+    inline,
+    joined,
+    page_header,
+    prose,
+    table,
+)
+from gateway.contract.entity import Entity
+
+EVENTS_PAGE: Final = "events"
+ROWS_PAGE: Final = "rows"
+_ABOUT_EVENTS: Final = (
+    "What the gateway publishes: CloudEvents 1.0 in the structured JSON format. Followers of"
+    " `GET /events`, deliveries to endpoints and MCP subscribers all get the same object."
+)
+_ABOUT_ROWS: Final = (
+    "What webhooks write, and `entities.<kind>` reads. Later news is never overwritten by earlier;"
+    " a reference may lead to a row that is not there yet."
+)
+_SECRETS: Final[Mapping[str, str]] = {
+    "hmac": "the key of the HMAC, at least 24 bytes",
+    "standard": "`whsec_` and the key in base64",
+    "basic": "`<user>:<password>`",
+}
+
+
+def webhook_page(webhook: WebhookContract) -> Artifact:
+    """`webhooks/<provider>.md`: how a provider proves who it is, and what its messages do."""
+    rules = webhook.x_webhook
+    parts = [
+        page_header(webhook.source),
+        f"# {inline(webhook.title)}",
+        prose(webhook.description),
+        f"`POST {webhook.route}`; contract {code(f'schemas/{webhook.source.path}')}.",
+        "## Profiles",
+        "A profile is open when its secrets are set; two secrets may be live during a rotation.",
+        table(("Profile", "Proof", "Message id", "Type", "Setting"), _profiles(webhook)),
+    ]
+    if rules.get("settings"):
+        parts += ["## Settings", table(("Setting", "Default", "Meaning"), _settings(webhook))]
+    parts += ["## Events", table(("Event", "Profiles", "Writes", "Publishes"), _events(webhook))]
+    for payload in webhook.payloads:
+        parts += _payload(payload)
+    return Artifact("docs", PurePosixPath(f"webhooks/{webhook.provider}.md"), joined(parts))
+
+
+def events_page(contracts: Contracts) -> Artifact:
+    """`events.md`: every type of event, with an example."""
+    source = joint_source("events/*.yaml", (each.source for each in contracts.events))
+    parts = [
+        page_header(source),
+        "# Events",
+        _ABOUT_EVENTS,
+        table(("Type", "What happened"), _titles(contracts)),
+    ]
+    for event in contracts.events:
+        parts += _event(event)
+    return Artifact("docs", PurePosixPath(f"{EVENTS_PAGE}.md"), joined(parts))
+
+
+def rows_page(contracts: Contracts) -> Artifact:
+    """`rows.md`: every kind of row that webhooks write."""
+    source = joint_source("entities/*.json", (each.source for each in contracts.entities))
+    parts = [
+        page_header(source),
+        "# Rows",
+        _ABOUT_ROWS,
+    ]
+    for each in contracts.entities:
+        parts += _rows(each.entity)
+    return Artifact("docs", PurePosixPath(f"{ROWS_PAGE}.md"), joined(parts))
+
+
+def _profiles(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
+    for name, profile in webhook.x_webhook["profiles"].items():
+        scheme = profile["proof"]["scheme"]
+        setting = f"{_prefix(webhook)}_{name.upper()}_SECRETS"
+        identified = _place(profile["messageId"]) if "messageId" in profile else "none"
+        yield (
+            f"`{name}`",
+            _proof(profile["proof"]),
+            identified,
+            _place(profile["eventType"]),
+            f"`{setting}`: {_SECRETS[scheme]}",
+        )
+
+
+def _proof(rules: Mapping[str, Any]) -> str:
+    match rules["scheme"]:
+        case "basic":
+            return "HTTP Basic"
+        case "standard":
+            return "Standard Webhooks 1.0.0"
+        case _:
+            algorithm = rules.get("algorithm", "sha256").upper()
+            timed = f", with {code(rules['timestampHeader'])}" if "timestampHeader" in rules else ""
+            return f"HMAC-{algorithm} in {code(rules['header'])}{timed}"
+
+
+def _place(rules: Mapping[str, str]) -> str:
+    return f"header {code(rules['header'])}" if "header" in rules else code(rules["pointer"])
+
+
+def _prefix(webhook: WebhookContract) -> str:
+    return f"GATEWAY_WEBHOOKS_{webhook.provider.upper()}"
+
+
+def _settings(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
+    for name, rule in webhook.x_webhook["settings"].items():
+        default = code(rule["default"]) if rule.get("default") else ""
+        yield f"`{_prefix(webhook)}_{name.upper()}`", default, inline(rule["description"])
+
+
+def _events(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
+    for name, rules in webhook.x_webhook["events"].items():
+        written = dict.fromkeys(each["entity"] for each in rules.get("effects", ()))
+        yield (
+            f"[`{name}`](#{_slug(name)})",
+            _listed(rules["profiles"]),
+            _listed(written),
+            _outcome(rules),
+        )
+
+
+def _outcome(rules: Mapping[str, Any]) -> str:
+    """What is published, called or derived."""
+    emitted = [f"[`{rules['emits']['event']}`](../{EVENTS_PAGE}.md)"] if "emits" in rules else []
+    called = [f"then calls `{each['tool']}`" for each in rules.get("notifications", ())]
+    found = [f"fetches, and finds `{each['event']}`" for each in rules.get("derives", ())]
+    return "; ".join([*emitted, *found, *called])
+
+
+def _payload(payload: PayloadContract) -> Iterator[str]:
+    yield f"### {inline(payload.type)}"
+    about = payload.schema.get("description")
+    if about:
+        yield prose(str(about))
+    yield _fields(payload.schema)
+    yield from (_fenced(each) for each in payload.schema.get("examples", ())[:1])
+
+
+def _event(contract: EventContract) -> Iterator[str]:
+    yield f"## {contract.event.type}"
+    yield prose(contract.event.description)
+    data = contract.event.schema["properties"]["data"]
+    yield _fields(data)
+    yield from (_fenced(each.value) for each in contract.examples[:1])
+
+
+def _rows(entity: Entity) -> Iterator[str]:
+    yield f"## {entity.kind}"
+    yield prose(str(entity.schema.get("description", entity.schema["title"])))
+    yield f"Key: {_listed(entity.key)}. Filters: {_listed(entity.filters) or 'none'}."
+    if owned := [*_owned(entity)]:
+        yield " ".join(owned)
+    yield _fields(entity.schema)
+
+
+def _owned(entity: Entity) -> Iterator[str]:
+    """The columns that are not the webhook's."""
+    rules = entity.rules
+    if rules.agent:
+        yield f"Owned by agents: {_listed(rules.agent)}."
+    for name, default in rules.defaults.items():
+        value, beside = code(str(default.value)), code(default.beside)
+        yield f"{code(name)} is {value} beside a {beside} until a message says it."
+    for name, computed in rules.computed.items():
+        conditions = " and ".join(
+            f"{code(each)} is {code(text)}" for each, text in computed.when.items()
+        )
+        yield f"`{name}` is computed: `{computed.copy}` where {conditions}."
+    if rules.states:
+        yield f"`{rules.states.column}` follows a [state machine](states.md#{entity.kind})."
+
+
+def _fields(schema: Mapping[str, Any]) -> str:
+    rows = (
+        (
+            code(field.path) + (" *(required)*" if field.is_required else ""),
+            field.kind,
+            inline(field.description),
+        )
+        for field in fields_of(dict(schema))
+    )
+    return table(("Name", "Type", "Meaning"), rows)
+
+
+def _fenced(value: Any) -> str:
+    return fenced("json", pretty(value))
+
+
+def _titles(contracts: Contracts) -> Iterator[tuple[str, str]]:
+    for each in contracts.events:
+        yield f"[`{each.event.type}`](#{_slug(each.event.type)})", inline(each.event.title)
+
+
+def _slug(heading: str) -> str:
+    """The anchor of a heading, as MyST and GitHub make it."""
+    return heading.replace(".", "")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(code, names))

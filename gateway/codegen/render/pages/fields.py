@@ -1,0 +1,111 @@
+"""A schema as rows for readers: each member's path, type, bounds and meaning."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.codegen.render.pages.markdown import code, inline
+from gateway.codegen.render.python.typed import kinds_of
+
+Schema = dict[str, Any]
+
+
+class DocumentedField(Struct, frozen=True, kw_only=True):
+    """One row. `kind` and `bounds` are Markdown, the rest is the contract's own text."""
+
+    path: str
+    """`flight.legs[].date`."""
+    kind: str
+    bounds: str
+    default: str
+    is_required: bool
+    description: str
+
+
+def fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
+    """A row per property, in the order of the contract; those of an object follow its own row."""
+    required = schema.get("required", ())
+    for name, member in schema.get("properties", {}).items():
+        facts = member if isinstance(member, dict) else {}
+        path = f"{prefix}{name}"
+        yield DocumentedField(
+            path=path,
+            kind=kind_of(facts),
+            bounds=bounds_of(facts),
+            default=json.dumps(facts["default"], ensure_ascii=False) if "default" in facts else "",
+            is_required=name in required,
+            description=str(facts.get("description", "")),
+        )
+        yield from _nested(facts, path)
+
+
+def kind_of(schema: Schema | bool, marked: Callable[[str], str] = code) -> str:
+    """The type in words: `string (date)`, `list of integer`, one of some values.
+
+    `marked` writes a value of the contract: as code in Markdown, unless said otherwise.
+    """
+    if isinstance(schema, bool):
+        return "any"
+    if "const" in schema:
+        return marked(_shown(schema["const"]))
+    if "enum" in schema:
+        return "one of " + ", ".join(marked(_shown(value)) for value in schema["enum"])
+    for keyword in ("oneOf", "anyOf"):
+        if keyword in schema:
+            kinds = (kind_of(branch, marked) for branch in schema[keyword])
+            return " or ".join(dict.fromkeys(kinds))
+    words = [_word(kind, schema, marked) for kind in kinds_of(schema)]
+    return " or ".join(words) if words else "any"
+
+
+def bounds_of(schema: Schema) -> str:
+    """What limits the value, or the members of the list."""
+    found = [(schema[key], one, many) for key, one, many in _BOUNDS if key in schema]
+    own = [
+        code(_shown(value)) if one == "{}" else (one if value == 1 else many).format(_shown(value))
+        for value, one, many in found
+    ]
+    items = schema.get("items")
+    each = bounds_of(items) if isinstance(items, dict) else ""
+    return "; ".join([*own, *([f"each {each}"] if each else [])])
+
+
+_BOUNDS: Final = (
+    ("minimum", "at least {}", "at least {}"),
+    ("exclusiveMinimum", "more than {}", "more than {}"),
+    ("maximum", "at most {}", "at most {}"),
+    ("exclusiveMaximum", "less than {}", "less than {}"),
+    ("multipleOf", "a multiple of {}", "a multiple of {}"),
+    ("minLength", "at least {} character", "at least {} characters"),
+    ("maxLength", "at most {} character", "at most {} characters"),
+    ("pattern", "{}", "{}"),
+    ("minItems", "at least {} item", "at least {} items"),
+    ("maxItems", "at most {} item", "at most {} items"),
+)
+"""Keyword, and its sentence for one and for any other number."""
+
+
+def _word(kind: str, schema: Schema, marked: Callable[[str], str]) -> str:
+    if kind == "array":
+        items = schema.get("items", True)
+        return f"list of {kind_of(items, marked)}" if isinstance(items, dict) and items else "list"
+    if kind == "string" and "format" in schema:
+        return f"string ({inline(str(schema['format']))})"
+    return kind
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _nested(schema: Schema, path: str) -> Iterator[DocumentedField]:
+    yield from fields_of(schema, f"{path}.")
+    items = schema.get("items")
+    if isinstance(items, dict):
+        yield from _nested(items, f"{path}[]")
+    for keyword in ("oneOf", "anyOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield from _nested(branch, path)

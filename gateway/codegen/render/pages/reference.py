@@ -1,0 +1,149 @@
+"""The reference: a Markdown page per tool."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from gateway.codegen.ir import Example, ToolContract
+from gateway.codegen.render.artifact import Artifact, pretty
+from gateway.codegen.render.pages.fields import DocumentedField, fields_of
+from gateway.codegen.render.pages.markdown import (
+    code,
+    fenced,
+    inline,
+    joined,
+    page_header,
+    prose,
+    table,
+)
+from gateway.contract.operation import Attempts, Escalation
+from gateway.contracts.cache import Remember
+
+_EFFECTS: Final[Mapping[str, str]] = {
+    "read": "reads; changes nothing",
+    "write": "writes; adds, changes or sends something",
+    "destroy": "destroys; what is gone stays gone",
+}
+_BASE_URL: Final = "http://127.0.0.1:8700"
+
+
+def page(tool: ToolContract, remember: Remember) -> Artifact:
+    """`<connector>/<tool>.md`: everything a caller needs to know of one tool."""
+    basis = f"{tool.source.path} {tool.source.sha256}"
+    text = remember("page", basis, lambda: _page(tool))
+    return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
+
+
+def _page(tool: ToolContract) -> str:
+    return joined(
+        (
+            page_header(tool.source),
+            f"# {inline(tool.title)}",
+            prose(tool.description),
+            _facts(tool),
+            "## Arguments",
+            _fields(fields_of(tool.input_schema), has_defaults=True) or "None.",
+            "## Result",
+            _fields(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
+            "## Examples",
+            *(part for example in tool.input_examples for part in _example(tool, example)),
+            *(part for example in tool.output_examples[:1] for part in _answer(example)),
+            "## Errors",
+            _errors(tool),
+        )
+    )
+
+
+def _facts(tool: ToolContract) -> str:
+    names = f"`{tool.mcp_name}` on `/mcp`, `{tool.tool}` on `/mcp/{tool.connector}`"
+    rows = (
+        ("Operation", f"`{tool.id}`"),
+        ("Effect", _escalation(tool.escalation) if tool.escalation else _EFFECTS[tool.effect]),
+        ("REST", f"`POST {tool.route}`"),
+        ("MCP", names),
+        ("Also answers to", _listed(tool.aliases)),
+        ("Time limit", _duration(tool.timeout_seconds)),
+        ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
+        ("Results kept", _duration(tool.cache_seconds) if tool.cache_seconds else ""),
+        ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
+        ("Contract", code(f"schemas/{tool.source.path}")),
+    )
+    return table(("", ""), (row for row in rows if row[1]))
+
+
+def _escalation(rule: Escalation) -> str:
+    needs = f" and needs {_listed(rule.requires)}" if rule.requires else ""
+    return f"reads; with `{rule.when}: true` writes{needs}, for who may call `{rule.grant}` too"
+
+
+def _attempts(rule: Attempts) -> str:
+    limit = f" of at most {_duration(rule.timeout_seconds)} each" if rule.timeout_seconds else ""
+    waits = ", then ".join(map(_duration, rule.backoff_seconds[: rule.max - 1]))
+    statuses = "".join(f"{status}, " for status in rule.on)
+    return f"up to {rule.max}{limit}; after {statuses}a timeout or a lost connection; waits {waits}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 3600 and seconds % 3600 == 0:
+        return f"{seconds / 3600:g} h"
+    if seconds > 60 and seconds % 60 == 0:
+        return f"{seconds / 60:g} min"
+    return f"{seconds:g} s"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(code, names))
+
+
+def _fields(fields: Iterable[DocumentedField], *, has_defaults: bool) -> str:
+    rows = [_row(field, has_defaults=has_defaults) for field in fields]
+    if not rows:
+        return ""
+    last = ("Default", "Meaning") if has_defaults else ("Meaning",)
+    return table(("Name", "Type", "Bounds", *last), rows)
+
+
+def _row(field: DocumentedField, *, has_defaults: bool) -> tuple[str, ...]:
+    name = code(field.path) + (" *(required)*" if field.is_required else "")
+    default = (code(field.default) if field.default else "",) if has_defaults else ()
+    return (name, field.kind, field.bounds, *default, inline(field.description))
+
+
+def _example(tool: ToolContract, example: Example) -> Iterator[str]:
+    arguments = json.dumps(example.value, ensure_ascii=False)
+    yield f"### {inline(example.summary or example.name)}"
+    yield fenced(
+        "sh",
+        f"curl -sS {_BASE_URL}{tool.route} \\\n"
+        '  -H "Authorization: Bearer $GATEWAY_KEY" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
+        f"  -d '{arguments.replace(chr(39), _QUOTE_IN_SHELL)}'",
+    )
+    yield "The same call over MCP:"
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool.mcp_name, "arguments": example.value},
+    }
+    yield fenced("json", pretty(message))
+
+
+_QUOTE_IN_SHELL: Final = "'\\''"
+
+
+def _answer(example: Example) -> Iterator[str]:
+    yield f"### {inline(example.summary or 'What comes back')}"
+    yield fenced("json", pretty(example.value))
+
+
+def _errors(tool: ToolContract) -> str:
+    general = (
+        "Every tool may also fail for reasons that are not its own: a missing key, arguments that"
+        " do not match, a limit, an upstream that does not answer."
+    )
+    if not tool.errors:
+        return f"This tool declares no errors of its own. {general}"
+    rows = [(code(each.reason), str(each.status), inline(each.title)) for each in tool.errors]
+    return table(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"

@@ -1,0 +1,1 @@
+"""Renderers of Python: models, bindings, tables, routes, migrations."""

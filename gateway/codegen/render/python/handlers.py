@@ -1,0 +1,53 @@
+"""`handlers.json`: the Python code that the contracts name, and where each name stands."""
+
+from collections.abc import Iterator
+
+from gateway.codegen.ir import Contracts, ToolContract, WebhookContract
+from gateway.codegen.render.artifact import Artifact, document
+from gateway.contract.connector import NamedCode
+from gateway.contract.pointers import child
+from gateway.mapping.events.functions import functions as event_functions
+from gateway.mapping.fields.language.nodes import HandlerMap
+from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.python.functions import functions
+
+
+def handlers_json(contracts: Contracts) -> Artifact:
+    """What the catalogue checks before it imports any of it."""
+    named = [each for tool in contracts.tools for each in _of_tool(tool)]
+    named += [each for webhook in contracts.webhooks for each in _of_webhook(webhook)]
+    named += [
+        NamedCode(
+            use="mock",
+            module=each.upstream.mock,
+            path=str(each.source.path),
+            pointer="/x-upstream/mock",
+        )
+        for each in contracts.upstreams
+        if each.upstream.mock
+    ]
+    return document("handlers.json", named)
+
+
+def _of_tool(tool: ToolContract) -> Iterator[NamedCode]:
+    written, _ = parse(tool.x_binding)
+    for pointer, module, function in functions(written) if written else ():
+        yield NamedCode(
+            use="tool" if isinstance(written, HandlerMap) else "mapping",
+            module=module,
+            function=function,
+            path=str(tool.source.path),
+            pointer=f"/post/x-binding{pointer}",
+        )
+
+
+def _of_webhook(webhook: WebhookContract) -> Iterator[NamedCode]:
+    for name, rules in webhook.x_webhook["events"].items():
+        for pointer, module, function in event_functions(rules):
+            yield NamedCode(
+                use="mapping",
+                module=module,
+                function=function,
+                path=str(webhook.source.path),
+                pointer=child("/post/x-webhook/events", name) + pointer,
+            )

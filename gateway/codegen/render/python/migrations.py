@@ -1,0 +1,150 @@
+"""The migrations of the tables of entities: Alembic revisions, added and never changed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from gateway.codegen.ir import EntityContract
+from gateway.codegen.migrations.difference import (
+    AddColumn,
+    AddIndex,
+    CreateTable,
+    Step,
+    retyped,
+    steps,
+)
+from gateway.codegen.migrations.recorded import FOLDER, RECORD, Revision
+from gateway.codegen.migrations.shape import (
+    ColumnShape,
+    Shapes,
+    index_name,
+    joined,
+    shapes_of,
+    table_name,
+)
+from gateway.codegen.render.artifact import Artifact, docstring, joint_source, python, quoted
+from gateway.codegen.render.python.column_types import SQL_TYPES, TIMES_TYPE, TYPE_IMPORTS
+from gateway.contract.entity import ID, TIMES
+from gateway.contracts.finding import ContractRefused
+
+_MOST_NAME: Final = 48
+
+
+def recorded(revisions: Sequence[Revision]) -> Iterator[Artifact]:
+    """The revisions that are there, to the letter: databases have run them."""
+    for revision in revisions:
+        path = PurePosixPath(FOLDER, revision.name)
+        yield Artifact("generated", path, revision.text)
+
+
+def migrations(
+    contracts: Sequence[EntityContract], revisions: Sequence[Revision]
+) -> Iterator[Artifact]:
+    """The revision that is needed, if any, and what names the newest one.
+
+    Raises `ContractRefused` for a change that no revision can follow.
+    """
+    before = revisions[-1].shapes if revisions else {}
+    entities = [each.entity for each in contracts]
+    today = shapes_of(entities)
+    if refusals := tuple(retyped(before, entities, today)):
+        raise ContractRefused(refusals)
+    head = len(revisions)
+    if needed := steps(before, today):
+        head += 1
+        yield _revision(contracts, head, needed, joined(before, today))
+    yield _index(contracts, head)
+
+
+def _index(contracts: Sequence[EntityContract], head: int) -> Artifact:
+    body = "\n".join(
+        (
+            docstring("How the tables of entities came to be what they are."),
+            "",
+            "from typing import Final",
+            "",
+            f"HEAD: Final[str | None] = {quoted(f'{head:04}') if head else None}",
+            '"""The newest revision. A database at it is opened without loading Alembic."""',
+            "",
+        )
+    )
+    source = joint_source("entities/*.json", (each.source for each in contracts), str(head))
+    return python(f"{FOLDER}/__init__.py", source, body)
+
+
+def _revision(
+    contracts: Sequence[EntityContract], number: int, needed: Sequence[Step], after: Shapes
+) -> Artifact:
+    previous = quoted(f"{number - 1:04}") if number > 1 else None
+    body = "\n".join(
+        (
+            docstring(_title(needed)),
+            "",
+            "from collections.abc import Mapping",
+            "from typing import Any, Final",
+            "",
+            "from alembic import op",
+            *TYPE_IMPORTS,
+            "",
+            f"revision: Final = {quoted(f'{number:04}')}",
+            f"down_revision: Final[str | None] = {previous}",
+            "",
+            f"{RECORD}: Final[Mapping[str, Any]] = {msgspec.to_builtins(after)!r}",
+            '"""What the tables are after this revision: the next one starts from it."""',
+            "",
+            "",
+            "def upgrade() -> None:",
+            '    """Make what is missing."""',
+            *(f"    {line}" for step in needed for line in _calls(step)),
+            "",
+        )
+    )
+    source = joint_source("entities/*.json", (each.source for each in contracts))
+    return python(f"{FOLDER}/v{number:04}_{_slug(needed)}.py", source, body)
+
+
+def _calls(step: Step) -> Iterator[str]:
+    match step:
+        case CreateTable(kind, shape):
+            yield f"op.create_table({quoted(table_name(kind))},"
+            yield from (f"{_column(name, column)}," for name, column in shape.columns.items())
+            yield f"Column({quoted(TIMES)}, {TIMES_TYPE}, nullable=False),"
+            yield ")"
+            yield from (_index_call(kind, columns) for columns in shape.indexes)
+        case AddColumn(kind, name, column):
+            yield f"op.add_column({quoted(table_name(kind))}, {_column(name, column)})"
+        case AddIndex(kind, columns):
+            yield _index_call(kind, columns)
+
+
+def _index_call(kind: str, columns: Sequence[str]) -> str:
+    names = ", ".join(map(quoted, columns))
+    name = quoted(index_name(kind, columns))
+    return f"op.create_index({name}, {quoted(table_name(kind))}, [{names}])"
+
+
+def _column(name: str, column: ColumnShape) -> str:
+    nullable = "primary_key=True" if name == ID else f"nullable={column.is_nullable}"
+    return f"Column({quoted(name)}, {SQL_TYPES[column.kind]}, {nullable})"
+
+
+def _title(needed: Sequence[Step]) -> str:
+    return f"{'; '.join(map(_words, needed))}.".capitalize()
+
+
+def _words(step: Step) -> str:
+    match step:
+        case CreateTable(kind):
+            return f"make {kind}"
+        case AddColumn(kind, name):
+            return f"add {name} to {kind}"
+        case AddIndex(kind, columns):
+            return f"index {kind} by {columns[0]}"
+
+
+def _slug(needed: Sequence[Step]) -> str:
+    """The first step's words; the docstring holds all of them."""
+    first = _words(needed[0]).replace(" ", "_")[:_MOST_NAME].rstrip("_")
+    return first if len(needed) == 1 else f"{first}_and_{len(needed) - 1}_more"

@@ -1,0 +1,215 @@
+"""The tables that the run time reads: operations, MCP tools, grants, and what joins them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from gateway.codegen.ir import Contracts, ContractSource, ToolContract
+from gateway.codegen.render.artifact import (
+    Artifact,
+    docstring,
+    joint_source,
+    literal,
+    python,
+    quoted,
+)
+from gateway.contract.operation import Attempts, DeclaredError, Escalation
+from gateway.contracts.names import identifier
+
+_FIELD: Final = 8
+"""The column at which the fields of a table's entries start."""
+_USED: Final = frozenset({"tuple"})
+"""Names that the modules need themselves and that a tool or a connector may have."""
+
+
+def operations(connector: str, tools: Sequence[ToolContract], package: str) -> Artifact:
+    """`operations/<connector>.py`: every operation of one connector."""
+    modules = _imported(tool.tool for tool in tools)
+    body = "\n".join(
+        (
+            docstring(f"The operations of {connector}."),
+            "",
+            "from typing import Final",
+            "",
+            f"from gateway.contract.operation import {', '.join(_records(tools))}",
+            f"from {package}.bindings.{connector} import ({modules})",
+            "",
+            "OPERATIONS: Final[tuple[Operation, ...]] = (",
+            *(_operation(tool) for tool in tools),
+            ")",
+            "",
+        )
+    )
+    return python(f"operations/{connector}.py", _tools_of(connector, tools), body)
+
+
+def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
+    """`tools/<connector>.py`: the MCP face of every operation of one connector."""
+    body = "\n".join(
+        (
+            docstring(f"The MCP tools of {connector}."),
+            "",
+            "from typing import Final",
+            "",
+            "from gateway.contract.operation import Tool",
+            "",
+            "TOOLS: Final[tuple[Tool, ...]] = (",
+            *(_registration(tool) for tool in tools),
+            ")",
+            "",
+        )
+    )
+    return python(f"tools/{connector}.py", _tools_of(connector, tools), body)
+
+
+def joined(
+    folder: str, name: str, kind: str, of: str, connectors: Sequence[str], package: str
+) -> Artifact:
+    """`<folder>/__init__.py`: the tables of all connectors, one after the other."""
+    modules = [identifier(connector, taken=_USED) for connector in connectors]
+    imports = [f"from {package}.{folder} import ({_imported(connectors)})"] if modules else []
+    body = "\n".join(
+        (
+            docstring(f"The {folder} of every connector."),
+            "",
+            "from typing import Final",
+            "",
+            f"from {of} import {kind}",
+            *imports,
+            "",
+            f"{name}: Final[tuple[{kind}, ...]] = (",
+            *(f"    *{module}.{name}," for module in modules),
+            ")",
+            "",
+        )
+    )
+    return python(f"{folder}/__init__.py", joint_source("openapi.yaml", (), *connectors), body)
+
+
+def policies(contracts: Contracts) -> Artifact:
+    """`policies.py`: which agent may call what."""
+    grants = contracts.policies.grants
+    effects = (f"{tool.id} {tool.effect}" for tool in contracts.tools)
+    source = contracts.policies.source
+    body = "\n".join(
+        (
+            docstring("Which agent may call which operations."),
+            "",
+            "from collections.abc import Mapping",
+            "from types import MappingProxyType",
+            "from typing import Final",
+            "",
+            "GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(",
+            "    {",
+            *(_grant(agent, ids) for agent, ids in grants.items()),
+            "    }",
+            ")",
+            "",
+        )
+    )
+    return python("policies.py", joint_source(str(source.path), [source], *effects), body)
+
+
+def package_marker(folder: str, text: str, names: Iterable[str] = ()) -> Artifact:
+    """An `__init__.py` that only says what the package holds."""
+    path = f"{folder}/__init__.py" if folder else "__init__.py"
+    source = joint_source("openapi.yaml", (), *names)
+    return python(path, source, f"{docstring(text)}\n")
+
+
+def _imported(modules: Iterable[str]) -> str:
+    """Modules as an import lists them; one whose name the importer needs itself is renamed."""
+    names = ((module, identifier(module, taken=_USED)) for module in modules)
+    return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
+
+
+def _tools_of(connector: str, tools: Iterable[ToolContract]) -> ContractSource:
+    return joint_source(f"tools/{connector}/*.yaml", (tool.source for tool in tools))
+
+
+def _operation(tool: ToolContract) -> str:
+    fields = {
+        "id": quoted(tool.id),
+        "connector": quoted(tool.connector),
+        "title": _field("title", tool.title),
+        "description": _field("description", tool.description),
+        "effect": f"Effect.{tool.effect.name}",
+        "timeout_seconds": repr(tool.timeout_seconds),
+        "errors": _tuple(_declared(error) for error in tool.errors),
+        "binding": f"{identifier(tool.tool, taken=_USED)}.BINDING",
+        "attempts": _attempts(tool.attempts) if tool.attempts != Attempts() else "",
+        "cache_seconds": repr(tool.cache_seconds) if tool.cache_seconds else "",
+        "escalation": _escalation(tool.escalation) if tool.escalation else "",
+        "is_query": "True" if tool.is_query else "",
+        "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
+        "route": quoted(tool.route),
+    }
+    return _entry("Operation", {name: text for name, text in fields.items() if text})
+
+
+def _records(tools: Iterable[ToolContract]) -> list[str]:
+    """The records that the table is made of."""
+    used = {"DeclaredError", "Effect", "Operation"}
+    for tool in tools:
+        if tool.attempts != Attempts():
+            used.add("Attempts")
+        if tool.escalation is not None:
+            used.add("Escalation")
+    return sorted(used)
+
+
+def _attempts(rule: Attempts) -> str:
+    usual = Attempts()
+    facts = [
+        f"{name}={value!r}"
+        for name, value in msgspec.structs.asdict(rule).items()
+        if value != getattr(usual, name)
+    ]
+    return f"Attempts({', '.join(facts)})"
+
+
+def _escalation(rule: Escalation) -> str:
+    facts = [f"when={quoted(rule.when)}", f"grant={quoted(rule.grant)}"]
+    if rule.requires:
+        facts.append(f"requires={rule.requires!r}")
+    return f"Escalation({', '.join(facts)})"
+
+
+def _field(name: str, text: str) -> str:
+    return literal(text, column=_FIELD + len(name) + 1, indent=_FIELD)
+
+
+def _declared(error: DeclaredError) -> str:
+    title = literal(error.title, column=_FIELD + 14, indent=_FIELD + 8)
+    return f"DeclaredError(reason={quoted(error.reason)}, status={error.status}, title={title})"
+
+
+def _registration(tool: ToolContract) -> str:
+    fields = {
+        "operation": quoted(tool.id),
+        "name": quoted(tool.mcp_name),
+        "bare_name": quoted(tool.tool),
+        "aliases": _tuple(quoted(alias) for alias in tool.aliases),
+        "read_only": str(tool.annotations.read_only),
+        "destructive": str(tool.annotations.destructive),
+        "idempotent": str(tool.annotations.idempotent),
+        "open_world": str(tool.annotations.open_world),
+    }
+    left_out = {"aliases"} if not tool.aliases else set()
+    return _entry("Tool", {k: v for k, v in fields.items() if k not in left_out})
+
+
+def _entry(record: str, fields: Mapping[str, str]) -> str:
+    lines = (f"        {name}={value}," for name, value in fields.items())
+    return f"    {record}(\n" + "\n".join(lines) + "\n    ),"
+
+
+def _grant(agent: str, ids: Sequence[str]) -> str:
+    members = "".join(f"                {quoted(id_)},\n" for id_ in ids)
+    return f"        {quoted(agent)}: frozenset((\n{members}        )),"
+
+
+def _tuple(members: Iterable[str]) -> str:
+    listed = list(members)
+    return f"({', '.join(listed)},)" if listed else "()"

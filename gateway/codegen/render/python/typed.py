@@ -1,0 +1,246 @@
+"""The part of a schema that a Python type can say without ever being stricter than the schema.
+
+The gate judges values by the whole schema; a model is a typed view of values that have passed. So a
+keyword that a type says exactly stays, and any other is left out: an instance that the schema
+accepts must always load, and dump to an equal value. Left out are
+
+* `format`: `datetime` and its like reject some valid text and rewrite more (`.5Z` as `.500000Z`),
+* `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and their like,
+* `const` and `enum` that hold more than text, booleans, null and whole numbers,
+* bounds of values without a name of their own (list items, union branches, map values).
+
+A `number` becomes `int | float`, because a whole number beyond 2**53 would change as a float.
+"""
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from gateway.contracts.names import shortest_free, singular
+from gateway.errors import ContractError
+
+Schema = dict[str, Any]
+
+_BOUNDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "string": ("minLength", "maxLength", "pattern"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "array": ("minItems", "maxItems"),
+}
+_DOCSTRING_COLUMNS: Final = 90
+
+
+class TypedFile:
+    """Collects the definitions of one module: its models and the objects nested in them."""
+
+    def __init__(self, path: str, reserved: Iterable[str]) -> None:
+        self._path = path
+        self._taken: dict[str, str] = dict.fromkeys(reserved, "")
+        self.definitions: dict[str, Schema] = {}
+
+    def add(self, name: str, schema: Schema) -> None:
+        """Define `name` as the typed view of `schema`; objects nested in it come along."""
+        is_class = is_record(schema) and kinds_of(schema) == ["object"]
+        view = self._record(schema, [name]) if is_class else self._view(schema, [name])
+        self.definitions[name] = view | _described(schema)
+
+    def _view(self, schema: Schema | bool, steps: list[str]) -> Schema:
+        """The type of a value with a name: a property or a definition."""
+        if isinstance(schema, bool):
+            return {}
+        if "$ref" in schema:
+            return {"$ref": schema["$ref"]}
+        if "const" in schema or "enum" in schema:
+            return _choice(schema)
+        if "anyOf" in schema or "oneOf" in schema:
+            return self._union(schema, steps)
+        if schema.keys() - {"description", "title"} == {"allOf"} and len(schema["allOf"]) == 1:
+            return self._view(schema["allOf"][0], steps)
+        return self._by_kind(schema, steps)
+
+    def _inner(self, schema: Schema | bool, steps: list[str]) -> Schema:
+        """The type of a value without a name, hence without bounds."""
+        view = self._view(schema, steps)
+        surplus = {keyword for kind in kinds_of(view) for keyword in _BOUNDS.get(kind, ())}
+        return {key: value for key, value in view.items() if key not in surplus}
+
+    def _by_kind(self, schema: Schema, steps: list[str]) -> Schema:
+        kinds = kinds_of(schema)
+        concrete = [kind for kind in kinds if kind != "null"]
+        if not concrete:
+            return {"type": "null"} if kinds else {}
+        if len(concrete) > 1:
+            is_plain = not {"object", "array"}.intersection(concrete)
+            return {"type": _with_integers(kinds)} if is_plain else {}
+        view = self._single(concrete[0], schema, steps)
+        return _nullable(view) if "null" in kinds else view
+
+    def _single(self, kind: str, schema: Schema, steps: list[str]) -> Schema:
+        if kind == "object":
+            return self._object(schema, steps)
+        bounds = {key: schema[key] for key in _BOUNDS.get(kind, ()) if key in schema}
+        if kind == "array":
+            return self._array(schema, steps, bounds)
+        return {"type": _with_integers([kind])} | bounds
+
+    def _object(self, schema: Schema, steps: list[str]) -> Schema:
+        if is_record(schema):
+            return {"$ref": f"#/$defs/{self._hoisted(schema, steps)}"}
+        values = schema.get("additionalProperties", True)
+        if isinstance(values, bool) or "patternProperties" in schema:
+            return {"type": "object"}
+        return {
+            "type": "object",
+            "additionalProperties": self._inner(values, _last(steps, singular(steps[-1]))),
+        }
+
+    def _hoisted(self, schema: Schema, steps: list[str]) -> str:
+        """The name of the definition that holds this nested object."""
+        same = _text(schema)
+        taken = [name for name, text in self._taken.items() if text != same]
+        name = shortest_free(steps[1:], taken) or shortest_free(steps, taken)
+        if name is None:
+            raise ContractError(
+                f"{self._path}: no free class name for {'/'.join(steps)};"
+                " rename the property or give the object a `title`"
+            )
+        if name not in self.definitions:
+            self._taken[name] = same
+            self.definitions[name] = {}
+            self.definitions[name] = self._record(schema, steps) | _described(schema)
+        return name
+
+    def _record(self, schema: Schema, steps: list[str]) -> Schema:
+        properties = schema.get("properties", {})
+        is_closed = (
+            schema.get("additionalProperties") is False and "patternProperties" not in schema
+        )
+        return {
+            "type": "object",
+            "additionalProperties": not is_closed,
+            "required": [name for name in schema.get("required", ()) if name in properties],
+            "properties": {
+                name: self._property(member, [*steps, name]) for name, member in properties.items()
+            },
+        }
+
+    def _property(self, schema: Schema | bool, steps: list[str]) -> Schema:
+        view = self._view(schema, steps)
+        if isinstance(schema, bool):
+            return view
+        described = {} if _is_nested_class(view) else _described(schema)
+        is_plain = "default" in schema and not _holds_object(schema["default"])
+        return view | described | ({"default": schema["default"]} if is_plain else {})
+
+    def _array(self, schema: Schema, steps: list[str], bounds: Schema) -> Schema:
+        if "prefixItems" not in schema:
+            item = _last(steps, singular(steps[-1]))
+            return {"type": "array", "items": self._inner(schema.get("items", {}), item)} | bounds
+        prefix = schema["prefixItems"]
+        is_tuple = schema.get("items") is False and schema.get("minItems") == len(prefix)
+        if not is_tuple:
+            return {"type": "array", "items": {}} | bounds
+        members = [
+            self._inner(member, [*steps, f"item {_ORDINALS[index]}"])
+            for index, member in enumerate(prefix[: len(_ORDINALS)])
+        ]
+        return {
+            "type": "array",
+            "prefixItems": members,
+            "items": False,
+            "minItems": len(prefix),
+            "maxItems": len(prefix),
+        }
+
+    def _union(self, schema: Schema, steps: list[str]) -> Schema:
+        branches = schema.get("anyOf") or schema["oneOf"]
+        if "properties" in schema or "items" in schema:
+            return self._by_kind({k: v for k, v in schema.items() if k not in _UNIONS}, steps)
+        return {"anyOf": [self._inner(branch, _branch(branch, steps)) for branch in branches]}
+
+
+_UNIONS: Final = ("anyOf", "oneOf")
+_ORDINALS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def is_record(schema: Schema | bool) -> bool:
+    """Whether the schema is of objects with named properties: what a class can say."""
+    return isinstance(schema, dict) and (
+        "object" in kinds_of(schema)
+        and ("properties" in schema or schema.get("additionalProperties") is False)
+        and not {"$ref", "const", "enum"}.intersection(schema)
+    )
+
+
+def kinds_of(schema: Schema) -> list[str]:
+    """The JSON types that the schema names."""
+    kinds = schema.get("type", [])
+    return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
+def _choice(schema: Schema) -> Schema:
+    values = [schema["const"]] if "const" in schema else list(schema["enum"])
+    if all(value is None or isinstance(value, str | bool | int) for value in values):
+        return {"const": values[0]} if "const" in schema else {"enum": values}
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+    kinds = [names.get(type(value)) for value in values]
+    plain = [kind for kind in dict.fromkeys(kinds) if kind is not None]
+    return {"type": _with_integers(plain)} if None not in kinds else {}
+
+
+def _with_integers(kinds: list[str]) -> str | list[str]:
+    wide = ["integer", "number"]
+    spread = [each for kind in kinds for each in (wide if kind == "number" else [kind])]
+    unique = list(dict.fromkeys(spread))
+    return unique[0] if len(unique) == 1 else unique
+
+
+def _nullable(view: Schema) -> Schema:
+    if isinstance(kinds := view.get("type"), str | list):
+        return view | {"type": [*([kinds] if isinstance(kinds, str) else kinds), "null"]}
+    return {"anyOf": [view, {"type": "null"}]}
+
+
+def _described(schema: Schema) -> Schema:
+    text = str(schema.get("description", "")).strip()
+    return {"description": _wrapped(text)} if text else {}
+
+
+def _wrapped(text: str) -> str:
+    """Prose in lines that a docstring can hold; a single short line stays as it is."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        textwrap.fill(part, _DOCSTRING_COLUMNS, break_long_words=False, break_on_hyphens=False)
+        for part in paragraphs
+    )
+
+
+def _branch(branch: Schema | bool, steps: list[str]) -> list[str]:
+    """A branch is named by its title, else by a constant that tells it from its neighbours."""
+    if isinstance(branch, bool):
+        return steps
+    members = branch.get("properties", {}).values()
+    constants = [m["const"] for m in members if isinstance(m, dict) and "const" in m]
+    tags = [each for each in constants if isinstance(each, str)]
+    name = branch.get("title") or (f"{tags[0]} {steps[-1]}" if tags else None)
+    return _last(steps, str(name)) if name else steps
+
+
+def _is_nested_class(view: Schema) -> bool:
+    """A nested class says what it is itself."""
+    return str(view.get("$ref", "")).startswith("#")
+
+
+def _last(steps: list[str], name: str) -> list[str]:
+    return [*steps[:-1], name]
+
+
+def _holds_object(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_holds_object(member) for member in value)
+    return isinstance(value, dict)
+
+
+def _text(schema: Schema) -> str:
+    return json.dumps(schema)

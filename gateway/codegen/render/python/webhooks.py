@@ -1,0 +1,214 @@
+"""Webhooks: one module per event, compiled from its maps, and what joins them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from gateway.codegen.ir import Contracts, ContractSource, PayloadContract, WebhookContract
+from gateway.codegen.render.artifact import (
+    Artifact,
+    docstring,
+    document,
+    joint_source,
+    literal,
+    python,
+    quoted,
+)
+from gateway.contract.entity import Entity
+from gateway.contract.webhook import SourceRate
+from gateway.contracts.cache import Remember
+from gateway.contracts.names import identifier
+from gateway.mapping.events import EventBasis, compile_event
+from gateway.mapping.events.basis import Declared, basis_of
+
+_FIELD: Final = 4
+_USED: Final = frozenset({"tuple"})
+_PROOFS: Final[Mapping[str, str]] = {
+    "hmac": "HmacSignature",
+    "standard": "StandardSignature",
+    "basic": "BasicCredentials",
+}
+
+
+def webhooks_json(contracts: Contracts) -> Artifact:
+    """`webhooks.json`: the payload schemas by provider and event type."""
+    found = {
+        webhook.provider: {payload.type: payload.schema for payload in webhook.payloads}
+        for webhook in contracts.webhooks
+    }
+    return document("webhooks.json", found)
+
+
+def event(
+    webhook: WebhookContract, payload: PayloadContract, contracts: Contracts, remember: Remember
+) -> Artifact:
+    """`webhooks/<provider>/<event>.py`. Raises `ContractError` for maps without meaning."""
+    payloads = {each.type: each.schema for each in webhook.payloads}
+    name = f"{webhook.provider}.{payload.type}"
+    basis = basis_of(name, webhook.x_webhook, payloads, declared_by(contracts))
+    source = joint_source(str(webhook.source.path), _sources(webhook, basis, contracts))
+    body = remember("event", f"{name} {source.sha256}", lambda: compile_event(basis))
+    return python(f"webhooks/{webhook.provider}/{payload.module}.py", source, body)
+
+
+def declared_by(contracts: Contracts) -> Declared:
+    """What the maps of events may name."""
+    return Declared(
+        entities={
+            each.entity.kind: {**each.entity.schema, "x-entity": _facts_of(each.entity)}
+            for each in contracts.entities
+        },
+        events={each.event.type: each.event.schema for each in contracts.events},
+        tools={each.id: each.input_schema for each in contracts.tools},
+        upstreams={each.upstream.name: each.upstream for each in contracts.upstreams},
+    )
+
+
+def _facts_of(entity: Entity) -> dict[str, Any]:
+    """What decides which columns an event may set."""
+    facts = {"agent": entity.rules.agent, "computed": entity.rules.computed}
+    return {
+        "key": list(entity.key),
+        **{name: list(value) for name, value in facts.items() if value},
+    }
+
+
+def _sources(
+    webhook: WebhookContract, basis: EventBasis, contracts: Contracts
+) -> Iterable[ContractSource]:
+    """The contracts that decide the module."""
+    yield webhook.source
+    yield from (each.source for each in contracts.entities if each.entity.kind in basis.entities)
+    yield from (each.source for each in contracts.events if each.event.type in basis.events)
+    yield from (each.source for each in contracts.tools if each.id in basis.tools)
+    name = basis.upstream.name if basis.upstream else None
+    yield from (each.source for each in contracts.upstreams if each.upstream.name == name)
+
+
+def source_module(webhook: WebhookContract, package: str) -> Artifact:
+    """`webhooks/<provider>/__init__.py`: the source with all its events."""
+    modules = [identifier(payload.module, taken=_USED) for payload in webhook.payloads]
+    body = "\n".join(
+        (
+            docstring(f"The webhook of {webhook.provider}."),
+            "",
+            "from typing import Final",
+            "",
+            f"from gateway.contract.webhook import ({', '.join(_records(webhook))})",
+            f"from {package}.webhooks.{webhook.provider} import ({_imported(webhook)})",
+            "",
+            f"SOURCE: Final = {_record('WebhookSource', _fields(webhook, modules))}",
+            "",
+        )
+    )
+    return python(f"webhooks/{webhook.provider}/__init__.py", webhook.source, body)
+
+
+def joined(webhooks: Sequence[WebhookContract], package: str) -> Artifact:
+    """`webhooks/__init__.py`: every source."""
+    providers = [webhook.provider for webhook in webhooks]
+    names = [identifier(provider, taken=_USED) for provider in providers]
+    pairs = zip(providers, names, strict=True)
+    listed = ", ".join(name if name == here else f"{name} as {here}" for name, here in pairs)
+    body = "\n".join(
+        (
+            docstring("The webhooks of every provider."),
+            "",
+            "from typing import Final",
+            "",
+            "from gateway.contract.webhook import WebhookSource",
+            *([f"from {package}.webhooks import ({listed})"] if names else []),
+            "",
+            "WEBHOOKS: Final[tuple[WebhookSource, ...]] = (",
+            *(f"    {name}.SOURCE," for name in names),
+            ")",
+            "",
+        )
+    )
+    return python("webhooks/__init__.py", joint_source("openapi.yaml", (), *providers), body)
+
+
+def _imported(webhook: WebhookContract) -> str:
+    names = ((each.module, identifier(each.module, taken=_USED)) for each in webhook.payloads)
+    return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
+
+
+def _records(webhook: WebhookContract) -> list[str]:
+    """The records that the source is made of."""
+    used = {"MessagePart", "Profile", "WebhookSource"}
+    used |= {_PROOFS[each["proof"]["scheme"]] for each in webhook.x_webhook["profiles"].values()}
+    used |= {"SourceRate"} if "rate" in webhook.x_webhook else set()
+    used |= {"WebhookSetting"} if webhook.x_webhook.get("settings") else set()
+    return sorted(used)
+
+
+def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, str]:
+    rules = webhook.x_webhook
+    settings = rules.get("settings", {})
+    kept = tuple(name.lower() for name in rules.get("keepHeaders", ()))
+    fields = {
+        "provider": quoted(webhook.provider),
+        "title": literal(webhook.title, column=_FIELD + 6, indent=_FIELD),
+        "profiles": _tuple(_profile(name, each) for name, each in rules["profiles"].items()),
+        "events": _tuple(f"{module}.EVENT" for module in modules),
+        "max_body_bytes": str(rules.get("maxBodyBytes", "")),
+        "rate": _rate(rules["rate"]) if "rate" in rules else "",
+        "keep_headers": _tuple(map(quoted, kept)) if kept else "",
+        "settings": _tuple(_setting(*each) for each in settings.items()) if settings else "",
+        "contract": quoted(webhook.source.sha256),
+    }
+    return {name: text for name, text in fields.items() if text}
+
+
+def _profile(name: str, rules: Mapping[str, Any]) -> str:
+    found = rules.get("messageId")
+    fields = {
+        "name": quoted(name),
+        "proof": _proof(rules["proof"]),
+        "message_id": _place(found) if found else "None",
+        "event_type": _place(rules["eventType"]),
+    }
+    return _record("Profile", fields)
+
+
+def _proof(rules: Mapping[str, Any]) -> str:
+    fields = {
+        "header": quoted(rules["header"].lower()) if "header" in rules else "",
+        "algorithm": quoted(rules["algorithm"]) if "algorithm" in rules else "",
+        "encoding": quoted(rules["encoding"]) if "encoding" in rules else "",
+        "prefix": quoted(rules["prefix"]) if "prefix" in rules else "",
+        "timestamp_header": (
+            quoted(rules["timestampHeader"].lower()) if "timestampHeader" in rules else ""
+        ),
+        "tolerance_seconds": str(rules.get("toleranceSeconds", "")),
+    }
+    return _record(_PROOFS[rules["scheme"]], {name: text for name, text in fields.items() if text})
+
+
+def _place(rules: Mapping[str, str]) -> str:
+    if "header" in rules:
+        return _record("MessagePart", {"header": quoted(rules["header"].lower())})
+    return _record("MessagePart", {"pointer": quoted(rules["pointer"])})
+
+
+def _rate(rules: Mapping[str, Any]) -> str:
+    facts = SourceRate(per_second=float(rules["perSecond"]), burst=rules["burst"])
+    return _record("SourceRate", {"per_second": repr(facts.per_second), "burst": str(facts.burst)})
+
+
+def _setting(name: str, rules: Mapping[str, Any]) -> str:
+    fields = {
+        "name": quoted(name),
+        "description": literal(rules["description"], column=24, indent=12),
+        "default": quoted(rules["default"]) if rules.get("default") else "",
+        "pattern": quoted(rules["pattern"]),
+    }
+    return _record("WebhookSetting", {name: text for name, text in fields.items() if text})
+
+
+def _record(name: str, fields: Mapping[str, str]) -> str:
+    return f"{name}({', '.join(f'{field}={text}' for field, text in fields.items())})"
+
+
+def _tuple(texts: Iterable[str]) -> str:
+    listed = list(texts)
+    return f"({', '.join(listed)},)" if listed else "()"

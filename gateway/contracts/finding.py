@@ -1,0 +1,68 @@
+"""One thing wrong with the contracts: where, which rule, what, and how to mend it."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from msgspec import Struct
+
+from gateway.errors import ContractError
+
+
+class Severity(StrEnum):
+    """Whether a finding refuses the contracts (`error`) or only tells (`note`)."""
+
+    ERROR = "error"
+    NOTE = "note"
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One broken rule at one place. Messages name rules and members, never a secret."""
+
+    path: str
+    """The file, relative to the schemas folder, with `/`."""
+    line: int
+    """1-based."""
+    pointer: str
+    """RFC 6901 JSON Pointer inside the file."""
+    rule: str
+    """Stable id, `<theme>/<rule>`; `gateway.lint.RULES` explains each."""
+    message: str
+    fix: str
+    severity: Severity = Severity.ERROR
+
+    @property
+    def place(self) -> str:
+        """`file:line`, as editors and terminals link it."""
+        return f"{self.path}:{self.line}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.rule} {self.pointer or '/'}: {self.message} ({self.fix})"
+
+
+class ContractRefused(ContractError):
+    """The contracts break their own rules."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = ordered(findings)
+        super().__init__(_summary(self.findings))
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Without repetitions, in the order a reader walks the files."""
+    return tuple(sorted(set(findings), key=_reading_order))
+
+
+def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that refuse the contracts."""
+    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
+
+
+def _reading_order(finding: Finding) -> tuple[str, int, str, str, str]:
+    return finding.path, finding.line, finding.pointer, finding.rule, finding.message
+
+
+def _summary(findings: tuple[Finding, ...]) -> str | None:
+    if not findings:
+        return None
+    more = len(findings) - 1
+    return f"{findings[0]}{f'; and {more} more' if more else ''}"

@@ -1,0 +1,115 @@
+"""One contract file: its text turned into a value, with the line of every part of it."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.pointers import parent
+from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.sources import lines as jsonlines
+from gateway.contracts.sources import yamltext
+
+MAX_BYTES: Final = 1024 * 1024
+SUFFIXES: Final = frozenset({".yaml", ".json"})
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Document:
+    """A contract file as read. Nobody changes its value."""
+
+    def __init__(
+        self,
+        path: PurePosixPath,
+        value: Any,
+        text_sha256: str,
+        locate: Callable[[], Mapping[str, int]],
+    ) -> None:
+        self.path = path
+        """Relative to the schemas folder."""
+        self.value = value
+        self.text_sha256 = text_sha256
+        """Of the text with line ends as `\\n`, so that every checkout agrees."""
+        self._locate = locate
+
+    @cached_property
+    def _lines(self) -> Mapping[str, int]:
+        return self._locate()
+
+    def line_of(self, pointer: str) -> int:
+        """The 1-based line of `pointer`; of the nearest part around it when it leads nowhere."""
+        while pointer and pointer not in self._lines:
+            pointer = parent(pointer)
+        return self._lines.get(pointer, 1)
+
+
+def read_document(root: Path, path: PurePosixPath) -> Document:
+    """Read `path` under `root`. Raises `ContractRefused` with one finding."""
+    raw = _read(root / path, path)
+    digest = hashlib.sha256(raw).hexdigest()
+    text = _text(raw, path)
+    if path.suffix == ".json":
+        value = _json(raw, path)
+        return Document(path, value, digest, partial(jsonlines.lines_of, text))
+    try:
+        value = yamltext.decode(text)
+    except yamltext.YamlRefused as error:
+        raise _refused(
+            path, error.rule, error.message, error.fix, line=error.line, pointer=error.pointer
+        ) from None
+    return Document(path, value, digest, partial(yamltext.lines_of, text))
+
+
+def _read(file: Path, path: PurePosixPath) -> bytes:
+    if file.is_symlink() or not file.is_file():
+        raise _refused(
+            path, "file/not-regular", "is a link or not a regular file", "put the file itself here"
+        )
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise _refused(
+            path, "file/unreadable", f"cannot be read: {reason}", "check its permissions"
+        ) from None
+    if len(raw) > MAX_BYTES:
+        raise _refused(path, "file/too-large", "is larger than 1 MiB", "split the file")
+    return raw.replace(b"\r\n", b"\n")
+
+
+def _text(raw: bytes, path: PurePosixPath) -> str:
+    if raw.startswith(_BOM):
+        raise _refused(
+            path, "file/encoding", "begins with a byte order mark", "save as UTF-8 without BOM"
+        )
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise _refused(
+            path, "file/encoding", "is not valid UTF-8", "save as UTF-8", line=line
+        ) from None
+
+
+def _json(raw: bytes, path: PurePosixPath) -> Any:
+    try:
+        return jsonlines.decode(raw)
+    except jsonlines.JsonRefused as error:
+        raise _refused(
+            path,
+            "json/malformed",
+            error.message,
+            "write one strict JSON value (RFC 8259)",
+            line=error.line,
+            pointer=error.pointer,
+        ) from None
+
+
+def _refused(
+    path: PurePosixPath, rule: str, message: str, fix: str, *, line: int = 1, pointer: str = ""
+) -> ContractRefused:
+    return ContractRefused(
+        [Finding(path=str(path), line=line, pointer=pointer, rule=rule, message=message, fix=fix)]
+    )

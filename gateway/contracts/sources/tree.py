@@ -1,0 +1,232 @@
+"""A schemas folder as read: every contract file, and what could not be read."""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contracts.finding import ContractRefused, Finding, ordered
+from gateway.contracts.sources import keywords
+from gateway.contracts.sources.document import SUFFIXES, Document, read_document
+from gateway.errors import ContractError
+
+INDEX: Final = PurePosixPath("openapi.yaml")
+POLICIES: Final = PurePosixPath("policies/agents.yaml")
+TOOLS: Final = "tools"
+UPSTREAMS: Final = "upstreams"
+WEBHOOKS: Final = "webhooks"
+EVENTS: Final = "events"
+ENTITIES: Final = "entities"
+META: Final = "_meta"
+_TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
+
+
+class ToolSource(Struct, frozen=True, eq=False):
+    """One tool's Path Item file, `tools/<connector>/<tool>.yaml`."""
+
+    document: Document
+    connector: str
+    tool: str
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def id(self) -> str:
+        """`<connector>.<tool>`, by the file's place on disk."""
+        return f"{self.connector}.{self.tool}"
+
+    @property
+    def operation(self) -> dict[str, Any]:
+        """The Operation Object under `post`; empty when the file does not hold one."""
+        value = self.document.value
+        operation = value.get("post") if isinstance(value, dict) else None
+        return operation if isinstance(operation, dict) else {}
+
+
+class EventFile(Struct, frozen=True, eq=False):
+    """One event's Path Item file, `events/<entity>.<verb>.v<n>.yaml`."""
+
+    document: Document
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def type(self) -> str:
+        """`gateway.<entity>.<verb>.v<n>`, by the file's place on disk."""
+        return f"gateway.{self.path.stem}"
+
+
+class WebhookFile(Struct, frozen=True, eq=False):
+    """One provider's Path Item file, `webhooks/<provider>/webhook.yaml`."""
+
+    document: Document
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def provider(self) -> str:
+        return self.path.parts[1]
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """What stands under `x-webhook`."""
+        found: dict[str, Any] = self.document.value["post"]["x-webhook"]
+        return found
+
+
+class SourceTree:
+    """The contract files under one folder, by path relative to it, in order of paths."""
+
+    def __init__(
+        self,
+        root: Path,
+        documents: Mapping[PurePosixPath, Document],
+        findings: tuple[Finding, ...] = (),
+    ) -> None:
+        self.root = root
+        self.documents: Mapping[PurePosixPath, Document] = MappingProxyType(
+            dict(sorted(documents.items()))
+        )
+        self.findings = findings
+        """Files that could not be read, and why."""
+        self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
+        self._references: dict[PurePosixPath, tuple[tuple[str, dict[str, Any]], ...]] = {}
+
+    @property
+    def index(self) -> Document | None:
+        return self.documents.get(INDEX)
+
+    @property
+    def policies(self) -> Document | None:
+        return self.documents.get(POLICIES)
+
+    @cached_property
+    def tools(self) -> tuple[ToolSource, ...]:
+        """Every tool file on disk, in order of connector and tool."""
+        return tuple(
+            ToolSource(document, path.parts[1], path.stem)
+            for path, document in self.documents.items()
+            if len(path.parts) == 3 and path.parts[0] == TOOLS and path.suffix == ".yaml"
+        )
+
+    @cached_property
+    def upstreams(self) -> Mapping[str, Document]:
+        """The contract of each upstream, by the name of its folder."""
+        return MappingProxyType(
+            {
+                path.parts[1]: document
+                for path, document in self.documents.items()
+                if len(path.parts) == 3
+                and path.parts[0] == UPSTREAMS
+                and path.name == "openapi.yaml"
+            }
+        )
+
+    @cached_property
+    def webhooks(self) -> tuple[WebhookFile, ...]:
+        """Every webhook file on disk, in order of providers."""
+        return tuple(
+            WebhookFile(document)
+            for path, document in self.documents.items()
+            if len(path.parts) == 3 and path.parts[0] == WEBHOOKS and path.name == "webhook.yaml"
+        )
+
+    @cached_property
+    def events(self) -> tuple[EventFile, ...]:
+        """Every event file on disk, in order of types."""
+        return tuple(
+            EventFile(document)
+            for path, document in self.documents.items()
+            if len(path.parts) == 2 and path.parts[0] == EVENTS and path.suffix == ".yaml"
+        )
+
+    @cached_property
+    def entities(self) -> Mapping[str, Document]:
+        """The schema of each kind of row, by kind."""
+        return MappingProxyType(
+            {
+                path.stem: document
+                for path, document in self.documents.items()
+                if len(path.parts) == 2 and path.parts[0] == ENTITIES and path.suffix == ".json"
+            }
+        )
+
+    def is_unread(self, path: PurePosixPath) -> bool:
+        """Whether `path`, or a folder around it, is there and could not be read."""
+        return not self._unread.isdisjoint((path, *path.parents))
+
+    def references(self, path: PurePosixPath) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Every object with a `$ref` in the file `path`, with its pointer, in file order."""
+        if path not in self._references:
+            self._references[path] = tuple(keywords.references(self.documents[path].value))
+        return self._references[path]
+
+    def find(self, path: str | PurePosixPath) -> Document | None:
+        """The document at `path`, relative to the schemas folder."""
+        return self.documents.get(PurePosixPath(path))
+
+
+def read_tree(root: Path) -> SourceTree:
+    """Read every contract file under `root`; a file that cannot be read becomes a finding.
+
+    Raises `ContractError` when `root` itself cannot be used.
+    """
+    if not root.is_dir():
+        raise ContractError(f"{root} is not a folder; name the folder that holds openapi.yaml")
+    documents: dict[PurePosixPath, Document] = {}
+    findings: list[Finding] = []
+    for path in _files(root):
+        if path.suffix in _TEXT_SUFFIXES:
+            continue
+        try:
+            documents[path] = _read(root, path)
+        except ContractRefused as refused:
+            findings.extend(refused.findings)
+    return SourceTree(root, documents, ordered(findings))
+
+
+def _read(root: Path, path: PurePosixPath) -> Document:
+    if path.suffix not in SUFFIXES:
+        raise ContractRefused(
+            [
+                Finding(
+                    path=str(path),
+                    line=1,
+                    pointer="",
+                    rule="file/unknown-kind",
+                    message="contracts are .yaml and .json files",
+                    fix="rename the file, or move it out of the schemas folder",
+                )
+            ]
+        )
+    return read_document(root, path)
+
+
+def _files(root: Path) -> Iterator[PurePosixPath]:
+    for folder, names, files in os.walk(root, onerror=_refuse_folder):
+        here = Path(folder)
+        links = [name for name in names if (here / name).is_symlink()]
+        names[:] = sorted(name for name in names if name not in links and not _is_hidden(name))
+        if here == root and META in names:
+            names.remove(META)
+        for name in sorted([*files, *links]):
+            if not _is_hidden(name):
+                yield PurePosixPath((here / name).relative_to(root).as_posix())
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__"))
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise ContractError(f"{error.filename} cannot be read: {error.strerror}") from error

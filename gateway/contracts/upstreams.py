@@ -1,0 +1,151 @@
+"""An upstream's OpenAPI contract as the record that field maps and backends read."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from gateway.contract.pointers import child
+from gateway.contract.upstream import (
+    CredentialRule,
+    HeaderRule,
+    QueryRule,
+    RateHeaders,
+    RefusalRule,
+    SettingRule,
+    TokenRule,
+    Upstream,
+    UpstreamOperation,
+)
+from gateway.contracts.sources.document import Document
+from gateway.contracts.sources.refs import dereference
+from gateway.contracts.sources.tree import SourceTree
+
+FORM: Final = "application/x-www-form-urlencoded"
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+
+def lower_upstream(tree: SourceTree, name: str) -> Upstream:
+    """The upstream whose contract is `upstreams/<name>/openapi.yaml`, which must pass the lint.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    document = tree.upstreams[name]
+    facts = document.value["x-upstream"]
+    return Upstream(
+        name=facts["name"],
+        title=facts["title"],
+        base_url=facts.get("baseUrl"),
+        credentials=tuple(_credential(each) for each in facts.get("credentials", ())),
+        settings=tuple(SettingRule(**each) for each in facts.get("settings", ())),
+        headers=tuple(HeaderRule(**each) for each in facts.get("headers", ())),
+        query=tuple(QueryRule(**each) for each in facts.get("query", ())),
+        tokens=tuple(_token(each) for each in facts.get("tokens", ())),
+        refusals=tuple(_refusal(each) for each in facts.get("refusals", ())),
+        soft_errors=facts.get("softErrors"),
+        rate=_rate(facts.get("rateHeaders")),
+        mock=facts.get("mock"),
+        has_workspace=facts.get("workspace", False),
+        tables=_tables(tree, document, facts.get("tables", {})),
+        operations=tuple(_operations(tree, document)),
+    )
+
+
+def _credential(facts: Mapping[str, Any]) -> CredentialRule:
+    return CredentialRule(
+        name=facts["name"],
+        description=facts["description"],
+        is_required=facts.get("required", True),
+        kind=facts.get("kind", "text"),
+    )
+
+
+def _token(facts: Mapping[str, Any]) -> TokenRule:
+    return TokenRule(
+        grant=facts["grant"],
+        url=facts["url"],
+        operation=facts["operationId"],
+        scopes=tuple(facts.get("scopes", ())),
+    )
+
+
+def _refusal(facts: Mapping[str, Any]) -> RefusalRule:
+    return RefusalRule(
+        status=facts["status"],
+        pointer=facts["pointer"],
+        values=tuple(facts["values"]),
+        means=facts["means"],
+    )
+
+
+def _tables(
+    tree: SourceTree, document: Document, names: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    return {
+        name: dereference(tree, document.path, child("/x-upstream/tables", name)) for name in names
+    }
+
+
+def _rate(facts: Mapping[str, str] | None) -> RateHeaders | None:
+    if facts is None:
+        return None
+    return RateHeaders(remaining=facts["remaining"], reset_seconds=facts["resetSeconds"])
+
+
+def _operations(tree: SourceTree, document: Document) -> Iterator[UpstreamOperation]:
+    for path, members in document.value.get("paths", {}).items():
+        pointer = child("/paths", path)
+        for method in METHODS:
+            if method in members:
+                item = dereference(tree, document.path, child(pointer, method))
+                shared = _parameters(tree, document, pointer, members)
+                yield _operation(path, method, item, shared)
+
+
+def _parameters(
+    tree: SourceTree, document: Document, pointer: str, members: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The parameters that every method of a path shares."""
+    if "parameters" not in members:
+        return []
+    shared: list[dict[str, Any]] = dereference(tree, document.path, child(pointer, "parameters"))
+    return shared
+
+
+def _operation(
+    path: str, method: str, item: Mapping[str, Any], shared: list[dict[str, Any]]
+) -> UpstreamOperation:
+    own = {(each["name"], each["in"]): each for each in [*shared, *item.get("parameters", ())]}
+    replies = item.get("responses", {})
+    examples = {status: _example(reply) for status, reply in replies.items()}
+    asked = item.get("requestBody", {})
+    form = asked.get("content", {}).get(FORM)
+    return UpstreamOperation(
+        id=item["operationId"],
+        method=method.upper(),
+        path=path,
+        parameters=tuple(own.values()),
+        request_schema=(_json(asked) if form is None else form).get("schema"),
+        replies={status: _json(reply).get("schema") for status, reply in replies.items()},
+        examples={status: found[0] for status, found in examples.items() if found},
+        takes_form=form is not None,
+        idempotency_header=item.get("x-idempotency-header"),
+        cache_seconds=float(item.get("x-cache-seconds", 0)),
+        failure_seconds=float(item.get("x-failure-seconds", 0)),
+    )
+
+
+def _json(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The Media Type Object of a message's JSON body; empty when it has none."""
+    for media_type, facts in message.get("content", {}).items():
+        essence = media_type.partition(";")[0].strip()
+        if essence == "application/json" or essence.endswith("+json"):
+            found: Mapping[str, Any] = facts
+            return found
+    return {}
+
+
+def _example(reply: Mapping[str, Any]) -> list[Any]:
+    """The first example of a reply, in a list that is empty when there is none."""
+    facts = _json(reply)
+    if "example" in facts:
+        return [facts["example"]]
+    return [each["value"] for each in facts.get("examples", {}).values()][:1]

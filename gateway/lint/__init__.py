@@ -1,0 +1,138 @@
+"""The lint: every rule that contracts keep, in one visible list."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contracts.cache import Remember, afresh
+from gateway.contracts.finding import Finding, ordered
+from gateway.contracts.sources.tree import SourceTree
+from gateway.lint import index, references, shape, texts
+from gateway.lint.draft import Draft
+from gateway.lint.events import entities, entity_rules, published, webhooks
+from gateway.lint.events.meaning import check_events
+from gateway.lint.rules.all_rules import RULES
+from gateway.lint.rules.rule import Rule
+from gateway.lint.soundness import unsound_files
+from gateway.lint.tools import (
+    access,
+    bindings,
+    constraints,
+    examples,
+    handlers,
+    naming,
+    patterns,
+    policies,
+    profile,
+    promises,
+    publication,
+    queries,
+    tables,
+    upstreams,
+)
+from gateway.lint.tools.meaning import check_meaning
+
+__all__ = ["CHECKS", "DEEP_CHECKS", "RULES", "Rule", "lint"]
+
+Check = Callable[[Draft], Iterator[Finding]]
+DeepCheck = Callable[[Draft, frozenset[PurePosixPath]], Iterator[Finding]]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    index.check_presence,
+    index.check_places,
+    index.check_paths,
+    index.check_lists,
+    index.check_unused,
+    shape.check_shapes,
+    shape.check_meta_copies,
+    references.check_targets,
+    references.check_expansions,
+    profile.check_dialects,
+    profile.check_keywords,
+    profile.check_amber_forms,
+    profile.check_formats,
+    patterns.check_patterns,
+    constraints.check_validity,
+    constraints.check_required,
+    constraints.check_satisfiability,
+    constraints.check_values,
+    constraints.check_numbers,
+    constraints.check_unique_items,
+    publication.check_roots,
+    publication.check_property_names,
+    publication.check_descriptions,
+    publication.check_closed,
+    naming.check_names,
+    naming.check_collisions,
+    naming.check_schema_files,
+    naming.check_tags,
+    naming.check_words,
+    naming.check_annotations,
+    queries.check_queries,
+    examples.check_examples,
+    policies.check_grants,
+    policies.check_declared_errors,
+    promises.check_attempts,
+    promises.check_cache,
+    promises.check_escalation,
+    upstreams.check_names,
+    upstreams.check_operations,
+    upstreams.check_parameters,
+    upstreams.check_replies,
+    upstreams.check_shared_bodies,
+    access.check_names,
+    access.check_settings,
+    access.check_templates,
+    access.check_tokens,
+    access.check_refusals,
+    access.check_operations,
+    tables.check_tables,
+    texts.check_texts,
+    texts.check_addresses,
+    bindings.check_upstreams,
+    bindings.check_error_codes,
+    bindings.check_fallbacks,
+    handlers.check_handlers,
+    handlers.check_signatures,
+    entities.check_types,
+    published.check_names,
+    published.check_examples,
+    webhooks.check_names,
+    webhooks.check_payload_files,
+    webhooks.check_request_bodies,
+    webhooks.check_openness,
+    webhooks.check_profiles,
+    webhooks.check_kept_headers,
+    webhooks.check_settings,
+)
+"""Each yields the breaks of the rules that its docstring names."""
+DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
+    entities.check_columns,
+    entities.check_keys,
+    entity_rules.check_owners,
+    entity_rules.check_states,
+    tables.check_views,
+    published.check_envelopes,
+    webhooks.check_places,
+)
+"""The same of files that the other checks had nothing against: schemas are compared here."""
+
+
+def lint(
+    tree: SourceTree,
+    remember: Remember = afresh,
+    packages: Sequence[str] = HANDLER_PACKAGES,
+) -> tuple[Finding, ...]:
+    """Everything wrong with `tree`, in reading order; files that could not be read included.
+
+    `remember` may keep the verdicts on bindings, which are a function of their basis. `packages`
+    are the connector packages, from which alone contracts may name Python code.
+    """
+    draft = Draft(tree, packages)
+    found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
+    unsound = unsound_files(found)
+    found += [each for check in DEEP_CHECKS for each in check(draft, unsound)]
+    unsound = unsound_files(found)
+    meant = [*check_meaning(draft, unsound, remember), *check_events(draft, unsound, remember)]
+    return ordered([*found, *meant])

@@ -1,0 +1,1 @@
+"""The checks of webhooks, events and entities."""

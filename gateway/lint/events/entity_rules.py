@@ -1,0 +1,146 @@
+"""What x-entity says of writing: owners, defaults, computed columns and state machines."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.entity import ROW_COLUMNS
+from gateway.contract.pointers import child
+from gateway.contract.states import MOST_ENTRIES
+from gateway.contracts.finding import Finding
+from gateway.contracts.sources.document import Document
+from gateway.lint.draft import Draft
+from gateway.lint.soundness import is_sound
+from gateway.mapping.fields.analysis.algebra import covers, kinds
+
+_FACTS = "/x-entity"
+_NOTHING: Final[dict[str, Any]] = {"not": {}}
+
+
+def check_owners(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
+    """entity/unknown-column, entity/two-owners"""
+    for document in _sound(draft, unsound):
+        facts = document.value["x-entity"]
+        for pointer, name in _named(facts):
+            if name not in document.value["properties"]:
+                message = f"there is no column {name}"
+                yield draft.finding("entity/unknown-column", document, pointer, message)
+        taken = {*facts["key"], *ROW_COLUMNS}
+        for pointer, name in _owned(facts):
+            if name in taken:
+                message = f"{name} has another owner already"
+                yield draft.finding("entity/two-owners", document, pointer, message)
+            taken.add(name)
+        for pointer, name in _overwritten(facts, taken):
+            message = f"{name} is written by other rules already"
+            yield draft.finding("entity/two-owners", document, pointer, message)
+
+
+def check_states(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
+    """entity/states"""
+    for document in _sound(draft, unsound):
+        states = document.value["x-entity"].get("states")
+        if states is not None:
+            columns = {
+                name: draft.expanded(document.path, child("/properties", name))
+                for name in document.value["properties"]
+            }
+            for pointer, message in _problems(columns, states):
+                where = f"{_FACTS}/states{pointer}"
+                yield draft.finding("entity/states", document, where, message)
+
+
+def _named(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every column that is named, and where."""
+    yield from _owned(facts)
+    for kind, member in (("defaults", "beside"), ("computed", "copy")):
+        for name, rule in facts.get(kind, {}).items():
+            place = child(f"{_FACTS}/{kind}", name)
+            yield f"{place}/{member}", rule[member]
+            for other in rule.get("when", ()):
+                yield child(f"{place}/when", other), other
+    for name in facts.get("defaults", ()):
+        yield child(f"{_FACTS}/defaults", name), name
+    yield from _of_states(facts)
+
+
+def _overwritten(facts: dict[str, Any], taken: set[str]) -> Iterator[tuple[str, str]]:
+    """Columns that states or defaults would write, and something else writes: as if a message had
+    said it, and unseen."""
+    written = set(taken)
+    for pointer, name in _of_states(facts):
+        if name in written:
+            yield pointer, name
+        written.add(name)
+    for name in facts.get("defaults", ()):
+        if name in written:
+            yield child(f"{_FACTS}/defaults", name), name
+
+
+def _of_states(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns that a state is written with, and where that is said."""
+    if "states" in facts:
+        yield f"{_FACTS}/states/column", facts["states"]["column"]
+        for index, name in enumerate(facts["states"].get("carries", ())):
+            yield f"{_FACTS}/states/carries/{index}", name
+
+
+def _owned(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns that are not the webhook's, and where that is said."""
+    for index, name in enumerate(facts.get("agent", ())):
+        yield f"{_FACTS}/agent/{index}", name
+    for name in facts.get("computed", ()):
+        yield child(f"{_FACTS}/computed", name), name
+    if "states" in facts:
+        yield f"{_FACTS}/states/log", facts["states"]["log"]
+
+
+def _problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    known = set(states["next"])
+    declared = set(columns.get(states["column"], {}).get("enum", ())) - {None}
+    if declared != known:
+        yield "/next", f"its states are not those that {states['column']} may hold"
+    for pointer, name in _mentioned(states):
+        if name not in known:
+            yield pointer, f"{name} is no state of next"
+    for state, name in states.get("same", {}).items():
+        if name not in states.get("carries", ()):
+            yield child("/same", state), f"{name} is not carried"
+    yield from _log_problems(columns, states)
+
+
+def _log_problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    log = columns.get(states["log"], {})
+    if log.get("type") != ["array", "null"] or log.get("readOnly") is not True:
+        yield "/log", f"{states['log']} is no read-only list that may be null"
+        return
+    if log.get("maxItems") != MOST_ENTRIES:
+        yield "/log", f"maxItems of {states['log']} is not {MOST_ENTRIES}, which the log may hold"
+    said = log.get("items", {}).get("properties", {}).get("values", {}).get("properties", {})
+    for index, name in enumerate(states.get("carries", ())):
+        column = columns.get(name)
+        if column is not None and not _is_text(column):
+            # The log holds it as the message says it, and the column as the database takes it.
+            yield f"/carries/{index}", f"{name} is no plain text, as all that states carry is"
+        elif column is not None and covers(said.get(name, _NOTHING), column) is not True:
+            yield f"/carries/{index}", f"values in {states['log']} do not admit {name}"
+
+
+def _is_text(column: dict[str, Any]) -> bool:
+    is_day = column.get("format") in {"date", "date-time"}
+    return kinds(column) <= {"string", "null"} and not is_day
+
+
+def _mentioned(states: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every state that is named outside the keys of `next`, and where."""
+    for index, name in enumerate(states["initial"]):
+        yield f"/initial/{index}", name
+    for state, following in states["next"].items():
+        for index, name in enumerate(following):
+            yield f"{child('/next', state)}/{index}", name
+    for name in states.get("same", ()):
+        yield child("/same", name), name
+
+
+def _sound(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Document]:
+    yield from (each for each in draft.entities.values() if is_sound(draft, each.path, unsound))

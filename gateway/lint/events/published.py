@@ -1,0 +1,79 @@
+"""Events that the gateway publishes: their names, and the envelope that all of them share."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.event import SPEC_VERSION
+from gateway.contract.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.lint.draft import Draft
+from gateway.lint.soundness import is_sound
+from gateway.mapping.fields.analysis.algebra import covers
+from gateway.mapping.fields.analysis.shapes import member
+
+MEDIA: Final = "/post/requestBody/content/application~1cloudevents+json"
+_TEXT: Final = {"type": "string", "minLength": 1}
+_ENVELOPE: Final[Mapping[str, dict[str, Any]]] = {
+    "specversion": {"const": SPEC_VERSION},
+    "id": _TEXT,
+    "source": _TEXT,
+    "subject": _TEXT,
+    "time": {"type": "string", "format": "date-time"},
+    "datacontenttype": {"const": "application/json"},
+    "data": {"type": "object"},
+}
+"""What the attributes of CloudEvents 1.0 must be besides `type`, which is the event's own."""
+
+
+def check_names(draft: Draft) -> Iterator[Finding]:
+    """event/name, event/schema-file"""
+    for event in draft.events:
+        found = draft.at(event.document, "/post/operationId")
+        if found != event.type:
+            message, fix = f"{found} does not agree with the file's name", f"Write {event.type}."
+            yield draft.finding("event/name", event.document, "/post/operationId", message, fix)
+        pointer = f"{MEDIA}/schema"
+        target = draft.target(event.document, pointer, draft.at(event.document, pointer))
+        wanted = event.path.with_suffix(".json")
+        if target and (target.document.path, target.pointer) != (wanted, ""):
+            message, fix = f"the schema is {wanted.name}", f"Write {{$ref: ./{wanted.name}}}."
+            yield draft.finding("event/schema-file", event.document, pointer, message, fix)
+
+
+def check_envelopes(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
+    """event/envelope"""
+    for event in draft.events:
+        path = event.path.with_suffix(".json")
+        document = draft.tree.documents.get(path)
+        if document and is_sound(draft, path, unsound):
+            schema = draft.expanded(path, "")
+            wanted = {**_ENVELOPE, "type": {"const": event.type}}
+            for name, kind in wanted.items():
+                if objection := _objection(schema, name, kind):
+                    pointer = child("/properties", name)
+                    yield draft.finding("event/envelope", document, pointer, objection)
+
+
+def _objection(schema: dict[str, Any], name: str, wanted: dict[str, Any]) -> str:
+    found = member(schema, name)
+    if found is None or not found.is_required:
+        return f"{name} is not required"
+    is_fit = covers(wanted, found.schema) is True
+    is_fixed = "const" not in wanted or covers(found.schema, wanted) is True
+    return "" if is_fit and is_fixed else f"{name} is not what a CloudEvent of this type has"
+
+
+def check_examples(draft: Draft) -> Iterator[Finding]:
+    """event/no-example, event/example-refused"""
+    for event in draft.events:
+        examples = draft.at(event.document, f"{MEDIA}/examples") or {}
+        if not examples:
+            yield draft.finding("event/no-example", event.document, MEDIA, "there is no example")
+        gate = draft.gate(event.path, f"{MEDIA}/schema")
+        for name, example in examples.items():
+            pointer = child(child(f"{MEDIA}/examples", name), "value")
+            for violation in gate.violations(example["value"]) if gate else ():
+                message = f"the schema refuses this example: {violation.detail}"
+                where = pointer + violation.pointer
+                yield draft.finding("event/example-refused", event.document, where, message)

@@ -1,0 +1,161 @@
+"""Webhooks: names, payloads, and where a message says what it is."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.pointers import child, steps
+from gateway.contract.schema import Validator
+from gateway.contracts.finding import Finding
+from gateway.contracts.names import payload_stem
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.tree import WEBHOOKS, WebhookFile
+from gateway.lint.draft import Draft
+from gateway.lint.soundness import is_sound
+from gateway.mapping.events.check import text_objection
+from gateway.mapping.fields.analysis.algebra import Schema, admits
+from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.language.nodes import ReadExpression
+
+_RULES: Final = "/post/x-webhook"
+_BODY: Final = "/post/requestBody/content/application~1json/schema"
+_CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
+_TEXT: Final[Schema] = {"type": "string"}
+_ALLOW: Final = "allow"
+_PROVING: Final = frozenset({"authorization", "proxy-authorization", "cookie", "webhook-signature"})
+
+
+def check_names(draft: Draft) -> Iterator[Finding]:
+    """webhook/name"""
+    for webhook in draft.webhooks:
+        wanted = f"{webhook.provider}.webhook"
+        found = draft.at(webhook.document, "/post/operationId")
+        if found != wanted:
+            message, fix = f"{found} does not agree with the file's place", f"Write {wanted}."
+            yield draft.finding("webhook/name", webhook.document, "/post/operationId", message, fix)
+
+
+def check_payload_files(draft: Draft) -> Iterator[Finding]:
+    """webhook/payload-file"""
+    for webhook in draft.webhooks:
+        for name in webhook.rules["events"]:
+            pointer = f"{child(f'{_RULES}/events', name)}/payload"
+            holder = draft.at(webhook.document, pointer)
+            target = draft.target(webhook.document, pointer, holder)
+            wanted = webhook.path.with_name(f"{payload_stem(name)}.payload.json")
+            if target and (target.document.path, target.pointer) != (wanted, ""):
+                message = f"the payload of {name} is {wanted.name}"
+                fix = f"Write {{$ref: ./{wanted.name}}}."
+                yield draft.finding("webhook/payload-file", webhook.document, pointer, message, fix)
+
+
+def check_request_bodies(draft: Draft) -> Iterator[Finding]:
+    """webhook/request-body"""
+    for webhook in draft.webhooks:
+        body = draft.at(webhook.document, _BODY)
+        listed = [each["$ref"] for each in body.get("anyOf", [body])]
+        wanted = [each["payload"]["$ref"] for each in webhook.rules["events"].values()]
+        if sorted(listed) != sorted(wanted):
+            differing = sorted({*listed} ^ {*wanted}) or sorted(listed)
+            message = f"the request body and the events differ in {', '.join(differing[:3])}"
+            yield draft.finding("webhook/request-body", webhook.document, _BODY, message)
+
+
+def check_openness(draft: Draft) -> Iterator[Finding]:
+    """webhook/closed-payload"""
+    for place in draft.schemas:
+        if place.document.path.parts[0] == WEBHOOKS:
+            for keyword in _CLOSING:
+                if place.schema.get(keyword) is False:
+                    pointer = child(place.pointer, keyword)
+                    message = "an object that refuses members that are added"
+                    yield draft.finding("webhook/closed-payload", place.document, pointer, message)
+
+
+def check_profiles(draft: Draft) -> Iterator[Finding]:
+    """webhook/unknown-profile, webhook/unused-profile"""
+    for webhook in draft.webhooks:
+        profiles, used = webhook.rules["profiles"], set()
+        for name, event in webhook.rules["events"].items():
+            used |= set(event["profiles"])
+            for index, profile in enumerate(event["profiles"]):
+                if profile not in profiles:
+                    pointer = f"{child(f'{_RULES}/events', name)}/profiles/{index}"
+                    message, fix = f"there is no profile {profile}", did_you_mean(profile, profiles)
+                    yield draft.finding(
+                        "webhook/unknown-profile", webhook.document, pointer, message, fix
+                    )
+        for profile in sorted(profiles.keys() - used):
+            pointer, message = child(f"{_RULES}/profiles", profile), "no event arrives in it"
+            yield draft.finding("webhook/unused-profile", webhook.document, pointer, message)
+
+
+def check_places(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
+    """webhook/message-id, webhook/event-type"""
+    for webhook in draft.webhooks:
+        is_comparable = is_sound(draft, webhook.path, unsound)
+        for name, event in webhook.rules["events"].items() if is_comparable else ():
+            pointer = f"{child(f'{_RULES}/events', name)}/payload"
+            payload = draft.expanded(webhook.path, pointer)
+            for profile in event["profiles"]:
+                yield from _place_findings(draft, webhook, name, profile, payload)
+
+
+def _place_findings(
+    draft: Draft, webhook: WebhookFile, name: str, profile: str, payload: Schema
+) -> Iterator[Finding]:
+    """What is wrong with where a payload says which message it is, and of which type."""
+    rules, scope = webhook.rules["profiles"][profile], Scope(payload=payload)
+    at = child(f"{_RULES}/profiles", profile)
+    identified = rules.get("messageId", {}).get("pointer")
+    if identified and (objection := text_objection(scope, identified, _TEXT)):
+        message = f"{identified} {objection} of {name}"
+        yield draft.finding("webhook/message-id", webhook.document, f"{at}/messageId", message)
+    typed = rules["eventType"].get("pointer")
+    if typed:
+        objection = text_objection(scope, typed, _TEXT)
+        if not objection and not admits(_schema_at(scope, typed), name):
+            objection = "cannot be the type in the payload"
+        if objection:
+            message = f"{typed} {objection} of {name}"
+            yield draft.finding("webhook/event-type", webhook.document, f"{at}/eventType", message)
+
+
+def _schema_at(scope: Scope, pointer: str) -> Schema:
+    return scope.find(ReadExpression("payload", tuple(steps(pointer)))).schema
+
+
+def check_kept_headers(draft: Draft) -> Iterator[Finding]:
+    """webhook/kept-proof"""
+    for webhook in draft.webhooks:
+        proofs = (each["proof"] for each in webhook.rules["profiles"].values())
+        proving = _PROVING | {each["header"].lower() for each in proofs if "header" in each}
+        for index, name in enumerate(webhook.rules.get("keepHeaders", ())):
+            if name.lower() in proving:
+                pointer, message = f"{_RULES}/keepHeaders/{index}", f"{name} proves who sends"
+                yield draft.finding("webhook/kept-proof", webhook.document, pointer, message)
+
+
+def check_settings(draft: Draft) -> Iterator[Finding]:
+    """webhook/setting-refused, webhook/taken-setting"""
+    for webhook in draft.webhooks:
+        taken = {_ALLOW, *(f"{name}_secrets" for name in webhook.rules["profiles"])}
+        for name, rule in webhook.rules.get("settings", {}).items():
+            pointer = child(f"{_RULES}/settings", name)
+            if name in taken:
+                message = f"{name} is a setting of every webhook"
+                yield draft.finding("webhook/taken-setting", webhook.document, pointer, message)
+            objection = _setting_objection(rule)
+            if objection:
+                yield draft.finding(
+                    "webhook/setting-refused", webhook.document, f"{pointer}/pattern", objection
+                )
+
+
+def _setting_objection(rule: dict[str, Any]) -> str:
+    try:
+        gate = Validator({"type": "string", "pattern": rule["pattern"]})
+    except ValueError:
+        return "this is no regular expression of linear time"
+    default = rule.get("default", "")
+    return "" if not default or gate.admits(default) else "the default does not match"

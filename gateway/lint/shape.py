@@ -1,0 +1,111 @@
+"""Files against their meta-schemas, and the copies of those against this version's."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gateway.contract.pointers import follow, parent, steps
+from gateway.contract.violation import Violation
+from gateway.contracts import meta
+from gateway.contracts.finding import Finding
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.document import Document
+from gateway.lint.draft import Draft, meta_schema_of
+from gateway.lint.expected import names_at, types_at, values_at
+from gateway.lint.rules.all_rules import BY_ID
+
+_RULES: Final = {
+    "index.schema.json": "shape/index",
+    "policies.schema.json": "shape/policies",
+    "upstream.schema.json": "shape/upstream",
+    "tool.schema.json": "shape/tool",
+    "webhook.schema.json": "shape/webhook",
+    "event.schema.json": "shape/event",
+    "entity.schema.json": "shape/entity",
+}
+_EXTENSIONS: Final = {
+    "tool.schema.json": ("/post/x-mcp", "/post/x-policy", "/post/x-binding"),
+    "webhook.schema.json": ("/post/x-webhook",),
+    "entity.schema.json": ("/x-entity",),
+}
+_ONE_KIND: Final = (
+    "must hold exactly one of value, const, object, array, each, count, python and ref"
+)
+_FORMS: Final = {
+    ("shape/x-binding", "oneOf"): _ONE_KIND,
+    ("shape/x-webhook", "oneOf"): _ONE_KIND,
+    ("shape/x-binding", "pattern"): (
+        "is not a text that is known here: expressions are `$inputs.name`, "
+        "`$response.body#/pointer`, `@/pointer`, …; a fixed value is `{const: …}`"
+    ),
+}
+"""Said instead of the validator's own words, where those speak of the meta-schema's inside."""
+
+
+_MAX_LISTED: Final = 12
+"""Values beyond which a list of them is no help."""
+_TYPES: Final = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+
+
+def check_shapes(draft: Draft) -> Iterator[Finding]:
+    """shape/*"""
+    for path, violations in draft.misshapen.items():
+        document = draft.tree.documents[path]
+        for violation in violations:
+            rule = _rule(meta_schema_of(path) or "", violation.pointer)
+            message, fix = _words(rule, document, violation)
+            yield draft.finding(rule, document, violation.pointer, message, fix)
+
+
+def _words(rule: str, document: Document, violation: Violation) -> tuple[str, str | None]:
+    """What is wrong and, when a name or a value was misspelt, what it may have been meant to be."""
+    file, pointer = meta_schema_of(document.path) or "", violation.pointer
+    message = _FORMS.get((rule, violation.keyword), violation.detail)
+    match violation.keyword:
+        case "additionalProperties":
+            names = names_at(file, document.value, parent(pointer))
+            name = steps(pointer)[-1]
+            known = [each for each in names if each != name]
+            message = f"unknown property {name}" if known else message
+            return message, did_you_mean(name, known) or _listed(known)
+        case "enum" if 0 < len(values := values_at(file, document.value, pointer)) <= _MAX_LISTED:
+            known = [str(each) for each in values]
+            value = str(follow(document.value, pointer))
+            return f"must be one of {', '.join(known)}", did_you_mean(value, known)
+        case "type" if types := types_at(file, document.value, pointer):
+            return f"must be {' or '.join(_TYPES[each] for each in types)}", None
+        case _:
+            return message, None
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    """A fix that names what may stand here instead."""
+    return f"Known here: {', '.join(names)}." if 0 < len(names) <= _MAX_LISTED else None
+
+
+def _rule(name: str, pointer: str) -> str:
+    for extension in _EXTENSIONS.get(name, ()):
+        if f"{pointer}/".startswith(f"{extension}/"):
+            return f"shape/{steps(extension)[-1]}"
+    return _RULES[name]
+
+
+def check_meta_copies(draft: Draft) -> Iterator[Finding]:
+    """meta/stale"""
+    rule = BY_ID["meta/stale"]
+    for name in meta.stale_copies(draft.tree.root):
+        yield Finding(
+            path=f"_meta/{name}",
+            line=1,
+            pointer="",
+            rule=rule.id,
+            message="is missing or not what this version of the gateway ships",
+            fix=rule.fix,
+        )

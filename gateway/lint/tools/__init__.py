@@ -1,0 +1,1 @@
+"""The checks of tools and of the upstreams behind them."""

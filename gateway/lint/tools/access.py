@@ -1,0 +1,205 @@
+"""How an upstream is reached: its credentials, settings, templates, access tokens and refusals."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gateway.contract.grants import GRANT_CREDENTIALS
+from gateway.contract.pointers import child, steps
+from gateway.contract.upstream import TokenGrant
+from gateway.contracts.finding import Finding
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.document import Document
+from gateway.contracts.upstreams import FORM
+from gateway.lint.draft import Draft
+from gateway.lint.tools.patterns import compiles, unportable
+from gateway.lint.tools.upstreams import declared_parameters, operations
+
+_CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
+_TOKEN: Final = "{token}"  # noqa: S105 - a place in a template, no secret
+_KEY_FILE: Final = "service_account_key"
+_TAKEN: Final = ("base_url", "token_url")
+"""Names under `GATEWAY_<UPSTREAM>_` that every upstream has already."""
+
+
+def check_names(draft: Draft) -> Iterator[Finding]:
+    """upstream/taken-setting"""
+    for document in draft.upstreams.values():
+        facts = document.value["x-upstream"]
+        taken = dict.fromkeys(_TAKEN, "every upstream")
+        for kind in ("credentials", "settings"):
+            for index, rule in enumerate(facts.get(kind, ())):
+                name = rule["name"]
+                if name in taken:
+                    pointer = f"/x-upstream/{kind}/{index}/name"
+                    message = f"{name} is already a setting of {taken[name]}"
+                    yield draft.finding("upstream/taken-setting", document, pointer, message)
+                taken[name] = "this upstream"
+                if kind == "credentials":
+                    taken[f"{name}_file"] = f"the credential {name}"
+
+
+def check_settings(draft: Draft) -> Iterator[Finding]:
+    """schema/pattern-unportable, schema/pattern-invalid, upstream/setting-refused"""
+    for document in draft.upstreams.values():
+        for index, rule in enumerate(document.value["x-upstream"].get("settings", ())):
+            yield from _setting(draft, document, f"/x-upstream/settings/{index}", rule)
+
+
+def _setting(
+    draft: Draft, document: Document, pointer: str, rule: dict[str, str]
+) -> Iterator[Finding]:
+    pattern, where = rule["pattern"], f"{pointer}/pattern"
+    found = unportable(pattern)
+    if found:
+        message = f"`{found}` means different things in different engines"
+        yield draft.finding("schema/pattern-unportable", document, where, message)
+    elif not compiles(pattern):
+        message = "is not a regular expression of linear time"
+        yield draft.finding("schema/pattern-invalid", document, where, message)
+    else:
+        for name in ("default", "mock"):
+            if name in rule and not re.fullmatch(pattern, rule[name]):
+                message = f"the pattern refuses this value of {rule['name']}"
+                yield draft.finding(
+                    "upstream/setting-refused", document, f"{pointer}/{name}", message
+                )
+
+
+def check_templates(draft: Draft) -> Iterator[Finding]:
+    """upstream/unknown-credential, upstream/token-unknown, upstream/token-unused"""
+    for document in draft.upstreams.values():
+        facts = document.value["x-upstream"]
+        known = {credential["name"] for credential in facts.get("credentials", ())}
+        uses_token = False
+        for pointer, template in _templates(facts):
+            for unknown in sorted({*_CREDENTIAL.findall(template)} - known):
+                message = f"there is no credential {unknown}"
+                fix = did_you_mean(unknown, known)
+                yield draft.finding("upstream/unknown-credential", document, pointer, message, fix)
+            if _TOKEN in template and "tokens" not in facts:
+                message = "nothing says where the token comes from"
+                yield draft.finding("upstream/token-unknown", document, pointer, message)
+            uses_token = uses_token or _TOKEN in template
+        if "tokens" in facts and not uses_token:
+            message = "no header bears {token}"
+            yield draft.finding("upstream/token-unused", document, "/x-upstream/tokens", message)
+
+
+def _templates(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind in ("headers", "query"):
+        for index, rule in enumerate(facts.get(kind, ())):
+            yield f"/x-upstream/{kind}/{index}/template", rule["template"]
+
+
+def check_tokens(draft: Draft) -> Iterator[Finding]:
+    """upstream/token-credential, upstream/token-operation"""
+    for document in draft.upstreams.values():
+        facts = document.value["x-upstream"]
+        for index, rule in enumerate(facts.get("tokens", ())):
+            pointer = f"/x-upstream/tokens/{index}"
+            yield from _token_credentials(draft, document, pointer, rule["grant"])
+            problem = _token_operation(draft, document, rule)
+            if problem:
+                message, fix = problem
+                where = f"{pointer}/operationId"
+                yield draft.finding("upstream/token-operation", document, where, message, fix)
+
+
+def _token_credentials(
+    draft: Draft, document: Document, pointer: str, grant: TokenGrant
+) -> Iterator[Finding]:
+    credentials = document.value["x-upstream"].get("credentials", ())
+    kinds = {each["name"]: each.get("kind", "text") for each in credentials}
+    for name in GRANT_CREDENTIALS[grant]:
+        if name not in kinds:
+            message = f"{grant} needs the credential {name}"
+        elif name == _KEY_FILE and kinds[name] != "json":
+            message = f"{name} is a JSON document; write `kind: json` at the credential"
+        else:
+            continue
+        where = f"{pointer}/grant"
+        yield draft.finding("upstream/token-credential", document, where, message)
+
+
+def _token_operation(
+    draft: Draft, document: Document, rule: dict[str, Any]
+) -> tuple[str, str | None] | None:
+    """What is wrong with the operation of a way to get tokens, and how to mend it."""
+    known = {each.value["operationId"]: each for each in operations(document)}
+    name = rule["operationId"]
+    if name not in known:
+        return f"there is no operation {name}", did_you_mean(name, known)
+    place = known[name]
+    body = draft.expanded(document.path, child(place.pointer, "requestBody")) or {}
+    if place.method != "post" or FORM not in body.get("content", {}):
+        return f"{name} is no POST of {FORM}", None
+    if rule["url"].startswith("/") and rule["url"] != place.path:
+        return f"{name} has another path than url", f"Write `url: {place.path}`."
+    return None
+
+
+def check_refusals(draft: Draft) -> Iterator[Finding]:
+    """upstream/refusal-unreachable, upstream/refusal-pointer"""
+    for document in draft.upstreams.values():
+        seen: set[tuple[str, str, str]] = set()
+        for index, rule in enumerate(document.value["x-upstream"].get("refusals", ())):
+            pointer = f"/x-upstream/refusals/{index}"
+            for position, value in enumerate(rule["values"]):
+                key = (rule["status"], rule["pointer"], value)
+                if key in seen:
+                    where = f"{pointer}/values/{position}"
+                    message = "an earlier rule decides already when this value arrives"
+                    yield draft.finding("upstream/refusal-unreachable", document, where, message)
+                seen.add(key)
+            place = steps(rule["pointer"])
+            if not any(_holds(schema, place) for schema in _bodies(draft, document)):
+                message = "no error reply of an operation declares this place"
+                yield draft.finding(
+                    "upstream/refusal-pointer", document, f"{pointer}/pointer", message
+                )
+
+
+def _bodies(draft: Draft, document: Document) -> Iterator[Any]:
+    """The schemas of all error replies."""
+    for operation in operations(document):
+        for status in operation.value["responses"]:
+            if not status.startswith(("1", "2", "3")):
+                where = child(child(operation.pointer, "responses"), status)
+                reply = draft.expanded(document.path, where) or {}
+                for media in reply.get("content", {}).values():
+                    yield media.get("schema")
+
+
+def _holds(schema: Any, place: list[str]) -> bool:
+    """Whether `schema`, which may be no valid one, declares something at `place`."""
+    if not isinstance(schema, dict) or not place:
+        return isinstance(schema, dict)
+    step, *rest = place
+    found = [] if not step.isdecimal() else [schema.get("items")]
+    properties = schema.get("properties")
+    found += [properties.get(step)] if isinstance(properties, dict) else []
+    branches = [schema.get(keyword) for keyword in ("allOf", "anyOf", "oneOf")]
+    inside = [each for listed in branches if isinstance(listed, list) for each in listed]
+    return any(_holds(each, rest) for each in found) or any(_holds(each, place) for each in inside)
+
+
+def check_operations(draft: Draft) -> Iterator[Finding]:
+    """upstream/idempotency-header, upstream/cached-write"""
+    for document in draft.upstreams.values():
+        for operation in operations(document):
+            header = operation.value.get("x-idempotency-header")
+            names = {
+                each["name"].lower()
+                for _, each in declared_parameters(draft, operation)
+                if each["in"] == "header"
+            }
+            if header is not None and header.lower() not in names:
+                pointer = child(operation.pointer, "x-idempotency-header")
+                message = f"the operation has no header parameter {header}"
+                yield draft.finding("upstream/idempotency-header", document, pointer, message)
+            for name in ("x-cache-seconds", "x-failure-seconds"):
+                if name in operation.value and operation.method != "get":
+                    pointer = child(operation.pointer, name)
+                    message = f"replies to {operation.method.upper()} are not used again"
+                    yield draft.finding("upstream/cached-write", document, pointer, message)

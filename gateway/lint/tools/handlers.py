@@ -1,0 +1,253 @@
+"""The Python code that contracts name: there, theirs to name, and callable as it will be called.
+
+Files are read, never imported: what a contract names must not run because somebody examines it.
+"""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.contract.connector import HANDLER_PACKAGES, MARKS, Use, is_within, outside, unmarked
+from gateway.contract.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.document import Document
+from gateway.lint.draft import Draft
+from gateway.mapping.events.functions import functions as event_functions
+from gateway.mapping.fields.language.nodes import HandlerMap
+from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.python.functions import functions
+
+_BINDING: Final = "/post/x-binding"
+_EVENTS: Final = "/post/x-webhook/events"
+_MOCK: Final = "/x-upstream/mock"
+_MARKING: Final = "gateway.contract.connector"
+_USES: Final[dict[str, Use]] = {mark: use for use, mark in MARKS.items()}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Fault = tuple[str, str, str, str | None]
+"""Pointer, rule, message, and a fix where the rule's own says too little."""
+
+
+class Handlers:
+    """The modules of handlers: beside the schemas folder, or where Python finds modules.
+
+    Only those in `packages` are looked at.
+    """
+
+    def __init__(self, schemas: Path, packages: Iterable[str] = HANDLER_PACKAGES) -> None:
+        self._packages = tuple(packages)
+        self._folders = [schemas.absolute().parent, *map(Path, sys.path)]
+        self._modules: dict[str, ast.Module | None] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def of_binding(self, x_binding: dict[str, Any]) -> Iterator[Fault]:
+        """What is wrong with the functions that a binding names; pointers inside `x-binding`."""
+        written, _ = parse(x_binding)
+        use: Use = "tool" if isinstance(written, HandlerMap) else "mapping"
+        yield from self.faults(functions(written) if written else (), use)
+
+    def of_event(self, rules: dict[str, Any]) -> Iterator[Fault]:
+        """The same of an event of a webhook; pointers inside the event."""
+        yield from self.faults(event_functions(rules), "mapping")
+
+    def of_mock(self, module: str) -> Iterator[Fault]:
+        """The same of the module that `x-upstream.mock` names."""
+        found = [*self.faults([(_MOCK, module, "BEHAVIOURS")], "mock")]
+        yield from found
+        bound = self._names.get(module, ())
+        for name in ("refuse", "finish") if not found else ():
+            if name not in bound:
+                yield _MOCK, "unknown-handler", f"{module} has no {name}", None
+
+    def faults(self, named: Iterable[tuple[str, str, str]], use: Use) -> Iterator[Fault]:
+        """What is wrong with code that is named for `use`: pointers, modules and functions."""
+        for pointer, module, function in named:
+            if not is_within(module, self._packages):
+                yield pointer, "foreign-handler", outside(module, self._packages), None
+            elif (tree := self._module(module)) is None:
+                yield pointer, "unknown-handler", f"there is no module {module}", None
+            else:
+                for rule, message, fix in self._of_name(tree, module, function, use):
+                    yield pointer, rule, message, fix
+
+    def _of_name(
+        self, tree: ast.Module, module: str, function: str, use: Use
+    ) -> Iterator[tuple[str, str, str | None]]:
+        names = self._bound(module, tree)
+        if function not in names:
+            message = f"{module} has no {'' if use == 'mock' else 'function '}{function}"
+            offered = [each for each in names if not each.startswith("_")]
+            yield "unknown-handler", message, did_you_mean(function, sorted(offered))
+        elif names.count(function) > 1 or not any(_defines(each, function) for each in tree.body):
+            message = f"{module} does not define {function} itself, once, outside every block"
+            yield "unknown-handler", message, "Name the module that defines it."
+        elif not any(_marks(each, function, use, tree) for each in tree.body):
+            fix = f"Import {MARKS[use]} from {_MARKING}, and write it at {function}."
+            named = f"BEHAVIOURS of {module}" if use == "mock" else f"{module}:{function}"
+            yield "unmarked-handler", unmarked(named, use), fix
+
+    def misfit(self, x_binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """Pointer inside `x-binding` and message, when the handler cannot be called as it will be.
+
+        A function that its module takes from elsewhere is not looked at.
+        """
+        written, _ = parse(x_binding) if "python" in x_binding else (None, ())
+        if not isinstance(written, HandlerMap) or not is_within(written.module, self._packages):
+            return
+        tree = self._module(written.module)
+        found = [
+            each for each in _functions(tree or ast.Module([], [])) if each.name == written.function
+        ]
+        given = 2 if written.takes_context else 1
+        if found and not any(_takes(each, given) for each in found):
+            what = "the arguments and a context" if written.takes_context else "the arguments alone"
+            yield written.pointer, f"{written.function} is no async function of {what}"
+
+    def _bound(self, module: str, tree: ast.Module) -> tuple[str, ...]:
+        if module not in self._names:
+            self._names[module] = tuple(_names(tree))
+        return self._names[module]
+
+    def _module(self, name: str) -> ast.Module | None:
+        if name not in self._modules:
+            file = self._file(name)
+            self._modules[name] = None if file is None else _parsed(file)
+        return self._modules[name]
+
+    def _file(self, module: str) -> Path | None:
+        place = Path(*module.split("."))
+        candidates = (
+            folder / name
+            for folder in self._folders
+            for name in (place.with_suffix(".py"), place / "__init__.py")
+        )
+        return next((file for file in candidates if file.is_file()), None)
+
+
+def check_handlers(draft: Draft) -> Iterator[Finding]:
+    """binding/unknown-handler binding/foreign-handler binding/unmarked-handler"""
+    handlers = Handlers(draft.tree.root, draft.packages)
+    for tool in draft.tools:
+        for fault in handlers.of_binding(tool.operation["x-binding"]):
+            yield _finding(draft, tool.document, _BINDING, fault)
+    for webhook in draft.webhooks:
+        for name, rules in webhook.rules["events"].items():
+            for fault in handlers.of_event(rules):
+                yield _finding(draft, webhook.document, child(_EVENTS, name), fault)
+    for upstream in draft.upstreams.values():
+        module = upstream.value["x-upstream"].get("mock")
+        for fault in handlers.of_mock(module) if module else ():
+            yield _finding(draft, upstream, "", fault)
+
+
+def check_signatures(draft: Draft) -> Iterator[Finding]:
+    """binding/handler-signature"""
+    handlers = Handlers(draft.tree.root, draft.packages)
+    for tool in draft.tools:
+        for pointer, message in handlers.misfit(tool.operation["x-binding"]):
+            where = _BINDING + pointer
+            yield draft.finding("binding/handler-signature", tool.document, where, message)
+
+
+def _finding(draft: Draft, document: Document, above: str, fault: Fault) -> Finding:
+    pointer, rule, message, fix = fault
+    return draft.finding(f"binding/{rule}", document, above + pointer, message, fix)
+
+
+def _defines(node: ast.stmt, name: str) -> bool:
+    """Whether `node` gives `name` its only value: a function, or what a mock does."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return node.name == name
+        case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)):
+            return target == name == "BEHAVIOURS"
+        case _:
+            return False
+
+
+def _marks(node: ast.stmt, name: str, use: Use, tree: ast.Module) -> bool:
+    """Whether `node` defines `name` with the mark of `use`."""
+    if not _defines(node, name):
+        return False
+    known = _known_marks(tree)
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            # What stands above a mark would make another function of the marked one.
+            names = (known.get(_name(each)) for each in node.decorator_list)
+            return use in takewhile(bool, names)
+        case ast.Assign(value=ast.Call(func=called)) | ast.AnnAssign(value=ast.Call(func=called)):
+            return known.get(_name(called)) == use == "mock"
+        case _:
+            return False
+
+
+def _known_marks(tree: ast.Module) -> dict[str, Use]:
+    """The names by which a module imports the marks."""
+    return {
+        alias.asname or alias.name: _USES[alias.name]
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == _MARKING and node.level == 0
+        for alias in node.names
+        if alias.name in _USES
+    }
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _parsed(file: Path) -> ast.Module:
+    """The module in `file`; one that is no Python holds nothing."""
+    try:
+        return ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names bound at the top of a module, also under its `if` and `try`.
+
+    `*` when it takes names from elsewhere at large.
+    """
+    for inner in ast.iter_child_nodes(node):
+        match inner:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.expr() if not isinstance(inner, ast.Tuple | ast.List):
+                continue
+            case _:
+                yield from _names(inner)
+
+
+def _functions(node: ast.AST) -> Iterator[Function]:
+    """Functions defined at the top of a module, also under its `if` and `try`."""
+    for inner in ast.iter_child_nodes(node):
+        match inner:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield inner
+            case ast.ClassDef() | ast.expr():
+                continue
+            case _:
+                yield from _functions(inner)
+
+
+def _takes(function: Function, given: int) -> bool:
+    """Whether it can be awaited with `given` positional arguments and nothing else."""
+    asked = function.args
+    most = len(asked.posonlyargs) + len(asked.args)
+    least = most - len(asked.defaults)
+    is_callable = least <= given and (given <= most or asked.vararg is not None)
+    needs_names = any(default is None for default in asked.kw_defaults)
+    is_async = isinstance(function, ast.AsyncFunctionDef)
+    # The mark leaves the function as it is; what else decorates it may change both.
+    return len(function.decorator_list) > 1 or (is_async and is_callable and not needs_names)

@@ -1,0 +1,68 @@
+"""Bindings, held against the two contracts they join. Needs both to be sound, so it runs last."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from gateway.contract.upstream import Upstream
+from gateway.contracts.cache import Remember
+from gateway.contracts.finding import Finding
+from gateway.contracts.sources.tree import ToolSource
+from gateway.contracts.upstreams import lower_upstream
+from gateway.lint.draft import Draft
+from gateway.lint.soundness import is_sound
+from gateway.mapping.fields import BindingSource, MappingError, check
+
+_POINTER: Final = "/post/x-binding"
+_decoder = msgspec.json.Decoder(tuple[MappingError, ...])
+
+
+def check_meaning(
+    draft: Draft, unsound: frozenset[PurePosixPath], remember: Remember
+) -> Iterator[Finding]:
+    """binding/*, for every tool whose files, and whose upstream's files, are all sound."""
+    upstreams = {
+        name: lower_upstream(draft.tree, name)
+        for name, document in draft.upstreams.items()
+        if is_sound(draft, document.path, unsound)
+    }
+    for tool in draft.tools:
+        name = tool.operation["x-binding"].get("upstream")
+        if (name is None or name in upstreams) and is_sound(draft, tool.path, unsound):
+            source = _source(draft, tool, upstreams.get(name))
+            for problem in _problems(source, remember):
+                yield _finding(tool, problem)
+
+
+def _source(draft: Draft, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
+    given = "/post/requestBody/content/application~1json/schema"
+    answered = "/post/responses/200/content/application~1json/schema"
+    return BindingSource(
+        tool_id=tool.id,
+        x_binding=tool.operation["x-binding"],
+        input_schema=draft.expanded(tool.path, given),
+        output_schema=draft.expanded(tool.path, answered),
+        upstream=upstream,
+        declared_errors=frozenset(tool.operation["x-policy"].get("errors", ())),
+    )
+
+
+def _problems(source: BindingSource, remember: Remember) -> tuple[MappingError, ...]:
+    """What is wrong with a binding. Proofs cost milliseconds, so that verdicts are remembered."""
+    basis = msgspec.json.encode(source, order="deterministic").decode()
+    verdict = remember("binding-check", basis, lambda: msgspec.json.encode(check(source)).decode())
+    return _decoder.decode(verdict)
+
+
+def _finding(tool: ToolSource, problem: MappingError) -> Finding:
+    pointer = _POINTER + problem.pointer
+    return Finding(
+        path=str(tool.path),
+        line=tool.document.line_of(pointer),
+        pointer=pointer,
+        rule=problem.rule,
+        message=problem.message,
+        fix=problem.fix,
+    )

@@ -1,0 +1,70 @@
+"""Grants: every one of them names a tool that exists."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.pointers import child
+from gateway.contract.scopes import SCOPES
+from gateway.contracts.finding import Finding
+from gateway.contracts.sources.tree import POLICIES, TOOLS
+from gateway.lint.draft import Draft
+
+_EVERY_TOOL: Final = "*"
+_DESTROY: Final = "destroy"
+"""The effect that `*` does not grant: a tool with it is granted by its name alone."""
+
+
+def check_grants(draft: Draft) -> Iterator[Finding]:
+    """policy/unknown-tool, policy/redundant"""
+    document = draft.tree.policies
+    if document is None or POLICIES in draft.misshapen:
+        return
+    harmless = {
+        tool.id for tool in draft.tools if tool.operation["x-policy"].get("effect") != _DESTROY
+    }
+    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES
+    for agent, facts in document.value["agents"].items():
+        grants = facts["grants"]
+        pointer = child(child("/agents", agent), "grants")
+        named = {*grants} & harmless if _EVERY_TOOL in grants else set()
+        if named:
+            message = f"{agent} is granted {', '.join(sorted(named))} by `*` already"
+            yield draft.finding("policy/redundant", document, pointer, message)
+        for index, grant in enumerate(grants):
+            if grant not in known and not draft.tree.is_unread(_file_of(grant)):
+                message = f"there is no tool {grant}"
+                where = child(pointer, index)
+                yield draft.finding("policy/unknown-tool", document, where, message)
+
+
+def _file_of(tool_id: str) -> PurePosixPath:
+    return PurePosixPath(TOOLS, *f"{tool_id}.yaml".split(".", 1))
+
+
+def check_declared_errors(draft: Draft) -> Iterator[Finding]:
+    """policy/unused-error"""
+    for tool in draft.tools:
+        binding = tool.operation["x-binding"]
+        if _calls_python(binding):
+            continue
+        used = {*_reasons(binding), *_reasons(binding.get("fallback", {}))}
+        for name in tool.operation["x-policy"].get("errors", {}):
+            if name not in used:
+                pointer = child("/post/x-policy/errors", name)
+                message = f"no status of the upstream stands for {name}"
+                yield draft.finding("policy/unused-error", tool.document, pointer, message)
+
+
+def _calls_python(part: Any) -> bool:
+    """A Python function, of the whole binding or of one field, may raise any declared error."""
+    if isinstance(part, list):
+        return any(map(_calls_python, part))
+    return isinstance(part, dict) and ("python" in part or any(map(_calls_python, part.values())))
+
+
+def _reasons(rules: dict[str, Any]) -> Iterator[str]:
+    """The declared errors that a binding, or its fallback, gives to statuses."""
+    for meaning in rules.get("errors", {}).values():
+        if "reason" in meaning:
+            yield meaning["reason"]

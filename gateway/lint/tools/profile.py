@@ -1,0 +1,217 @@
+"""The three colours of keywords: green is used freely, amber is told, red is refused.
+
+Green keywords mean the same in the gate, in generated models and in MCP clients. Amber ones are
+checked by the gate only. Red ones are not honoured somewhere, so that a contract must not rely on
+them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from gateway.contract.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.keywords import ANNOTATIONS
+from gateway.contracts.sources.tree import ENTITIES, UPSTREAMS
+from gateway.lint.draft import Draft, SchemaPlace
+
+GREEN: Final = ANNOTATIONS | {
+    "$schema",
+    "$defs",
+    "$ref",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+}
+AMBER: Final = frozenset(
+    {
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "contains",
+        "minContains",
+        "maxContains",
+        "patternProperties",
+        "propertyNames",
+        "minProperties",
+        "maxProperties",
+        "uniqueItems",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+RED: Final[Mapping[str, str]] = {
+    "$dynamicRef": "write the reference as $ref",
+    "$dynamicAnchor": "write the reference as $ref",
+    "$recursiveRef": "write the reference as $ref",
+    "$recursiveAnchor": "write the reference as $ref",
+    "$anchor": "refer by JSON Pointer",
+    "$id": "remove it: files are named by their path",
+    "$vocabulary": "remove it",
+    "contentEncoding": "use a pattern: validators of 2020-12 do not check it",
+    "contentMediaType": "remove it: validators of 2020-12 do not check it",
+    "contentSchema": "remove it: validators of 2020-12 do not check it",
+    "definitions": "write $defs",
+    "dependencies": "write dependentRequired or dependentSchemas",
+    "additionalItems": "write items beside prefixItems",
+    "nullable": 'write `type: [string, "null"]`',
+    "discriminator": "write oneOf with a const property in each branch",
+    "xml": "remove it",
+    "example": "write examples, a list",
+    "id": "remove it: files are named by their path",
+}
+TYPED_FORMATS: Final = frozenset({"date", "date-time", "uuid", "uri", "email"})
+FORMATS: Final = TYPED_FORMATS | {
+    "time",
+    "duration",
+    "hostname",
+    "idn-hostname",
+    "idn-email",
+    "ipv4",
+    "ipv6",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+}
+MAX_DEFINITIONS: Final = 1_000
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def check_keywords(draft: Draft) -> Iterator[Finding]:
+    """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
+    for place in draft.schemas:
+        for keyword in place.schema:
+            if keyword not in GREEN and not _is_extension(place, keyword):
+                yield from _keyword(draft, place, keyword)
+
+
+def _is_extension(place: SchemaPlace, keyword: str) -> bool:
+    """Whether `keyword` is what makes the schema a kind of entity, or says who owns a table."""
+    if place.pointer:
+        return False
+    parts = place.document.path.parts
+    is_table = parts[0] == UPSTREAMS and parts[-2] == "tables"
+    return keyword == "x-entity" if parts[0] == ENTITIES else is_table and keyword == "x-table"
+
+
+def _keyword(draft: Draft, place: SchemaPlace, keyword: str) -> Iterator[Finding]:
+    pointer = child(place.pointer, keyword)
+    if keyword in RED:
+        message = f"{keyword} is not honoured everywhere"
+        yield draft.finding(
+            "schema/red-keyword", place.document, pointer, message, f"{RED[keyword]}."
+        )
+    elif keyword not in AMBER:
+        message = f"unknown keyword {keyword}"
+        yield draft.finding(
+            "schema/unknown-keyword", place.document, pointer, message, _meant(keyword)
+        )
+    elif place.is_ours:
+        message = f"{keyword} is checked at run time, and not shown by the generated models"
+        yield draft.finding("schema/amber-keyword", place.document, pointer, message)
+
+
+def _meant(keyword: str) -> str | None:
+    return did_you_mean(keyword, [*GREEN, *AMBER])
+
+
+def check_amber_forms(draft: Draft) -> Iterator[Finding]:
+    """schema/amber-keyword"""
+    for place in draft.schemas:
+        if place.is_ours:
+            for keyword, (is_amber, why) in _AMBER_FORMS.items():
+                if keyword in place.schema and is_amber(place.schema):
+                    pointer = child(place.pointer, keyword)
+                    yield draft.finding("schema/amber-keyword", place.document, pointer, why)
+
+
+def _has_several_types(schema: Mapping[str, Any]) -> bool:
+    types = schema["type"]
+    return isinstance(types, list) and len([name for name in types if name != "null"]) > 1
+
+
+def _is_open_tuple(schema: Mapping[str, Any]) -> bool:
+    return schema.get("items") is not False
+
+
+def _is_structured_constant(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema["const"], dict | list)
+
+
+def _is_mixed_enum(schema: Mapping[str, Any]) -> bool:
+    members = schema["enum"]
+    if not isinstance(members, list):
+        return False
+    kinds = {type(member) for member in members if member is not None}
+    return len(kinds) > 1 or not kinds.isdisjoint({dict, list})
+
+
+def _is_untyped_format(schema: Mapping[str, Any]) -> bool:
+    name = schema["format"]
+    return isinstance(name, str) and name in FORMATS - TYPED_FORMATS
+
+
+def _is_schema(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema["additionalProperties"], dict)
+
+
+_AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]]] = {
+    "type": (_has_several_types, "several types: models show the union without its constraints"),
+    "prefixItems": (_is_open_tuple, "prefixItems without `items: false` is not shown by models"),
+    "const": (_is_structured_constant, "a structured const is not shown by models"),
+    "enum": (_is_mixed_enum, "an enum of several kinds of values is not shown by models"),
+    "format": (_is_untyped_format, "this format is checked at run time, and models show text"),
+    "additionalProperties": (_is_schema, "a schema for further properties is not shown by models"),
+}
+
+
+def check_formats(draft: Draft) -> Iterator[Finding]:
+    """schema/unknown-format"""
+    for place in draft.schemas:
+        name = place.schema.get("format")
+        if isinstance(name, str) and name not in FORMATS:
+            pointer = child(place.pointer, "format")
+            message = "this format is not known, so that nothing would check it"
+            yield draft.finding("schema/unknown-format", place.document, pointer, message)
+
+
+def check_dialects(draft: Draft) -> Iterator[Finding]:
+    """schema/dialect, schema/too-many-definitions"""
+    for root in draft.roots:
+        dialect = root.schema.get("$schema")
+        is_file = root.document.path.suffix == ".json"
+        if dialect != DIALECT and (is_file or dialect is not None):
+            message = f"$schema must be {DIALECT}"
+            pointer = child(root.pointer, "$schema")
+            yield draft.finding("schema/dialect", root.document, pointer, message)
+        definitions = root.schema.get("$defs")
+        if isinstance(definitions, dict) and len(definitions) > MAX_DEFINITIONS:
+            pointer = child(root.pointer, "$defs")
+            message = f"{len(definitions)} definitions in one file"
+            yield draft.finding("schema/too-many-definitions", root.document, pointer, message)

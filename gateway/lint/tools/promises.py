@@ -1,0 +1,126 @@
+"""What x-policy promises beyond a time limit can be kept: attempts, a cache, and escalation."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contracts.finding import Finding
+from gateway.contracts.nearest import did_you_mean
+from gateway.contracts.sources.tree import TOOLS, ToolSource
+from gateway.lint.draft import Draft
+from gateway.lint.tools.upstreams import UpstreamPlace, operations
+
+_ARGUMENTS: Final = "/post/requestBody/content/application~1json/schema"
+_HEADER: Final = "x-idempotency-header"
+_SAFE_METHODS: Final = ("get", "head")
+
+
+def check_attempts(draft: Draft) -> Iterator[Finding]:
+    """policy/attempts"""
+    for tool in draft.tools:
+        policy = tool.operation["x-policy"]
+        if "attempts" not in policy:
+            continue
+        pointer = "/post/x-policy/attempts"
+        binding = tool.operation["x-binding"]
+        if "upstream" not in binding and "upstreams" not in binding:
+            message = "nothing is sent that could be sent again: the binding has no upstream"
+            yield draft.finding("policy/attempts", tool.document, pointer, message)
+        elif policy["effect"] != "read" and not _may_repeat(draft, binding):
+            message = "no request of this tool may be sent twice"
+            yield draft.finding("policy/attempts", tool.document, pointer, message)
+
+
+def _may_repeat(draft: Draft, binding: dict[str, Any]) -> bool:
+    """Whether a request is safe by its method or by its header; yes where it cannot be known."""
+    names = binding.get("upstreams") or [binding["upstream"]]
+    if not all(name in draft.upstreams for name in names):
+        return True
+    places = [each for name in names for each in operations(draft.upstreams[name])]
+    if "python" in binding:
+        return any(each.method in _SAFE_METHODS or _HEADER in each.value for each in places)
+    maps = (binding, binding.get("fallback", {}))
+    known = {each.value["operationId"] for each in places}
+    if not all(rules["operationId"] in known for rules in maps if rules):
+        return True
+    return any(_is_repeatable(each, rules) for rules in maps for each in places)
+
+
+def _is_repeatable(place: UpstreamPlace, rules: dict[str, Any]) -> bool:
+    """Whether the requests that a field map makes for this operation may be sent again."""
+    if place.value["operationId"] != rules.get("operationId"):
+        return False
+    sent = {name.lower() for name in rules.get("request", {}).get("header", {})}
+    header = place.value.get(_HEADER)
+    return place.method in _SAFE_METHODS or (header is not None and header.lower() in sent)
+
+
+def check_cache(draft: Draft) -> Iterator[Finding]:
+    """policy/cached-write"""
+    for tool in draft.tools:
+        policy = tool.operation["x-policy"]
+        if "cache" in policy and policy["effect"] != "read":
+            pointer = "/post/x-policy/cache"
+            message = f"the effect is {policy['effect']}, and a kept result would not have it again"
+            yield draft.finding("policy/cached-write", tool.document, pointer, message)
+
+
+def check_escalation(draft: Draft) -> Iterator[Finding]:
+    """policy/escalation, policy/escalation-grant, policy/escalation-argument"""
+    effects = {tool.id: tool.operation["x-policy"]["effect"] for tool in draft.tools}
+    for tool in draft.tools:
+        policy = tool.operation["x-policy"]
+        if "escalation" not in policy:
+            continue
+        if policy["effect"] != "read":
+            message = f"the effect is {policy['effect']} already"
+            where = "/post/x-policy/escalation"
+            yield draft.finding("policy/escalation", tool.document, where, message)
+        yield from _grant(draft, tool, policy["escalation"]["grant"], effects)
+        yield from _arguments(draft, tool, policy["escalation"])
+
+
+def _grant(
+    draft: Draft, tool: ToolSource, grant: str, effects: dict[str, str]
+) -> Iterator[Finding]:
+    path = PurePosixPath(TOOLS, *f"{grant}.yaml".split(".", 1))
+    fix = None
+    if grant not in effects:
+        if draft.tree.find(path) is not None or draft.tree.is_unread(path):
+            return
+        message, fix = f"there is no tool {grant}", did_you_mean(grant, effects)
+    elif effects[grant] == "read":
+        message = f"{grant} only reads"
+    else:
+        return
+    pointer = "/post/x-policy/escalation/grant"
+    yield draft.finding("policy/escalation-grant", tool.document, pointer, message, fix)
+
+
+def _arguments(draft: Draft, tool: ToolSource, rule: dict[str, Any]) -> Iterator[Finding]:
+    schema = draft.expanded(tool.path, _ARGUMENTS)
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(properties, dict):
+        return
+    named = [("when", rule["when"])]
+    named += [(f"requires/{index}", name) for index, name in enumerate(rule.get("requires", ()))]
+    for place, name in named:
+        fix = None
+        if name not in properties:
+            message, fix = f"there is no argument {name}", did_you_mean(name, properties)
+        elif place == "when" and not _is_boolean(properties[name]):
+            message = f"{name} is not true or false"
+        elif place == "when" and properties[name].get("default"):
+            message = f"{name} is true by default: a call that leaves it out would write unasked"
+        elif place != "when" and name in schema.get("required", ()):
+            message = f"{name} is required in every call"
+        elif place != "when" and name == rule["when"]:
+            message = f"{name} is what requires it"
+        else:
+            continue
+        pointer = f"/post/x-policy/escalation/{place}"
+        yield draft.finding("policy/escalation-argument", tool.document, pointer, message, fix)
+
+
+def _is_boolean(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "boolean"

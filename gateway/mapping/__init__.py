@@ -1,0 +1,1 @@
+"""Field maps and event maps: read, checked, proved, and compiled to Python."""

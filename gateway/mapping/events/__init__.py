@@ -1,0 +1,7 @@
+"""What an event of a webhook does: read from `x-webhook`, checked, and compiled to Python."""
+
+from gateway.mapping.events.check import check
+from gateway.mapping.events.compile import compile_event
+from gateway.mapping.events.nodes import EventBasis
+
+__all__ = ["EventBasis", "check", "compile_event"]

@@ -1,0 +1,95 @@
+"""What decides an event's maps, picked from all that the contracts declare."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.contract.upstream import Upstream
+from gateway.mapping.events.nodes import EventBasis, Schema
+
+
+class Declared(Struct, frozen=True, kw_only=True):
+    """What maps may name. Schemas hold no references."""
+
+    entities: Mapping[str, Schema]
+    """Kinds of rows, each with its `x-entity`."""
+    events: Mapping[str, Schema]
+    """By type."""
+    tools: Mapping[str, Schema]
+    """Input schemas by operation id."""
+    upstreams: Mapping[str, Upstream]
+
+
+class Named(Struct, frozen=True, kw_only=True):
+    """What the rules of an event name."""
+
+    entities: frozenset[str]
+    events: frozenset[str]
+    tools: frozenset[str]
+    upstreams: frozenset[str]
+
+
+def named_in(rules: Mapping[str, Any]) -> Named:
+    """Everything outside its own file that an event of `x-webhook` names."""
+    return Named(
+        entities=_kinds(dict(rules)),
+        events=frozenset(_text(rules.get("emits"), "event")),
+        tools=frozenset(each["tool"] for each in rules.get("notifications", ())),
+        upstreams=frozenset(_text(rules.get("fetch"), "upstream")),
+    )
+
+
+def basis_of(
+    name: str, x_webhook: Mapping[str, Any], payloads: Mapping[str, Schema], declared: Declared
+) -> EventBasis:
+    """The basis of the event `name`, `<provider>.<event>`: what it names, and nothing else."""
+    event_type = name.partition(".")[2]
+    rules = {k: v for k, v in x_webhook["events"][event_type].items() if k != "payload"}
+    named = named_in(rules)
+    derived = {each["event"] for each in rules.get("derives", ())}
+    upstreams = _picked(declared.upstreams, named.upstreams)
+    return EventBasis(
+        name=name,
+        type=event_type,
+        rules=rules,
+        payload=payloads[event_type],
+        siblings=_picked(payloads, frozenset(derived)),
+        settings=_settings(x_webhook),
+        empty_settings=_empty_settings(x_webhook),
+        entities=_picked(declared.entities, named.entities),
+        events=_picked(declared.events, named.events),
+        tools=_picked(declared.tools, named.tools),
+        upstream=next(iter(upstreams.values()), None),
+    )
+
+
+def _kinds(value: Any) -> frozenset[str]:
+    """The kinds of rows that are written or referred to."""
+    if isinstance(value, list):
+        return frozenset().union(*map(_kinds, value))
+    if not isinstance(value, dict):
+        return frozenset()
+    own = frozenset(name for word in ("entity", "ref") for name in _text(value, word))
+    return own.union(*map(_kinds, value.values()))
+
+
+def _text(holder: Any, word: str) -> list[str]:
+    found = holder.get(word) if isinstance(holder, dict) else None
+    return [found] if isinstance(found, str) else []
+
+
+def _picked(known: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: known[name] for name in sorted(names) if name in known}
+
+
+def _settings(x_webhook: Mapping[str, Any]) -> dict[str, Schema]:
+    return {
+        name: {"type": "string", "pattern": rule["pattern"], "minLength": 1}
+        for name, rule in x_webhook.get("settings", {}).items()
+    }
+
+
+def _empty_settings(x_webhook: Mapping[str, Any]) -> frozenset[str]:
+    rules = x_webhook.get("settings", {})
+    return frozenset(name for name, rule in rules.items() if not rule.get("default"))

@@ -1,0 +1,154 @@
+"""What an event of a webhook says, held against the contracts that it joins."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.contract.pointers import steps
+from gateway.contracts.nearest import did_you_mean
+from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap
+from gateway.mapping.events.parse import parse
+from gateway.mapping.events.walk import (
+    derived_visits,
+    fetch_visits,
+    operation_of,
+    reply_of,
+    scope_of,
+    visits_of,
+)
+from gateway.mapping.fields.analysis.algebra import Schema, covers, kinds
+from gateway.mapping.fields.analysis.places import NoPlace, Scope
+from gateway.mapping.fields.analysis.walk import FieldContext
+from gateway.mapping.fields.checks.gaps import gap_of, unanswerable, unsendable
+from gateway.mapping.fields.checks.values import check_visit
+from gateway.mapping.fields.language.nodes import Constant, MappingError, ReadExpression, problem
+from gateway.mapping.fields.python.texts import is_list
+
+_MOMENT: Schema = {"type": "string", "format": "date-time"}
+
+
+def check(basis: EventBasis) -> list[MappingError]:
+    """Every problem of an event, gaps included, in the order of the contract."""
+    written, problems = parse(basis.rules)
+    if written is None:
+        return list(problems)
+    found = meaning_problems(written, basis)
+    return found or list(_gaps(written, basis))
+
+
+def meaning_problems(written: EventMap, basis: EventBasis) -> list[MappingError]:
+    """The problems that keep an event from being compiled: something in it means nothing."""
+    unknown = [*_unknown(written, basis)]
+    if unknown:
+        return unknown
+    found = [*_moment_problems(written, basis), *_derivation_problems(written, basis)]
+    for visit in _all(written, basis):
+        found += check_visit(visit)
+    return found
+
+
+def _all(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
+    yield from visits_of(written, basis)
+    if written.fetch is not None:
+        yield from fetch_visits(written.fetch, basis)
+    yield from derived_visits(written, basis)
+
+
+def _unknown(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
+    """What the event names and nobody has declared."""
+    for effect in written.effects:
+        yield from _missing(f"{effect.pointer}/entity", effect.entity, basis.entities, "entity")
+    if written.emission is not None:
+        emission = written.emission
+        yield from _missing(f"{emission.pointer}/event", emission.event, basis.events, "event")
+    for each in written.notifications:
+        yield from _missing(f"{each.pointer}/tool", each.tool, basis.tools, "tool")
+    for derivation in written.derives:
+        pointer = f"{derivation.pointer}/event"
+        yield from _missing(pointer, derivation.event, basis.siblings, "event")
+    if written.fetch is not None:
+        yield from _fetch_problems(written.fetch, basis)
+
+
+def _missing(pointer: str, name: str, known: Any, what: str) -> Iterator[MappingError]:
+    if name not in known:
+        yield MappingError(
+            pointer=pointer,
+            rule=f"webhook/unknown-{what}",
+            message=f"no {what} {name} is declared",
+            fix=f"declare it, or correct the name of the {what}",
+        )
+
+
+def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[MappingError]:
+    if basis.upstream is None:
+        pointer, message = f"{fetch.pointer}/upstream", f"there is no upstream {fetch.upstream}"
+        yield problem(pointer, "unknown-upstream", message, "name a folder of schemas/upstreams")
+        return
+    operation, pointer = operation_of(basis, fetch), f"{fetch.pointer}/operationId"
+    if operation is None:
+        known = [each.id for each in basis.upstream.operations]
+        message = f"{fetch.upstream} has no operation {fetch.operation}"
+        fix = did_you_mean(fetch.operation, known) or "name an operation of the upstream"
+        yield problem(pointer, "unknown-operation", message, fix)
+    elif operation.method != "GET" or reply_of(operation) is None:
+        yield MappingError(
+            pointer=pointer,
+            rule="webhook/fetch",
+            message=f"{fetch.operation} is no GET with a JSON reply",
+            fix="name an operation that reads",
+        )
+
+
+def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
+    if written.occurred_at is None:
+        return
+    objection = text_objection(scope_of(basis), written.occurred_at, _MOMENT)
+    if objection:
+        yield MappingError(
+            pointer="/occurredAt",
+            rule="webhook/occurred-at",
+            message=f"{written.occurred_at} {objection}",
+            fix="require it in the payload, with `format: date-time`, or leave occurredAt out",
+        )
+
+
+def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
+    for derivation in written.derives:
+        scope = Scope(payload=basis.siblings[derivation.event])
+        objection = text_objection(scope, derivation.message_id, {"type": "string"})
+        if objection:
+            yield MappingError(
+                pointer=f"{derivation.pointer}/messageId",
+                rule="webhook/message-id",
+                message=f"{derivation.message_id} {objection} of {derivation.event}",
+                fix="require the text in the payload, or correct the pointer",
+            )
+    for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
+        is_plain = visit.field.count("/") == 1 and not isinstance(visit.value, Constant)
+        if is_plain and not any(check_visit(visit)) and is_list(visit.value, visit.scope):
+            fix = "send a scalar"
+            yield problem(visit.value.pointer, "not-text", "a fetch sends no lists", fix)
+
+
+def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
+    """Why there is not always a text like `wanted` at `pointer` of the payload; empty if so."""
+    try:
+        place = scope.find(ReadExpression("payload", tuple(steps(pointer))))
+    except NoPlace:
+        return "is not declared in the payload"
+    if place.may_be_absent:
+        return "may be absent from the payload"
+    if kinds(place.schema) != {"string"}:
+        return "is not always a text in the payload"
+    return "" if covers(wanted, place.schema) else "may be another text in the payload"
+
+
+def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
+    """Values that may arrive and have no place. Derived payloads are judged when they are there."""
+    for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
+        if proof := gap_of(visit):
+            yield unsendable(proof)
+    for visit in visits_of(written, basis):
+        proof = gap_of(visit)
+        if proof and proof.on_gap is None:
+            yield unanswerable(proof, visit)

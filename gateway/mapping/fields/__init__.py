@@ -1,0 +1,17 @@
+"""The field map of `x-binding`: read, checked, compiled to Python, and proved."""
+
+from gateway.mapping.fields.analysis.verdict import Coverage
+from gateway.mapping.fields.checks.check import check
+from gateway.mapping.fields.checks.prove import Proof, prove
+from gateway.mapping.fields.language.nodes import BindingSource, MappingError
+from gateway.mapping.fields.python.compile import compile_binding
+
+__all__ = [
+    "BindingSource",
+    "Coverage",
+    "MappingError",
+    "Proof",
+    "check",
+    "compile_binding",
+    "prove",
+]

@@ -1,0 +1,1 @@
+"""What is known of the values that a field map reads and makes."""

@@ -1,0 +1,264 @@
+"""Where an expression leads in the schemas, and whether there must be a value."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from gateway.contracts.nearest import did_you_mean
+from gateway.mapping.fields.analysis.algebra import Schema, admits, kinds, without_null
+from gateway.mapping.fields.analysis.shapes import child, items_of, members_of
+from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
+
+CALL_SCHEMAS: Mapping[str, Schema] = {
+    "id": {"type": "string", "minLength": 1, "maxLength": 64},
+    "now": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 35},
+    "elapsed_ms": {"type": "integer", "minimum": 0},
+}
+
+
+ROW_ID: Schema = {"type": "string", "format": "uuid"}
+"""What the id of a row looks like."""
+
+
+class NoPlace(Exception):
+    """An expression leads nowhere."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+
+class PathStep(Struct, frozen=True):
+    """One step from a value to a part of it."""
+
+    key: str | int
+    is_certain: bool
+    """Whether the part is there in every value that the schema admits."""
+    is_in_object: bool = True
+    """Whether it is surely an object that the step is taken from."""
+
+
+class SourceValues(Struct, frozen=True, kw_only=True):
+    """What is known of the values an expression reads."""
+
+    source: ReadExpression
+    steps: tuple[PathStep, ...]
+    schema: Schema
+    """What a value that is there looks like."""
+    is_null_absent: bool
+    """Whether null may stand here, and counts as absent."""
+    default: Any | UnsetType = UNSET
+    """What the input schema puts in the place of an argument that was not sent."""
+    pointer: str
+    """Into the arguments or the reply's body, with `*` for any index, or `/header/<name>`: what
+    errors show."""
+
+    @property
+    def may_be_absent(self) -> bool:
+        is_certain = all(step.is_certain for step in self.steps) and not self.is_null_absent
+        return not is_certain and self.default is UNSET
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What an expression may speak of at one point of a field map."""
+
+    inputs: Schema | None = None
+    payload: Schema | None = None
+    """What a webhook received, or what was fetched for it."""
+    payload_side: str = "the payload"
+    """What errors call it."""
+    entities: Mapping[str, Schema] = {}
+    """The keys of the kinds of rows that may be referred to, by kind."""
+    settings: Mapping[str, Schema] = {}
+    """What the operator may set the upstream's settings to, by name."""
+    empty_settings: frozenset[str] = frozenset()
+    """Those that the operator may leave without a text."""
+    body: Schema | None = None
+    is_reply: bool = False
+    reply: str = "the reply"
+    """What errors call the reply, such as `the reply of findBooks`."""
+    item: Schema | None = None
+    item_side: str = "the item"
+    """What errors call the value that the list of the item lies in."""
+    item_pointer: str = ""
+    known: Mapping[ReadExpression, tuple[Any, ...] | None] = {}
+    """Sources that are present here because a `when` or `where` said so, with their values."""
+
+    def assuming(
+        self, source: ReadExpression | None, allowed: tuple[Any, ...] | None = None
+    ) -> "Scope":
+        """The scope in which `source` is present and, if given, one of `allowed`."""
+        return self if source is None else replace(self, known={**self.known, source: allowed})
+
+    def entering(self, items: SourceValues, keep: ItemFilter) -> "Scope":
+        """The scope of one item of the list at `items` that `keep` holds for."""
+        inner = self.entering_any(items)
+        if keep.needed is not None:
+            inner = inner.assuming(keep.needed)
+        return replace(inner, known={**inner.known, **keep.allowed})
+
+    def entering_any(self, items: SourceValues) -> "Scope":
+        """The scope of any item of the list at `items`: where its filter is judged."""
+        return replace(
+            self,
+            item=items_of(items.schema),
+            item_side=self._side(items.source),
+            item_pointer=f"{items.pointer}/*",
+            known={
+                source: allowed for source, allowed in self.known.items() if source.root != "item"
+            },
+        )
+
+    def find(self, source: ReadExpression) -> SourceValues:
+        """Where `source` leads. Raises `NoPlace`."""
+        match source.root:
+            case "call":
+                return self._call(source)
+            case "settings":
+                return self._setting(source)
+            case "header":
+                return self._header(source)
+            case "item":
+                return self._walk(source, self._item(), self.item_pointer)
+            case "inputs" | "payload" | "body" as root:
+                sides = {"inputs": self._inputs, "payload": self._payload, "body": self._body}
+                return self._walk(source, sides[root](), "")
+
+    def _call(self, source: ReadExpression) -> SourceValues:
+        name = source.steps[0]
+        if name == "elapsed_ms" and not self.is_reply:
+            raise NoPlace("is not known before the reply", "use it only under response or errors")
+        return SourceValues(
+            source=source,
+            steps=(),
+            schema=CALL_SCHEMAS[name],
+            is_null_absent=False,
+            pointer=f"/{name}",
+        )
+
+    def _setting(self, source: ReadExpression) -> SourceValues:
+        name = source.steps[0]
+        if name not in self.settings:
+            owner = "upstream" if self.payload is None else "webhook"
+            raise NoPlace(
+                f"the {owner} declares no setting {name}",
+                did_you_mean(name, self.settings)
+                or f"declare it under x-{owner}.settings, or correct the name",
+            )
+        return SourceValues(
+            source=source,
+            steps=(
+                PathStep(name, is_certain=name not in self.empty_settings or source in self.known),
+            ),
+            schema=self.settings[name],
+            is_null_absent=False,
+            pointer=f"/settings/{name}",
+        )
+
+    def _header(self, source: ReadExpression) -> SourceValues:
+        if not self.is_reply:
+            raise NoPlace("there is no reply yet", "use it only under response or errors")
+        return SourceValues(
+            source=source,
+            steps=(PathStep(source.steps[0], source in self.known),),
+            schema={"type": "string"},
+            is_null_absent=False,
+            pointer=f"/header/{source.steps[0]}",
+        )
+
+    def _inputs(self) -> Schema:
+        if self.inputs is None:
+            raise NoPlace("a webhook has no arguments", "read $request.body")
+        return self.inputs
+
+    def _payload(self) -> Schema:
+        if self.payload is None:
+            raise NoPlace("this is no webhook", "read $inputs or $response.body")
+        return self.payload
+
+    def _body(self) -> Schema:
+        if not self.is_reply:
+            raise NoPlace("there is no reply yet", "use it only under response or errors")
+        if self.body is None:
+            raise NoPlace(
+                "no body is read here: only that of a success whose schema the upstream declares",
+                "declare the body's schema, or answer with constants and $inputs",
+            )
+        return self.body
+
+    def _item(self) -> Schema:
+        if self.item is None:
+            raise NoPlace("there is no item outside each and count", "read from the list instead")
+        return self.item
+
+    def _walk(self, source: ReadExpression, schema: Schema, pointer: str) -> SourceValues:
+        steps: list[PathStep] = []
+        reached = ReadExpression(source.root)
+        for name in source.steps:
+            schema = self._narrowed(reached, schema)
+            is_container, found = child(schema, name)
+            reached = ReadExpression(source.root, (*reached.steps, name))
+            if found is None:
+                where = pointer + reached.json_pointer
+                raise NoPlace(
+                    f"{self._side(source)} has no {where}",
+                    did_you_mean(name, members_of(schema))
+                    or "correct the name or declare it in the contract",
+                )
+            is_known = self._is_known(reached)
+            key = int(name) if kinds(without_null(schema)) == {"array"} else name
+            is_surely_inside = (is_container or is_known) and all(s.is_certain for s in steps)
+            steps.append(
+                PathStep(
+                    key,
+                    is_certain=is_known or (is_container and found.is_required),
+                    is_in_object=is_surely_inside and isinstance(key, str),
+                )
+            )
+            schema = found.schema
+        return self._place(source, tuple(steps), schema, pointer)
+
+    def _side(self, source: ReadExpression) -> str:
+        """What errors call the value that `source` is read from."""
+        sides = {
+            "inputs": "the input schema",
+            "payload": self.payload_side,
+            "body": self.reply,
+            "item": self.item_side,
+        }
+        return sides.get(source.root, str(source))
+
+    def _place(
+        self, source: ReadExpression, steps: tuple[PathStep, ...], schema: Schema, pointer: str
+    ) -> SourceValues:
+        is_nullable = admits(schema, None) and source.root != "inputs"
+        allowed = self.known.get(source)
+        if allowed is not None:
+            schema = {"enum": [value for value in allowed if admits(schema, value)]}
+        return SourceValues(
+            source=source,
+            steps=steps,
+            schema=without_null(schema) if source.root != "inputs" else schema,
+            is_null_absent=is_nullable and not self._is_known(source),
+            default=schema.get("default", UNSET) if _is_optional_input(source, steps) else UNSET,
+            pointer=pointer + source.json_pointer,
+        )
+
+    def _narrowed(self, source: ReadExpression, schema: Schema) -> Schema:
+        """`schema` without the null that `source`, being present, cannot be."""
+        is_not_null = source.root != "inputs" and self._is_known(source)
+        return without_null(schema) if is_not_null else schema
+
+    def _is_known(self, source: ReadExpression) -> bool:
+        length = len(source.steps)
+        return any(
+            known.root == source.root and known.steps[:length] == source.steps
+            for known in self.known
+        )
+
+
+def _is_optional_input(source: ReadExpression, steps: tuple[PathStep, ...]) -> bool:
+    return source.root == "inputs" and not all(step.is_certain for step in steps)

@@ -1,0 +1,89 @@
+"""The other side of a binding: upstream operations, their parameters, and what statuses answer."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.upstream import Upstream, UpstreamOperation
+from gateway.mapping.fields.analysis.algebra import Schema
+from gateway.mapping.fields.language.nodes import HttpMap
+
+GROUPS: Final = ("path", "query", "header")
+_DEFAULT_STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
+_TEMPLATE: Final = re.compile(r"\{([^{}/]+)\}")
+
+
+class Parameter(Struct, frozen=True, kw_only=True):
+    """An OpenAPI Parameter Object as far as a binding cares."""
+
+    name: str
+    group: str
+    is_required: bool
+    schema: Schema
+    style: str
+    is_exploded: bool
+
+
+def settings_of(upstream: Upstream | None) -> dict[str, Schema]:
+    """What the values of the upstream's settings look like, by name."""
+    rules = upstream.settings if upstream else ()
+    return {rule.name: {"type": "string", "pattern": rule.pattern} for rule in rules}
+
+
+def parameters_of(operation: UpstreamOperation, group: str) -> dict[str, Parameter]:
+    """The parameters of one group, by name; header names in lower case."""
+    found = (_parameter(raw) for raw in operation.parameters if raw.get("in") == group)
+    return {parameter.name: parameter for parameter in found}
+
+
+def parameter_key(group: str, name: str) -> str:
+    """`name` as `parameters_of` knows it."""
+    return name.lower() if group == "header" else name
+
+
+def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
+    """The segments of a path template, each as parts that are a parameter's name or a text.
+
+    The root has none: an empty segment is no way to write it.
+    """
+    for segment in template.split("/")[1:] if template != "/" else ():
+        parts = _TEMPLATE.split(segment)
+        yield tuple((index % 2 == 1, part) for index, part in enumerate(parts) if part)
+
+
+def template_names(template: str) -> tuple[str, ...]:
+    """The parameters that a path template names."""
+    return tuple(_TEMPLATE.findall(template))
+
+
+def unsupported_styles(operation: UpstreamOperation, written: HttpMap) -> Iterator[str]:
+    """`group/name` of mapped parameters in a style that field maps do not write."""
+    groups = {"path": written.path, "query": written.query, "header": written.header}
+    for group, members in groups.items():
+        parameters = parameters_of(operation, group)
+        for name in members.values:
+            found = parameters.get(parameter_key(group, name))
+            if found is not None and found.style != _DEFAULT_STYLES[group]:
+                yield f"{group}/{name}"
+
+
+def maps(binding: HttpMap) -> Iterator[HttpMap]:
+    """The binding and its fallback."""
+    yield binding
+    if binding.fallback is not None:
+        yield binding.fallback
+
+
+def _parameter(raw: dict[str, Any]) -> Parameter:
+    group = str(raw["in"])
+    style = raw.get("style", _DEFAULT_STYLES.get(group, "form"))
+    return Parameter(
+        name=parameter_key(group, str(raw["name"])),
+        group=group,
+        is_required=bool(raw.get("required", False)),
+        schema=raw.get("schema", {}),
+        style=style,
+        is_exploded=bool(raw.get("explode", style == "form")),
+    )

@@ -1,0 +1,138 @@
+"""What a binding says, held against the two contracts it joins."""
+
+from collections.abc import Iterator
+
+from gateway.contract.upstream import UpstreamOperation
+from gateway.contracts.nearest import did_you_mean
+from gateway.mapping.fields.analysis.shapes import required_of
+from gateway.mapping.fields.analysis.targets import (
+    maps,
+    template_names,
+    unsupported_styles,
+)
+from gateway.mapping.fields.analysis.walk import request_visits, result_visits
+from gateway.mapping.fields.checks.gaps import gaps
+from gateway.mapping.fields.checks.values import check_visit
+from gateway.mapping.fields.language.nodes import (
+    BindingSource,
+    ErrorMeaning,
+    HandlerMap,
+    HttpMap,
+    MappingError,
+    problem,
+)
+from gateway.mapping.fields.language.parse import parse
+
+
+def check(binding: BindingSource) -> list[MappingError]:
+    """Every problem of a binding, proofs included, in the order of the contract."""
+    written, problems = parse(binding.x_binding)
+    if written is None:
+        return list(problems)
+    found = meaning_problems(binding, written)
+    return found if isinstance(written, HandlerMap) else [*found, *gaps(binding, written)]
+
+
+def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> list[MappingError]:
+    """The problems that keep a binding from being compiled: something in it means nothing."""
+    if isinstance(written, HandlerMap):
+        return []
+    upstream = binding.upstream
+    if upstream is None or upstream.name != written.upstream:
+        return [
+            problem(
+                "/upstream",
+                "unknown-upstream",
+                "no upstream has this name",
+                "name a folder of schemas/upstreams",
+            )
+        ]
+    return [found for part in maps(written) for found in _map_problems(part, binding)]
+
+
+def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[MappingError]:
+    upstream = binding.upstream
+    operation = upstream.find(written.operation) if upstream else None
+    if operation is None:
+        yield problem(
+            f"{written.pointer}/operationId",
+            "unknown-operation",
+            f"{binding.x_binding.get('upstream')} has no operation {written.operation}",
+            did_you_mean(
+                written.operation, [each.id for each in upstream.operations] if upstream else []
+            )
+            or "name an operationId of the upstream's openapi.yaml",
+        )
+        return
+    yield from _operation_problems(written, operation)
+    yield from _status_problems(written, operation)
+    for meaning in written.errors.values():
+        yield from _error_problems(meaning, binding)
+    for visit in request_visits(written, binding, operation):
+        yield from check_visit(visit)
+    for visit in result_visits(written, binding, operation):
+        yield from check_visit(visit)
+
+
+def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:
+    undeclared = set(template_names(operation.path)) ^ {
+        str(raw.get("name")) for raw in operation.parameters if raw.get("in") == "path"
+    }
+    for name in sorted(undeclared):
+        yield problem(
+            f"{written.pointer}/operationId",
+            "path-template",
+            f"the upstream's path and its path parameters disagree on {name!r}",
+            "give every {name} of the path one parameter, in the upstream contract",
+        )
+    for name in unsupported_styles(operation, written):
+        yield problem(
+            f"{written.pointer}/request/{name}",
+            "unsupported-style",
+            "the upstream declares a parameter style that field maps do not write",
+            "use style form in queries, simple in paths and headers",
+        )
+    if written.body is not None and operation.request_schema is None:
+        yield problem(
+            f"{written.pointer}/request/body",
+            "unknown-member",
+            "the upstream operation takes no JSON body",
+            "remove the body, or declare it in the upstream contract",
+        )
+    if written.body is None and required_of(operation.request_schema or {}):
+        yield problem(
+            f"{written.pointer}/request",
+            "member-unmapped",
+            "the upstream operation takes a JSON body and none is mapped",
+            "map it under body",
+        )
+
+
+def _status_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:
+    at = f"{written.pointer}/response"
+    for status in written.results:
+        if status not in operation.replies:
+            yield problem(
+                f"{at}/{status}",
+                "unknown-status",
+                "the upstream contract does not declare this status",
+                "declare it there, or map a status that is",
+            )
+    for status in operation.replies:
+        if status.startswith("2") and status not in written.results:
+            yield problem(
+                at,
+                "status-unmapped",
+                f"the upstream may answer {status}, which is not mapped",
+                f'map "{status}"',
+            )
+
+
+def _error_problems(meaning: ErrorMeaning, binding: BindingSource) -> Iterator[MappingError]:
+    if meaning.reason is not None and meaning.reason not in binding.declared_errors:
+        yield problem(
+            f"{meaning.pointer}/reason",
+            "unknown-error",
+            "the tool declares no error of this name",
+            "declare it under x-policy.errors",
+        )

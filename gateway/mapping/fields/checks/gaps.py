@@ -1,0 +1,67 @@
+"""Values that may arrive and have no place on the other side, and nobody said what then."""
+
+from collections.abc import Iterator
+
+from gateway.mapping.fields.analysis.targets import maps
+from gateway.mapping.fields.analysis.verdict import Coverage
+from gateway.mapping.fields.analysis.walk import FieldContext, request_visits, result_visits
+from gateway.mapping.fields.checks.prove import ABSENT_TEXT, Proof, prove_visit
+from gateway.mapping.fields.language.nodes import (
+    BindingSource,
+    Constant,
+    HttpMap,
+    MappingError,
+    Read,
+    problem,
+)
+
+
+def gaps(binding: BindingSource, written: HttpMap) -> Iterator[MappingError]:
+    """One problem per gap; absence that nothing handles is not reported again."""
+    for part in maps(written):
+        operation = binding.upstream.find(part.operation) if binding.upstream else None
+        if operation is None:
+            continue
+        for visit in request_visits(part, binding, operation):
+            proof = gap_of(visit)
+            if proof:
+                yield unsendable(proof)
+        for visit in result_visits(part, binding, operation):
+            proof = gap_of(visit)
+            if proof and proof.on_gap is None:
+                yield unanswerable(proof, visit)
+
+
+def gap_of(visit: FieldContext) -> Proof | None:
+    """The proof that something has no place; constants and absence are judged elsewhere."""
+    proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
+    is_gap = proof is not None and proof.verdict is Coverage.GAP and proof.witness != ABSENT_TEXT
+    return proof if is_gap else None
+
+
+def unsendable(proof: Proof) -> MappingError:
+    """What is given may not be sent."""
+    return problem(
+        proof.pointer,
+        "unsendable",
+        f"the input schema admits an argument that cannot be sent here{_example(proof)}",
+        "narrow the input schema, complete the map, or widen the upstream contract",
+    )
+
+
+def unanswerable(proof: Proof, visit: FieldContext) -> MappingError:
+    """What arrives may not be passed on."""
+    is_list = not isinstance(visit.value, Read)
+    return problem(
+        proof.pointer,
+        "gap-without-ongap",
+        f"{visit.side} may not hold all that may arrive here{_example(proof)}",
+        "set limit, or adapt the bounds of one of the two schemas"
+        if is_list
+        else "say onGap (or else, for a map), widen its schema, or narrow what may arrive",
+    )
+
+
+def _example(proof: Proof) -> str:
+    example = f", for example {proof.witness}" if proof.witness else ""
+    return f"{example}: {proof.reason}" if proof.reason else example

@@ -1,0 +1,153 @@
+"""For each mapped field: does the other side admit everything that may arrive there?"""
+
+from typing import Final
+
+from msgspec import UNSET, Struct
+
+from gateway.mapping.fields.analysis.algebra import Schema
+from gateway.mapping.fields.analysis.places import ROW_ID, NoPlace, SourceValues
+from gateway.mapping.fields.analysis.sources import may_skip
+from gateway.mapping.fields.analysis.targets import maps
+from gateway.mapping.fields.analysis.verdict import (
+    Coverage,
+    Judgement,
+    judge_image,
+    judge_read,
+    resort_text,
+    shown,
+)
+from gateway.mapping.fields.analysis.walk import FieldContext, result_visits
+from gateway.mapping.fields.language.nodes import (
+    BindingSource,
+    Constant,
+    Count,
+    Each,
+    FieldFunction,
+    HttpMap,
+    Read,
+    Reference,
+)
+from gateway.mapping.fields.language.parse import parse
+
+_LENGTHS: Final[tuple[str, ...]] = ("minItems", "maxItems")
+ABSENT_TEXT: Final = "(absent)"
+_AT_RUN_TIME: Final = "what a function answers is judged at run time, with the whole result"
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """The verdict on one mapped field of one result."""
+
+    pointer: str
+    """The value's JSON Pointer inside `x-binding`."""
+    field: str
+    """JSON Pointer into the result, `*` for any index."""
+    source: str
+    """The expression, constant or function that the field comes from."""
+    verdict: Coverage
+    witness: str | None = None
+    """JSON text, shortened for people, of a value that may arrive and may not be answered."""
+    on_gap: str | None = None
+    """What the author says becomes of such a value."""
+    reason: str = ""
+
+
+def prove(binding: BindingSource) -> list[Proof]:
+    """The verdicts on every field of every result, in the order of the contract.
+
+    Fields whose expression leads nowhere have none: `check` reports those.
+    """
+    written, _ = parse(binding.x_binding)
+    if not isinstance(written, HttpMap) or binding.upstream is None:
+        return []
+    proofs: list[Proof] = []
+    for part in maps(written):
+        operation = binding.upstream.find(part.operation)
+        if operation is not None:
+            visits = result_visits(part, binding, operation)
+            proofs += (proof for visit in visits if (proof := prove_visit(visit)))
+    return proofs
+
+
+def prove_visit(visit: FieldContext) -> Proof | None:
+    """The verdict on one value; None for an object, whose members have their own, and for a value
+    that cannot be judged because an expression in it leads nowhere."""
+    try:
+        return _prove(visit)
+    except NoPlace:
+        return None
+
+
+def _prove(visit: FieldContext) -> Proof | None:
+    match visit.value:
+        case Read() as value:
+            return _prove_read(visit, value)
+        case Constant(value=constant):
+            return _proof(visit, shown(constant), judge_image({"const": constant}, visit.target))
+        case Each(source=source) | Count(source=source):
+            return _proof(visit, str(source), _judge_list(visit, visit.value))
+        case Reference(kind=kind):
+            return _proof(visit, f"ref {kind}", judge_image(ROW_ID, visit.target))
+        case FieldFunction(module=module, function=function):
+            undecided = Judgement(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
+            return _proof(visit, f"{module}:{function}", undecided)
+        case _:
+            return None
+
+
+def _prove_read(visit: FieldContext, value: Read) -> Proof | None:
+    place = visit.inner.find(value.source)
+    on_gap = resort_text(value.gap or value.unmapped)
+    if is_absence_a_gap(visit, value, place):
+        judgement = Judgement(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
+    else:
+        judgement = judge_read(value, place.schema, visit.target)
+    return _proof(visit, str(value.source), judgement, on_gap)
+
+
+def is_absence_a_gap(visit: FieldContext, value: Read, place: SourceValues) -> bool:
+    """Whether the value may be absent, and nothing but `onGap` could say what then."""
+    presence = value.presence
+    is_dropped = visit.is_in_whole if value.gap is None else value.gap.kind == "omit"
+    is_left_out = presence.is_omitted_if_absent or is_dropped
+    return place.may_be_absent and presence.default is UNSET and not is_left_out
+
+
+def _judge_list(visit: FieldContext, value: Each | Count) -> Judgement:
+    """How many items there may be, against how many there may be there."""
+    least, most = _counts(value, visit.inner.find(value.source).schema)
+    if isinstance(value, Count):
+        bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
+        return judge_image({"type": "integer", **bounds}, visit.target)
+    lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
+    target: Schema = {word: visit.target[word] for word in _LENGTHS if word in visit.target}
+    judgement = judge_image({"type": "array", **lengths}, {"type": "array", **target})
+    if judgement.verdict is Coverage.PROVED and visit.target.get("uniqueItems"):
+        return Judgement(Coverage.UNDECIDED, reason="that no item comes twice shows at run time")
+    return judgement
+
+
+def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
+    """The least and the most items that may be left."""
+    is_filtered = bool(value.keep.allowed) or value.keep.needed is not None
+    limit = value.limit if isinstance(value, Each) else None
+    is_filtered = is_filtered or (isinstance(value, Each) and may_skip(value.item))
+    mosts = [most for most in (source.get("maxItems"), limit) if most is not None]
+    most = min(mosts, default=None)
+    least = 0 if is_filtered else source.get("minItems", 0)
+    return (least if most is None else min(least, most)), most
+
+
+def _proof(
+    visit: FieldContext, source: str, judgement: Judgement, on_gap: str | None = None
+) -> Proof | None:
+    if not visit.is_declared:
+        return None
+    return Proof(
+        pointer=visit.value.pointer,
+        field=visit.field,
+        source=source,
+        verdict=judgement.verdict,
+        witness=judgement.witness,
+        on_gap=on_gap,
+        reason=judgement.reason,
+    )

@@ -1,0 +1,1 @@
+"""The language of field maps, and how a text becomes records."""

@@ -1,0 +1,35 @@
+"""The expressions of a field map, `$inputs.x`, `$response.body#/p`, `@/p`, …, as records."""
+
+import re
+from typing import Final
+
+from gateway.contract.pointers import steps
+from gateway.mapping.fields.language.nodes import ReadExpression, Root
+
+_POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"
+_FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
+    ("inputs", re.compile(r"\$inputs(?P<names>(?:\.[A-Za-z0-9_-]+)*)")),
+    ("inputs", re.compile(rf"\$inputs#{_POINTER}")),
+    ("payload", re.compile(rf"\$request\.body(?:#{_POINTER})?")),
+    ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
+    ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
+    ("settings", re.compile(r"\$settings(?P<names>\.[a-z][a-z0-9_]*)")),
+    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms))")),
+    ("item", re.compile(rf"@{_POINTER}")),
+)
+
+
+def parse_expression(text: str) -> ReadExpression | None:
+    """The source that `text` names; None when it is no expression.
+
+    `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$request.body`, `$response.body`
+    and `@` take a pointer. Header names (RFC 9110 tokens) are lower-cased, as a reply holds them.
+    """
+    for root, form in _FORMS:
+        if found := form.fullmatch(text):
+            parts = found.groupdict()
+            if names := parts.get("names"):
+                names = names.lower() if root == "header" else names
+                return ReadExpression(root, tuple(names[1:].split(".")))
+            return ReadExpression(root, tuple(steps(parts.get("steps") or "")))
+    return None

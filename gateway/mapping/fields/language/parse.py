@@ -1,0 +1,132 @@
+"""From the text of `x-binding` to frozen records. Refuses what it does not know; skips nothing."""
+
+import re
+from typing import Any, Final
+
+from gateway.contract.pointers import child
+from gateway.mapping.fields.language.nodes import (
+    ErrorMeaning,
+    HandlerMap,
+    HttpMap,
+    MappingError,
+    Members,
+)
+from gateway.mapping.fields.language.reader import Reader
+from gateway.mapping.fields.language.values import read_members, read_reference
+
+_RULES: Final = frozenset({"operationId", "request", "response", "errors"})
+_GROUPS: Final = frozenset({"path", "query", "header", "body"})
+_SUCCESS: Final = re.compile(r"2(?:XX|[0-9]{2})")
+_FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
+
+
+def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[MappingError, ...]]:
+    """The binding, or None with at least one problem when it cannot be read."""
+    reader = Reader()
+    binding = _binding(reader, x_binding)
+    return (None if reader.problems else binding), tuple(reader.problems)
+
+
+def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
+    text = reader.mapping(value, "")
+    if reader.problems:
+        return None
+    if "python" in text:
+        reader.mapping(text, "", {"python", "upstreams", "entities"})
+        module, function = read_reference(reader, text["python"], "/python")
+        return HandlerMap(
+            pointer="/python",
+            module=module,
+            function=function,
+            upstreams=_upstreams(reader, text.get("upstreams", [])),
+            reads_entities=text.get("entities", False),
+        )
+    reader.mapping(text, "", _RULES | {"upstream", "fallback"})
+    fallback = _fallback(reader, text["fallback"]) if "fallback" in text else None
+    return HttpMap(
+        pointer="",
+        upstream=reader.text(text, "upstream", ""),
+        fallback=fallback,
+        **_rules(reader, text, ""),
+    )
+
+
+def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        reader.refuse("/upstreams", "is no list of upstreams", 'write a list like ["avinode"]')
+        return ()
+    return tuple(names)
+
+
+def _fallback(reader: Reader, value: Any) -> HttpMap:
+    text = reader.mapping(value, "/fallback", _RULES | {"on", "effect"})
+    statuses = text.get("on")
+    if not isinstance(statuses, list) or not statuses:
+        reader.refuse("/fallback/on", "names no status", 'write a list like ["403"]')
+        statuses = []
+    for index, status in enumerate(statuses):
+        _check_status(reader, status, f"/fallback/on/{index}", _FAILURE)
+    effect = text.get("effect", "read")
+    if effect not in {"read", "write"}:
+        reader.refuse("/fallback/effect", "is no effect of a fallback", "write read or write")
+    return HttpMap(
+        pointer="/fallback",
+        fallback_on=tuple(statuses),
+        is_write=effect == "write",
+        **_rules(reader, text, "/fallback"),
+    )
+
+
+def _rules(reader: Reader, text: dict[str, Any], pointer: str) -> dict[str, Any]:
+    request = reader.mapping(text.get("request", {}), f"{pointer}/request", _GROUPS)
+    groups: dict[str, Members | None] = {
+        name: read_members(reader, request.get(name, {}), f"{pointer}/request/{name}")
+        for name in sorted(_GROUPS)
+    }
+    if "body" not in request:
+        groups["body"] = None
+    return {
+        "operation": reader.text(text, "operationId", pointer),
+        "results": _results(reader, text.get("response"), f"{pointer}/response"),
+        "errors": _errors(reader, text.get("errors", {}), f"{pointer}/errors"),
+        **groups,
+    }
+
+
+def _results(reader: Reader, value: Any, pointer: str) -> dict[str, Members]:
+    by_status = reader.mapping(value, pointer)
+    for status in by_status:
+        _check_status(reader, status, f"{pointer}/{status}", _SUCCESS)
+    return {
+        status: read_members(reader, members, child(pointer, status))
+        for status, members in by_status.items()
+    }
+
+
+def _errors(reader: Reader, value: Any, pointer: str) -> dict[str, ErrorMeaning]:
+    by_name = reader.mapping(value, pointer)
+    for name in by_name:
+        if not (isinstance(name, str) and _CODE.fullmatch(name)):
+            _check_status(reader, name, f"{pointer}/{name}", _FAILURE)
+    return {
+        name: _meaning(reader, meaning, child(pointer, name)) for name, meaning in by_name.items()
+    }
+
+
+def _meaning(reader: Reader, value: Any, pointer: str) -> ErrorMeaning:
+    text = reader.mapping(value, pointer, {"reason", "result"})
+    if len(text) != 1:
+        reader.refuse(
+            pointer, "must say exactly one of reason and result", "keep one of reason and result"
+        )
+    if "result" in text:
+        result = read_members(reader, text["result"], f"{pointer}/result")
+        return ErrorMeaning(pointer=pointer, result=result)
+    return ErrorMeaning(pointer=pointer, reason=reader.text(text, "reason", pointer))
+
+
+def _check_status(reader: Reader, status: Any, pointer: str, form: re.Pattern[str]) -> None:
+    if not isinstance(status, str) or not form.fullmatch(status):
+        expected = 'such as "200" or "2XX"' if form is _SUCCESS else 'such as "404" or "5XX"'
+        reader.refuse(pointer, "is not a status for this place", f"write a text {expected}")

@@ -1,0 +1,59 @@
+"""Reads plain JSON values with a note of every mistake, so that one run reports them all."""
+
+from collections.abc import Collection
+from typing import Any
+
+from gateway.contract.pointers import child
+from gateway.mapping.fields.language.expressions import parse_expression
+from gateway.mapping.fields.language.nodes import MappingError, ReadExpression
+
+_EXPRESSIONS = (
+    "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
+    "$settings.name, $call.id, $call.now, $call.elapsed_ms, @ and @/pointer, or "
+    "$request.body#/pointer of a webhook; "
+    "a constant is {const: …}"
+)
+
+
+class Reader:
+    """What was refused so far. A refused part reads as something empty, and reading goes on."""
+
+    def __init__(self) -> None:
+        self.problems: list[MappingError] = []
+
+    def refuse(self, pointer: str, message: str, fix: str, rule: str = "shape") -> None:
+        problem = MappingError(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
+        self.problems.append(problem)
+
+    def mapping(self, value: Any, pointer: str, known: Collection[str] | None = None) -> Any:
+        """`value` as a mapping with no name outside `known`."""
+        if not isinstance(value, dict):
+            self.refuse(pointer, "must be a mapping", "write names with their values")
+            return {}
+        if not all(isinstance(name, str) for name in value):
+            self.refuse(pointer, "holds a name that is not text", "put the name in quotes")
+            return {}
+        for name in value:
+            if known is not None and name not in known:
+                fix = f"use only {', '.join(sorted(known))}"
+                self.refuse(child(pointer, name), "is not known here", fix)
+        return value
+
+    def text(self, holder: dict[str, Any], name: str, pointer: str) -> str:
+        value = holder.get(name)
+        if not isinstance(value, str) or not value:
+            self.refuse(f"{pointer}/{name}", "must be a text", f"write the {name}")
+            return ""
+        return value
+
+    def expression(self, value: Any, pointer: str) -> ReadExpression:
+        source = parse_expression(value) if isinstance(value, str) else None
+        if source is None:
+            self.refuse(pointer, "is not an expression", _EXPRESSIONS, "expression")
+            return ReadExpression("inputs")
+        return source
+
+    def optional_expression(
+        self, holder: dict[str, Any], name: str, pointer: str
+    ) -> ReadExpression | None:
+        return self.expression(holder[name], f"{pointer}/{name}") if name in holder else None

@@ -1,0 +1,1 @@
+"""The Python that a checked field map becomes."""

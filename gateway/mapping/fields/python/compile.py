@@ -1,0 +1,160 @@
+"""From a checked binding to the Python module under `generated/bindings/`."""
+
+from msgspec.structs import replace
+
+from gateway.contract.upstream import Upstream, UpstreamOperation
+from gateway.contracts.names import camel
+from gateway.errors import ContractError
+from gateway.mapping.fields.analysis.algebra import Schema
+from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.analysis.sources import sources_of
+from gateway.mapping.fields.analysis.targets import parameters_of, settings_of
+from gateway.mapping.fields.checks.check import meaning_problems
+from gateway.mapping.fields.language.nodes import BindingSource, HandlerMap, HttpMap, Members
+from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.python.emit import emit_members
+from gateway.mapping.fields.python.pycode import Module, literal
+from gateway.mapping.fields.python.reading import parameters
+from gateway.mapping.fields.python.site import EmitContext
+from gateway.mapping.fields.python.texts import emit_pairs, emit_path
+
+
+def compile_binding(binding: BindingSource) -> str:
+    """The body of the module that holds `BINDING`, to be formatted by the caller.
+
+    Raises `ContractError` naming the first of the binding's problems.
+    """
+    written, problems = parse(binding.x_binding)
+    found = [*problems] if written is None else meaning_problems(binding, written)
+    if found:
+        first = found[0]
+        raise ContractError(
+            f"{binding.tool_id}: x-binding{first.pointer}: {first.message}; {first.fix}"
+        )
+    match written, binding.upstream:
+        case HandlerMap(), _:
+            return _handler_module(binding, written)
+        case HttpMap(), Upstream() as upstream:
+            return _http_module(binding, written, upstream)
+        case _:
+            raise ContractError(f"{binding.tool_id}: the upstream of its binding is not known")
+
+
+def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
+    connector, _, tool = binding.tool_id.partition(".")
+    module = Module()
+    models = f"{binding.package}.models.{connector}.{tool}"
+    arguments = module.use(models, f"{camel(tool)}Input")
+    run = module.use(handler.module, handler.function)
+    dump = module.use("gateway.contract.handler", "dump")
+    python_binding = module.use("gateway.contract.operation", "PythonBinding")
+    model = f"{arguments}.model_validate(arguments)"
+    given = f"{model}, context" if handler.takes_context else model
+    text = f"{dump}(await {run}({given}))"
+    module.define("run", ("arguments", "context"), "dict[str, Any]", [text], is_async=True)
+    used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""
+    return module.text(
+        f"The binding of {binding.tool_id}.",
+        f"Calls are answered by `{handler.module}:{handler.function}`.",
+        f"{python_binding}(run=run{used})",
+    )
+
+
+def _http_module(binding: BindingSource, written: HttpMap, upstream: Upstream) -> str:
+    module = Module()
+    text = _binding(written, binding, upstream, module)
+    operation = _operation(written, upstream)
+    return module.text(
+        f"The binding of {binding.tool_id}.",
+        f"Requests go to `{operation.method} {operation.path}` of {upstream.name}.",
+        text,
+    )
+
+
+def _binding(
+    written: HttpMap, binding: BindingSource, upstream: Upstream, module: Module, prefix: str = ""
+) -> str:
+    """The `HttpBinding` of `written`; its functions go to `module`."""
+    operation = _operation(written, upstream)
+    scope = Scope(inputs=binding.input_schema, settings=settings_of(upstream))
+    site = EmitContext(module=module, scope=scope, target={})
+    arguments = {
+        "upstream": literal(upstream.name),
+        "upstream_operation": literal(operation.id),
+        "request": _request(written, operation, site, prefix),
+        "results": _results(
+            written, operation, replace(site, target=binding.output_schema), prefix
+        ),
+        "errors": _errors(written, replace(site, target=binding.output_schema), prefix),
+    }
+    if written.fallback is not None:
+        arguments["fallback_on"] = literal(written.fallback.fallback_on)
+        arguments["fallback_writes"] = "True" if written.fallback.is_write else ""
+        arguments["fallback"] = _binding(
+            written.fallback, binding, upstream, module, prefix="fallback_"
+        )
+    text = ", ".join(f"{name}={value}" for name, value in arguments.items() if value)
+    return f"{module.use('gateway.contract.operation', 'HttpBinding')}({text})"
+
+
+def _request(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
+    parts = {
+        "operation": literal(operation.id),
+        "method": literal(operation.method),
+        "path": emit_path(written.path, operation, site),
+    }
+    for argument, kind, group in (
+        ("query", "query", written.query),
+        ("headers", "header", written.header),
+    ):
+        if group.values:
+            parts[argument] = emit_pairs(group, parameters_of(operation, kind), kind, site)
+    if written.body is not None:
+        schema = operation.request_schema or {}
+        parts["body"] = emit_members(written.body, replace(site, target=schema))
+    request = site.module.use("gateway.contract.upstream", "UpstreamRequest")
+    text = ", ".join(f"{name}={value}" for name, value in parts.items())
+    name = site.module.free([f"{prefix}request"], prefix="_")
+    site.module.define(name, ("arguments", "call"), request, [f"{request}({text})"])
+    return name
+
+
+def _results(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
+    texts = (
+        f"{literal(status)}: {_result(status, members, operation.replies[status], site, prefix)}"
+        for status, members in written.results.items()
+    )
+    return "{" + ", ".join(texts) + "}"
+
+
+def _result(
+    status: str, members: Members, body: Schema | None, site: EmitContext, prefix: str
+) -> str:
+    """Define the function that maps replies of `status`; answers its name."""
+    scope = replace(site.scope, body=body, is_reply=True)
+    text = emit_members(members, replace(site, scope=scope))
+    name = site.module.free([f"{prefix}result_{status.lower()}"], prefix="_")
+    reads_body = "body" in parameters(sources_of(members))
+    statements = ["body = reply.body", text] if reads_body else [text]
+    site.module.define(name, ("arguments", "call", "reply"), "dict[str, Any]", statements)
+    return name
+
+
+def _errors(written: HttpMap, site: EmitContext, prefix: str) -> str:
+    """The rules for refusals, by status or code; empty when there are none."""
+    texts = []
+    for status, meaning in written.errors.items():
+        rule = site.module.use("gateway.contract.operation", "ErrorRule")
+        says = f"reason={literal(meaning.reason)}"
+        if meaning.result is not None:
+            says = f"result={_result(status, meaning.result, None, site, prefix)}"
+        texts.append(f"{literal(status)}: {rule}({says})")
+    return "{" + ", ".join(texts) + "}" if texts else ""
+
+
+def _operation(written: HttpMap, upstream: Upstream) -> UpstreamOperation:
+    """The upstream operation of a checked binding. Raises `ContractError` when there is none."""
+    found = upstream.find(written.operation)
+    if found is None:
+        raise ContractError(f"{upstream.name} has no operation {written.operation!r}")
+    return found

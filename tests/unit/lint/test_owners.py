@@ -1,0 +1,143 @@
+"""A table shows an entity as it is, and no message writes what agents own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gateway.contracts.sources.tree import read_tree
+from gateway.lint import lint
+
+SCHEMAS = Path(__file__).parents[3] / "schemas"
+QUOTES = "upstreams/supabase/tables/quotes.json"
+QUOTE = "entities/quotes.json"
+WEBHOOK = "webhooks/avinode/webhook.yaml"
+EDITS = {
+    "of no entity": (QUOTES, '"entity": "quotes"', '"entity": "quote"', "upstream/table-shape"),
+    "of no column": (QUOTES, '"avinode_rfp_id"', '"avinode_rfq_id"', "upstream/table-shape"),
+    "of another type": (QUOTES, '"price_usd"', '"notes"', "upstream/table-shape"),
+    "of a column that may be empty": (
+        QUOTES,
+        '"quote_id": "avinode_quote_id"',
+        '"quote_id": "aircraft_id"',
+        "upstream/table-shape",
+    ),
+    "of agents, set by a message": (
+        WEBHOOK,
+        "notes: {value: $request.body#/notes, omitIfAbsent: true}",
+        "iso_request_id: {value: $request.body#/notes, omitIfAbsent: true}",
+        "binding/unknown-member",
+    ),
+    "that is computed, set by a message": (
+        WEBHOOK,
+        "notes: {value: $request.body#/notes, omitIfAbsent: true}",
+        "price_usd: {value: $request.body#/price/total, omitIfAbsent: true}",
+        "binding/unknown-member",
+    ),
+    "of agents, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "iso_request_id": { "beside": "price", "value": "x" }, "currency"',
+        "entity/two-owners",
+    ),
+    "that is computed, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "price_usd": { "beside": "price", "value": 1 }, "currency"',
+        "entity/two-owners",
+    ),
+    "that a state carries, with a default": (
+        QUOTE,
+        '"defaults": { "currency"',
+        '"defaults": { "rejection_reason": { "beside": "price", "value": "x" }, "currency"',
+        "entity/two-owners",
+    ),
+    "of agents, carried by a state": (
+        QUOTE,
+        '"carries": ["rejection_reason"]',
+        '"carries": ["rejection_reason", "iso_request_id"]',
+        "entity/two-owners",
+    ),
+    "of the key, that holds states": (
+        QUOTE,
+        '"column": "status"',
+        '"column": "avinode_quote_id"',
+        "entity/two-owners",
+    ),
+    "that the gateway keeps for itself": (
+        QUOTE,
+        '"notes": {',
+        '"column_times": {',
+        "entity/column",
+    ),
+    "of an entity, without a type": (
+        QUOTE,
+        '"type": ["string", "null"],\n      "enum"',
+        '"enum"',
+        "entity/column",
+    ),
+    "of an entity, that refers to nothing": (
+        QUOTE,
+        '"description": "Where the quote stands.",',
+        '"$ref": "../common/nothing.json",',
+        "ref/dangling",
+    ),
+    "of an entity, with a pattern that is none": (
+        QUOTE,
+        '"pattern": "^[A-Z]{3}$"',
+        '"pattern": "^[A-Z{3}$"',
+        "schema/pattern-invalid",
+    ),
+    "that a state carries and its log does not admit": (
+        QUOTE,
+        '"carries": ["rejection_reason"]',
+        '"carries": ["rejection_reason", "notes"]',
+        "entity/states",
+    ),
+    "that logs states, of another length": (
+        QUOTE,
+        '"maxItems": 100,\n      "items": { "$ref": "../common/states',
+        '"maxItems": 99,\n      "items": { "$ref": "../common/states',
+        "entity/states",
+    ),
+    "of a table, with a type that is none": (QUOTES, '"string"', '"text"', "schema/invalid"),
+    "of a table, that refers to nothing": (
+        QUOTES,
+        '"type": "string"',
+        '"$ref": "nothing.json"',
+        "ref/dangling",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_a_column(tmp_path, case) -> None:
+    file, old, new, rule = EDITS[case]
+    schemas = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, schemas)
+    text = (schemas / file).read_text("utf-8")
+    assert old in text
+    (schemas / file).write_text(text.replace(old, new, 1), "utf-8")
+    found = {(finding.rule, finding.path) for finding in lint(read_tree(schemas))}
+    assert (rule, file) in found
+
+
+def test_a_column_that_a_state_carries_is_a_text(tmp_path) -> None:
+    """The log holds what the message says, and the database something else for a moment."""
+    schemas = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, schemas)
+    for file, old, new in (
+        ("entities/requests.json", '["booking_id"]', '["booking_id", "departure_at"]'),
+        (
+            "common/states.json",
+            '"booking_id": {',
+            '"departure_at": {"type": ["string", "null"], "format": "date-time"}, "booking_id": {',
+        ),
+    ):
+        text = (schemas / file).read_text("utf-8")
+        assert old in text
+        (schemas / file).write_text(text.replace(old, new, 1), "utf-8")
+    found = [each for each in lint(read_tree(schemas)) if each.rule == "entity/states"]
+    assert [(each.pointer, "plain text" in each.message) for each in found] == [
+        ("/x-entity/states/carries/1", True)
+    ]
