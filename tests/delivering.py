@@ -12,8 +12,8 @@ from ipaddress import ip_network
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
-from gateway.events.courier import DeliverySender
 from gateway.events.deliver import Deliver
+from gateway.events.sender import DeliverySender
 from gateway.events.sequencer import Sequencer
 from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker

@@ -1,7 +1,7 @@
 """The gateway as an object, for programs that embed it, and as a server."""
 
-from gateway.app.faces import VERSION
 from gateway.app.gateway import Gateway, Lifecycle
+from gateway.app.http_app import VERSION
 from gateway.app.serving import serve
 
 __all__ = ["VERSION", "Gateway", "Lifecycle", "serve"]

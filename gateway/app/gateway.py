@@ -13,10 +13,10 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from gateway.app.faces import followers_of, operator_routes, site_of
+from gateway.app.composition import Components, Wishes, assemble
+from gateway.app.http_app import followers_of, operator_routes, site_of
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
-from gateway.assembly import Components, Wishes, assemble
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from gateway.assembly import Components
+from gateway.app.composition import Components
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.transports.health import Readiness, UpstreamState

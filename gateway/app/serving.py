@@ -7,8 +7,8 @@ from typing import Final
 
 import uvloop
 
-from gateway.app.faces import connection_limits
 from gateway.app.gateway import Gateway, Grants
+from gateway.app.http_app import connection_limits
 from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.errors import ConfigurationError

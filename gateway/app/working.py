@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway.assembly import Components
-from gateway.assembly.announcement import announce_contract
-from gateway.assembly.background import Task, keep, kept_going
+from gateway.app.announcement import announce_contract
+from gateway.app.background import Task, keep, kept_going
+from gateway.app.composition import Components
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
 

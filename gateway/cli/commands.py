@@ -21,48 +21,62 @@ class CommandEntry(Struct, frozen=True):
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
-        "serve": CommandEntry("gateway.cli.serve", "Serve the tools over MCP and REST."),
+        "serve": CommandEntry("gateway.cli.serving.serve", "Serve the tools over MCP and REST."),
         "worker": CommandEntry(
-            "gateway.cli.worker", "Do the work of webhooks and events beside servers."
+            "gateway.cli.serving.worker", "Do the work of webhooks and events beside servers."
         ),
         "run": CommandEntry(
-            "gateway.cli.run", "Serve over the transport that MCP_TRANSPORT names."
+            "gateway.cli.serving.run", "Serve over the transport that MCP_TRANSPORT names."
         ),
-        "mcp": CommandEntry("gateway.cli.mcp", "Speak MCP on stdin and stdout."),
+        "mcp": CommandEntry("gateway.cli.serving.mcp", "Speak MCP on stdin and stdout."),
         "generate": CommandEntry(
-            "gateway.cli.generate", "Write generated code from the contracts."
+            "gateway.cli.authoring.generate", "Write generated code from the contracts."
         ),
-        "lint": CommandEntry("gateway.cli.lint", "Check the contracts."),
-        "mock": CommandEntry("gateway.cli.mock", "Serve the mock of an upstream over HTTP."),
-        "tools": CommandEntry("gateway.cli.tools", "List the tools, or show one."),
-        "call": CommandEntry("gateway.cli.call", "Call a tool, here or at a remote gateway."),
+        "lint": CommandEntry("gateway.cli.authoring.lint", "Check the contracts."),
+        "mock": CommandEntry(
+            "gateway.cli.authoring.mock", "Serve the mock of an upstream over HTTP."
+        ),
+        "tools": CommandEntry("gateway.cli.authoring.tools", "List the tools, or show one."),
+        "call": CommandEntry(
+            "gateway.cli.authoring.call", "Call a tool, here or at a remote gateway."
+        ),
         "verify": CommandEntry(
-            "gateway.cli.verify", "Call every tool over every transport and compare the answers."
+            "gateway.cli.authoring.verify",
+            "Call every tool over every transport and compare the answers.",
         ),
         "webhooks": CommandEntry(
-            "gateway.cli.webhooks", "See and replay webhooks, revalidate quarantined ones."
+            "gateway.cli.operating.webhooks",
+            "See and replay webhooks, revalidate quarantined ones.",
         ),
         "dead-letters": CommandEntry(
-            "gateway.cli.dead_letters", "See work that was given up, and try it again."
+            "gateway.cli.operating.dead_letters", "See work that was given up, and try it again."
         ),
         "endpoints": CommandEntry(
-            "gateway.cli.endpoints", "Keep the URLs that events are delivered to."
+            "gateway.cli.operating.endpoints", "Keep the URLs that events are delivered to."
         ),
-        "events": CommandEntry("gateway.cli.events", "Follow the events."),
-        "backup": CommandEntry("gateway.cli.backup", "Write everything into one sealed file."),
+        "events": CommandEntry("gateway.cli.operating.events", "Follow the events."),
+        "backup": CommandEntry(
+            "gateway.cli.operating.backup", "Write everything into one sealed file."
+        ),
         "restore": CommandEntry(
-            "gateway.cli.restore", "Restore a backup into an empty data folder."
+            "gateway.cli.operating.restore", "Restore a backup into an empty data folder."
         ),
-        "keys": CommandEntry("gateway.cli.keys", "Create, list and revoke agent keys."),
-        "audit": CommandEntry("gateway.cli.audit", "Read who called what, and what became of it."),
-        "access": CommandEntry("gateway.cli.access", "Say which agent may call which tool."),
+        "keys": CommandEntry("gateway.cli.serving.keys", "Create, list and revoke agent keys."),
+        "audit": CommandEntry(
+            "gateway.cli.operating.audit", "Read who called what, and what became of it."
+        ),
+        "access": CommandEntry(
+            "gateway.cli.authoring.access", "Say which agent may call which tool."
+        ),
         "config": CommandEntry(
-            "gateway.cli.config", "Print every setting and where it comes from."
+            "gateway.cli.serving.config", "Print every setting and where it comes from."
         ),
         "doctor": CommandEntry(
-            "gateway.cli.doctor", "Say what is misconfigured and how to fix it."
+            "gateway.cli.doctor.command", "Say what is misconfigured and how to fix it."
         ),
-        "completion": CommandEntry("gateway.cli.completion", "Print a shell's completion script."),
+        "completion": CommandEntry(
+            "gateway.cli.serving.completion", "Print a shell's completion script."
+        ),
     }
 )
 

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gateway.cli.commands import cli
-from gateway.cli.diagnosis import parted
+from gateway.cli.doctor.diagnosis import parted
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
 from gateway.cli.plain import plain, plain_lines
 from gateway.cli.refused import Refused

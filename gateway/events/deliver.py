@@ -11,8 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from gateway.contract import event
 from gateway.contract.conversion import rfc3339
-from gateway.events.courier import DeliverySender
-from gateway.events.verdict import AttemptOutcome
+from gateway.events.outcome import AttemptOutcome
+from gateway.events.sender import DeliverySender
 from gateway.failpoints import hit
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome

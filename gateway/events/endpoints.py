@@ -12,10 +12,10 @@ from gateway.clock import Clock
 from gateway.contract.event import ENDPOINT_TESTED, is_type_meant
 from gateway.errors import InvalidArguments
 from gateway.events.address import read_url
-from gateway.events.courier import DeliverySender, OutboundSender
 from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
 from gateway.events.secrets import Keyring
+from gateway.events.sender import DeliverySender, OutboundSender
 from gateway.signatures import standard
 from gateway.store.protocols import Endpoints
 from gateway.store.records import Endpoint, StoredEvent

@@ -7,13 +7,13 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.attempting import JobExecutor
-from gateway.jobs.crew import JobFetcher
+from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
 from gateway.jobs.endings import Endings
-from gateway.jobs.holds import Leases
+from gateway.jobs.executor import JobExecutor
+from gateway.jobs.fetcher import JobFetcher
+from gateway.jobs.leases import Leases
 from gateway.jobs.outcome import Run
 from gateway.jobs.pace import SLOTS, USUAL, WorkerConfig
-from gateway.jobs.settling import JobCompleter, OnDead, OnSettled
 from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job, JobKind
 

@@ -25,9 +25,9 @@ from gateway.limits.addresses import Address
 from gateway.signatures.headers import Fields
 from gateway.signatures.proof import replayable
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.arrivals import GroupCommit
-from gateway.webhooks.judge import MAX_REFUSALS
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.message import Message, read_message
+from gateway.webhooks.payload_validator import MAX_REFUSALS
 from gateway.webhooks.source import OpenSource
 
 _log: Final = logging.getLogger(__name__)

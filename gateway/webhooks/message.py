@@ -13,7 +13,7 @@ from gateway.contract.webhook import MessagePart, Profile, StandardSignature
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
 from gateway.store.records import Mismatch
-from gateway.webhooks.judge import refusal_at
+from gateway.webhooks.payload_validator import refusal_at
 
 MAX_ID: Final = 200
 MAX_EVENT_TYPE: Final = 200

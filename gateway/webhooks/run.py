@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from gateway.contract.marker import Unmappable
 from gateway.errors import GatewayError, StoreError
 from gateway.jobs.accounts import account_of
+from gateway.jobs.batcher import Batcher
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
-from gateway.jobs.together import Batcher
 from gateway.store.audited import AuditRecord
 from gateway.store.protocols import Inbox
 from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook

@@ -19,7 +19,7 @@ from gateway.limits.buckets import Bucket, PeerBuckets
 from gateway.signatures import basic, standard
 from gateway.signatures.headers import Fields
 from gateway.signatures.proof import Verify, verifier_of
-from gateway.webhooks.judge import PayloadValidator
+from gateway.webhooks.payload_validator import PayloadValidator
 
 _NEVER_KEPT: Final = frozenset(
     {basic.AUTHORIZATION, "proxy-authorization", "cookie", standard.SIGNATURE}

@@ -11,7 +11,7 @@ from gateway.contract.schema import Validator
 from gateway.contract.violation import Violation
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.store.records import Mismatch, StoredWebhook
-from gateway.webhooks.judge import MAX_REFUSALS, PayloadValidator
+from gateway.webhooks.payload_validator import MAX_REFUSALS, PayloadValidator
 
 CONTRACT_CHANGED: Final = "contract_changed"
 _MAX_DETAIL: Final = 500

@@ -21,7 +21,7 @@ import uvicorn
 import uvloop
 from litestar import Litestar, Request, Response, post
 
-from gateway.assembly.ingest import open_arrivals
+from gateway.app.ingest import open_arrivals
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES

@@ -46,7 +46,7 @@ BUGS: Final = (
     ),
     Bug(
         "acknowledged before the commit",
-        "gateway/webhooks/arrivals.py",
+        "gateway/webhooks/group_commit.py",
         "        return await waiting.receipt\n",
         '        return Receipt(outcome="stored", webhook_id="0")\n',
         (_ARRIVALS,),
@@ -149,14 +149,14 @@ BUGS: Final = (
     ),
     Bug(
         "work is found only when somebody tells of it",
-        "gateway/jobs/crew.py",
+        "gateway/jobs/fetcher.py",
         "await _wait(self._work_may_be_there, self._pace.poll_seconds)",
         "await self._work_may_be_there.wait()",
         (_WORKER,),
     ),
     Bug(
         "a commit that failed is answered as if it had not",
-        "gateway/webhooks/arrivals.py",
+        "gateway/webhooks/group_commit.py",
         "            self._note(error)\n            _refuse(batch)\n",
         "            self._note(error)\n"
         '            lie = Receipt(outcome="stored", webhook_id="0")\n'

@@ -79,7 +79,7 @@ def _load(lease: float | None, sweep: float | None) -> None:
         asyncio.run(rehearse())
     if lease is not None:
         # Not a setting: the times of the product are not the operator's to choose.
-        work = importlib.import_module("gateway.assembly.work")
+        work = importlib.import_module("gateway.app.work")
         work.Pace = functools.partial(  # type: ignore[attr-defined]  # its own name for it
             work.Pace, lease_seconds=lease, sweep_seconds=sweep or lease / 6
         )

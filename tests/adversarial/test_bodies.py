@@ -18,7 +18,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits, Shared, shared_by
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.adversarial.wire import HOST, Wire, connected
 from tests.eventually import eventually

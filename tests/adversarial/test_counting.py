@@ -14,7 +14,7 @@ from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.settings import read_settings
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.clocks import ManualClock
 from tests.interaction.conftest import Running, build_running

@@ -16,7 +16,7 @@ from gateway.errors import ConflictingMessage, NotProven
 from gateway.store.records import Page, Receipt
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import HUB, STANDARD, open_sources, proof_of
 

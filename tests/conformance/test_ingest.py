@@ -11,7 +11,7 @@ from gateway.clock import SystemClock
 from gateway.errors import ConflictingMessage
 from gateway.store.records import Page
 from gateway.store.sql.engine import open_store
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, open_sources, proof_of
 

@@ -9,16 +9,16 @@ from sqlalchemy import text
 
 from gateway.errors import NotStored, StoreError
 from gateway.jobs.accounts import account_of
+from gateway.jobs.batcher import Batcher
 from gateway.jobs.calling import CallRun
+from gateway.jobs.completer import JobCompleter
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Failed, Finished
 from gateway.jobs.pace import WorkerConfig
-from gateway.jobs.settling import JobCompleter
-from gateway.jobs.together import Batcher
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, job, message, put
@@ -137,7 +137,7 @@ async def test_a_write_whose_end_is_refused_is_made_once(
     def _at_once(job) -> float | None:
         return None if job.attempts >= job.max_attempts else 0.0
 
-    monkeypatch.setattr("gateway.jobs.attempting.wait_seconds", _at_once)
+    monkeypatch.setattr("gateway.jobs.executor.wait_seconds", _at_once)
     await refuse_completions(store)
     await put(store, message(1))
     [parent] = await claim(store)

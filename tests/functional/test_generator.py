@@ -11,7 +11,7 @@ import pytest
 from litestar.handlers import ASGIRouteHandler
 
 from gateway.catalogue import open_catalogue
-from gateway.cli.state import state_of
+from gateway.cli.operating.state import state_of
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, PythonBinding

@@ -16,7 +16,7 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
-from gateway.webhooks.arrivals import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, open_sources, proof_of
 

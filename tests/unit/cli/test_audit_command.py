@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.audit import _new
+from gateway.cli.operating.audit import _new
 from gateway.contract.conversion import rfc3339
 from gateway.ids import uuid7
 from gateway.store.protocols import AuditRecord
@@ -149,7 +149,7 @@ def kept(number: int, outcome: str = "ok", **age: float) -> dict[str, Any]:
 
 @pytest.fixture
 def hurried(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.cli.audit._POLL_SECONDS", 0)
+    monkeypatch.setattr("gateway.cli.operating.audit._POLL_SECONDS", 0)
 
 
 async def test_what_is_followed_comes_once_and_oldest_first(hurried):
@@ -183,7 +183,7 @@ async def test_a_poll_reads_the_last_minutes_alone_however_rare_what_it_looks_fo
 async def test_pending_records_that_were_there_before_do_not_come_when_others_end(
     hurried, monkeypatch
 ):
-    monkeypatch.setattr("gateway.cli.audit._WINDOW", 2)
+    monkeypatch.setattr("gateway.cli.operating.audit._WINDOW", 2)
     fresh = kept(5, "PENDING")
     operator: Any = _Recorded(
         *(kept(number, "PENDING", seconds=10 - number) for number in range(1, 5)),

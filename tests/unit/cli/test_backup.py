@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gateway.backup import sealing
-from gateway.cli.state import state_of
+from gateway.cli.operating.state import state_of
 from gateway.settings import read_settings
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
 

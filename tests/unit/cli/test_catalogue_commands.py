@@ -96,7 +96,7 @@ def test_tools_show_says_which_types_a_member_may_have(cli):
 
 
 def test_a_tool_without_arguments_says_so_among_the_rest(cli, monkeypatch):
-    monkeypatch.setattr("gateway.cli.tools._members", lambda _: iter(()))
+    monkeypatch.setattr("gateway.cli.authoring.tools._members", lambda _: iter(()))
     code, out, err = cli("tools", "show", "example.greet")
     assert (code, err) == (0, "")
     assert "\narguments\nnone\n\nresult\nnone\n" in out

@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from gateway.catalogue import open_catalogue
-from gateway.cli.connecting import _call
+from gateway.cli.doctor.connecting import _call
+from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply
 from gateway.store.sql.sqlite_library import sqlite3
-from gateway.verification.plan import Step
 from tests.unit.cli.processes import ready_url, started
 
 

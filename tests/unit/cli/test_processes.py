@@ -126,7 +126,7 @@ def test_a_mock_goes_on_at_the_time_that_its_file_remembers(cli, monkeypatch, tm
         bound.close()
         served.append(application)
 
-    monkeypatch.setattr("gateway.cli.mock._serve", keep)
+    monkeypatch.setattr("gateway.cli.authoring.mock._serve", keep)
     file, latest = tmp_path / "avinode.db", datetime(2026, 12, 24, tzinfo=UTC)
     state = StoredState(file)
     with state.transaction(latest):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.http.posting import NoAnswer, PostAnswer
-from gateway.events.verdict import verdict_of
+from gateway.events.outcome import verdict_of
 from tests.clocks import NOW
 
 RETRIED = {408, 409, 425, 429}

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.jobs.holds import Leases
+from gateway.jobs.leases import Leases
 from gateway.jobs.pace import USUAL
 from gateway.store.records import Claim
 from tests.unit.jobs.memory_queue import new_job

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import NotStored, StoreError
 from gateway.store.records import NewWebhook
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.arrivals import GroupCommit, Grouping
+from gateway.webhooks.group_commit import GroupCommit, Grouping
 from tests.webhook_sources import ListInbox
 
 
@@ -155,7 +155,7 @@ async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
 
 
 async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.webhooks.arrivals._CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
     inbox = SlowInbox()
     arrivals = GroupCommit(inbox, grouping=Grouping(batch=1))
     puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
@@ -212,7 +212,7 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
 async def test_whoever_waits_for_a_part_of_a_batch_is_told_when_the_gateway_stops(
     monkeypatch,
 ) -> None:
-    monkeypatch.setattr("gateway.webhooks.arrivals._CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
 
     async def _alone(_number) -> None:
         await asyncio.Event().wait()

@@ -4,8 +4,8 @@ import asyncio
 from contextlib import suppress
 
 from gateway.errors import StoreError
-from gateway.webhooks import retention
-from gateway.webhooks.retention import Cleaner, Retention
+from gateway.webhooks import cleaner as retention
+from gateway.webhooks.cleaner import Cleaner, Retention
 
 
 class Shelf:

@@ -6,6 +6,7 @@ from email.policy import SMTP
 
 import pytest
 
+from gateway.cli.verification.plan import steps
 from gateway.errors import (
     InvalidArguments,
     InvalidReply,
@@ -14,7 +15,6 @@ from gateway.errors import (
     UpstreamRefusedCredentials,
     UpstreamUnavailable,
 )
-from gateway.verification.plan import steps
 from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
 
 THREAD = "18c0f3a2b4d5e601"

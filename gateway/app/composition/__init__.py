@@ -1,0 +1,178 @@
+"""The composition root: every object behind the doors is built here, once, in reading order."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.app.ingest import Secrets, open_arrivals, open_webhook_door, webhook_secrets
+from gateway.app.mocks import MockSenders, mock_senders
+from gateway.app.upstreams import open_lines
+from gateway.app.work import Work, WorkDependencies, build_work
+from gateway.audit.lines import log_calls, log_nothing
+from gateway.audit.log import AuditLog
+from gateway.audit.writebehind import BatchConfig
+from gateway.auth.authenticate import Authenticator
+from gateway.auth.authorize import Policy
+from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
+from gateway.auth.local import LOCAL_SUBJECT
+from gateway.auth.principal import Principal
+from gateway.calls.admission import Admission
+from gateway.calls.cache import ReadCache
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.hooks import NO_HOOKS, CallHooks
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import UpstreamConnection
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.clock import Clock
+from gateway.limits.buckets import Rate
+from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.settings import Secret, Settings
+from gateway.store.protocols import Store
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
+from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problems import classify
+from gateway.transports.operator.guard import OperatorRequest
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.group_commit import GroupCommit
+from gateway.workspace.database import Workspace
+
+
+class Components(Struct, frozen=True, kw_only=True):
+    """What a running gateway is made of."""
+
+    catalogue: Catalogue
+    lines: Mapping[str, UpstreamConnection]
+    """By upstream."""
+    workspaces: Mapping[str, Workspace]
+    """By the upstream in whose place they stand."""
+    store: Store
+    keys: Keys
+    identification: Authenticator
+    policy: Policy
+    audit: AuditLog
+    pipeline: Pipeline
+    new_key: NewKey | None
+    """The administrator's key, when this start made one: to be shown once."""
+    work: Work
+    arrivals: GroupCommit
+    webhook_door: WebhookEndpoint
+    mock_senders: MockSenders
+
+
+class Wishes(Struct, frozen=True, kw_only=True):
+    """What a program that embeds the gateway may ask for, and no setting can."""
+
+    grants: Mapping[str, frozenset[str]] | None = None
+    """Instead of the policies': agent to the operation ids it may call."""
+    hooks: CallHooks = NO_HOOKS
+
+
+NO_WISHES: Final = Wishes()
+
+
+async def assemble(
+    settings: Settings, clock: Clock, stack: AsyncExitStack, wishes: Wishes = NO_WISHES
+) -> Components:
+    """Build everything; `stack` closes it in reverse order.
+
+    Raises an `OperatorError` when a setting, a contract or the store is unfit.
+    """
+    catalogue, lines, workspaces, secrets = _checked(settings, clock, stack)
+    store = await _store(settings, clock, stack)
+    audit = _audit(store, settings, clock, stack)
+    authenticator = Authenticator(store.keys, clock, _strangers(settings, clock))
+    keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
+    policy = Policy(catalogue.grants if wishes.grants is None else wishes.grants)
+    pipeline = Pipeline(
+        identification=authenticator,
+        catalogue=catalogue,
+        policy=policy,
+        admission=Admission(settings.max_concurrent_calls),
+        cache=ReadCache(clock),
+        dispatcher=Dispatcher(lines, clock, store.entities),
+        audit=audit,
+        hooks=wishes.hooks,
+    )
+    work = build_work(WorkDependencies(settings, clock, catalogue, store, lines, pipeline), stack)
+    arrivals = open_arrivals(store.inbox, work.wake, stack)
+    door = open_webhook_door(catalogue, settings, secrets, arrivals, clock)
+    # Last of all: a start that fails for another reason has changed nothing in the database.
+    await store.upgrade()
+    return Components(
+        catalogue=catalogue,
+        lines=lines,
+        workspaces=workspaces,
+        store=store,
+        keys=keys,
+        identification=authenticator,
+        policy=policy,
+        audit=audit,
+        pipeline=pipeline,
+        new_key=await _bootstrap(keys, audit, settings),
+        work=work,
+        arrivals=arrivals,
+        webhook_door=door,
+        mock_senders=partial(mock_senders, catalogue, lines, secrets, clock),
+    )
+
+
+def _checked(
+    settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[Catalogue, Mapping[str, UpstreamConnection], Mapping[str, Workspace], Secrets]:
+    """What the contracts, the settings and the data folder make. Raises an `OperatorError`."""
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    settings.proxies()  # read again by the server, after the database was brought up to date
+    lines, workspaces = open_lines(catalogue, settings, clock, stack)
+    return catalogue, lines, workspaces, webhook_secrets(catalogue, settings, lines)
+
+
+async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> SqlStore:
+    store = await open_store(settings.database, settings.package, clock, is_upgraded=False)
+    stack.push_async_callback(store.close)
+    return store
+
+
+def _audit(store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack) -> AuditLog:
+    on_stored = log_calls if settings.log_calls else log_nothing
+    audit = AuditLog(store.audit, clock, classify, _pace(settings), on_stored=on_stored)
+    stack.push_async_callback(audit.close)
+    return audit
+
+
+async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:
+    """The administrator's key of this start. What the start changed of keys is recorded."""
+    before = {key.id: key for key in await keys.list()}
+    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
+    after = await keys.list()
+    changed = {
+        "created": [key.id for key in after if key.id not in before],
+        "revoked": [key.id for key in after if key.revoked_at and key != before.get(key.id)],
+    }
+    if any(changed.values()):
+        asked = OperatorRequest(request_id=new_request_id(), operation_id="operator.keys.bootstrap")
+        async with audit.open(asked) as record:
+            record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
+            record.facts = changed
+    return new_key
+
+
+def _strangers(settings: Settings, clock: Clock) -> Strangers:
+    one, every = settings.stranger_requests_per_second, settings.all_strangers_requests_per_second
+    limits = StrangerLimits(of_one_host=Rate(one, 10 * one), in_all=Rate(every, 10 * every))
+    return Strangers(clock, limits)
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
+
+
+def _pace(settings: Settings) -> BatchConfig:
+    return BatchConfig(
+        flush_seconds=settings.audit_flush_seconds,
+        batch_records=settings.audit_batch_records,
+        queue_records=settings.audit_queue_records,
+    )

@@ -1,0 +1,87 @@
+"""The gateway's HTTP faces, each made of the same parts."""
+
+from importlib.metadata import version
+from typing import Final
+
+from litestar.handlers import HTTPRouteHandler
+
+from gateway.app.composition import Components
+from gateway.auth.principal import Identification
+from gateway.catalogue import open_routes
+from gateway.limits.addresses import Networks
+from gateway.limits.buckets import Rate
+from gateway.settings import Settings
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.following import Followers
+from gateway.transports.health import CheckReadiness
+from gateway.transports.http.asgi import App
+from gateway.transports.http.edge import EdgeRules
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.peers import Peers
+from gateway.transports.operator.audit import audit_routes
+from gateway.transports.operator.endpoints import endpoint_routes
+from gateway.transports.operator.events import event_routes
+from gateway.transports.operator.guard import OperatorGuard
+from gateway.transports.operator.webhooks import WorkParts, work_routes
+from gateway.transports.site import SiteParts, build_site
+
+VERSION: Final = version("contract-gateway")
+
+
+def site_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App:
+    """Everything that is served over HTTP. Raises `ContractError` for damaged routes."""
+    return build_site(
+        SiteParts(
+            invoke=parts.pipeline.invoke,
+            identification=parts.identification,
+            catalogue=parts.catalogue,
+            policy=parts.policy,
+            routes=open_routes(settings.package),
+            check_readiness=probe,
+            rules=EdgeRules(
+                hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
+                peers=Peers(Networks(settings.proxies()), settings.proxy_header.encode()),
+                max_body_bytes=settings.max_body_bytes,
+                body_deadline_seconds=settings.body_deadline_seconds,
+                strangers=parts.identification.strangers,
+            ),
+            version=VERSION,
+            are_documents_public=settings.public_documents,
+            followers=followers_of(parts, parts.identification),
+            webhooks=parts.webhook_door,
+            operator=operator_routes(parts, parts.identification),
+            has_aliases=settings.aliases,
+        )
+    )
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """What clients may cost, alone and together."""
+    opened = settings.max_connects_per_second
+    return ConnectionLimits(
+        max_connections=settings.max_connections,
+        max_connections_of_one_host=settings.max_connections_per_address,
+        opened_by_one_host=Rate(opened, opened),
+        max_body_bytes=settings.max_bodies_bytes,
+        max_stranger_bytes=settings.max_stranger_bodies_bytes,
+        max_stranger_bytes_of_one_host=settings.max_stranger_bodies_bytes // 4,
+        proxies=Networks(settings.proxies()),
+    )
+
+
+def followers_of(parts: Components, identification: Identification) -> Followers:
+    """Who may follow the events, of those that `identification` knows."""
+    return Followers(parts.work.feed, identification, parts.policy, parts.audit)
+
+
+def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:
+    """What operators see and do, for callers that `identification` knows."""
+    store, work = parts.store, parts.work
+    desk = OperatorGuard(identification, parts.policy, parts.audit)
+    seen = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
+    return [
+        *work_routes(desk, seen),
+        *endpoint_routes(desk, work.book, store.endpoints),
+        *event_routes(desk, store.events),
+        *audit_routes(desk, store.audit),
+    ]

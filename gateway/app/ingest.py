@@ -1,0 +1,95 @@
+"""The way in for webhooks: sources with their secrets, the group commit, and what stands before."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+
+from gateway.calls.sending import UpstreamConnection
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.contract.webhook import WebhookSource
+from gateway.errors import ConfigurationError
+from gateway.settings import Settings, SourceSettings
+from gateway.signatures.proof import key_of
+from gateway.store.protocols import Inbox
+from gateway.transports.webhooks import WebhookEndpoint
+from gateway.webhooks.group_commit import GroupCommit
+from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.made_secrets import made_secret
+from gateway.webhooks.source import OpenSource, SourceAccess
+
+Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""By provider and profile, the live secrets."""
+
+
+def webhook_secrets(
+    catalogue: Catalogue, settings: Settings, lines: Mapping[str, UpstreamConnection]
+) -> Secrets:
+    """The secrets that the settings name, and for sources that are only played those made here.
+
+    Raises `ConfigurationError` for what is misconfigured, and `StoreError` when a secret that is to
+    be made cannot be kept.
+    """
+    found = settings.for_webhooks(catalogue.sources)
+    return {
+        source.provider: _secrets(source, found[source.provider], settings, lines)
+        for source in catalogue.sources
+    }
+
+
+def open_arrivals(
+    inbox: Inbox, on_stored: Callable[[], None], stack: AsyncExitStack
+) -> GroupCommit:
+    """The group commit; `stack` stores what waits before it closes the store."""
+    arrivals = GroupCommit(inbox, on_stored)
+    stack.push_async_callback(arrivals.close)
+    return arrivals
+
+
+def open_webhook_door(
+    catalogue: Catalogue, settings: Settings, secrets: Secrets, arrivals: GroupCommit, clock: Clock
+) -> WebhookEndpoint:
+    """The door, with every source that has secrets. Raises `ConfigurationError`."""
+    sources = {
+        name: OpenSource(
+            contract.source,
+            contract.gates,
+            SourceAccess(
+                keys=_keys(contract.source, secrets[name]),
+                networks=settings.for_webhook(contract.source).networks,
+            ),
+            clock,
+        )
+        for name, contract in catalogue.webhooks.items()
+    }
+    return WebhookEndpoint(Ingest(sources, arrivals, clock))
+
+
+def _secrets(
+    source: WebhookSource,
+    found: SourceSettings,
+    settings: Settings,
+    lines: Mapping[str, UpstreamConnection],
+) -> Mapping[str, tuple[str, ...]]:
+    if found.problem is not None:
+        raise ConfigurationError(found.problem)
+    if not found.secrets and _is_played(source.provider, lines):
+        return {
+            profile.name: (made_secret(settings.data, source.provider, profile),)
+            for profile in source.profiles
+        }
+    return {name: tuple(s.reveal() for s in secrets) for name, secrets in found.secrets.items()}
+
+
+def _is_played(provider: str, lines: Mapping[str, UpstreamConnection]) -> bool:
+    """Whether nobody real can be the sender: its upstream is a mock, or without one, all are."""
+    own = lines.get(provider)
+    return not any(line.backend_name == "live" for line in ([own] if own else lines.values()))
+
+
+def _keys(
+    source: WebhookSource, secrets: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[bytes, ...]]:
+    return {
+        profile.name: tuple(key_of(profile.proof, text) for text in secrets.get(profile.name, ()))
+        for profile in source.profiles
+    }

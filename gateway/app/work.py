@@ -1,0 +1,150 @@
+"""What goes on behind the doors: messages become changes, and events go out."""
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+from msgspec import Struct
+
+from gateway.app.calling import OwnCalls
+from gateway.app.upstreams import base_urls
+from gateway.backends.http.outbound import Outbound
+from gateway.calls.fetching import Fetcher
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import UpstreamConnection
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.contract.operation import Effect
+from gateway.contract.rows import shape_of
+from gateway.events.address import AddressRules
+from gateway.events.deliver import Deliver
+from gateway.events.endpoints import EndpointRegistry
+from gateway.events.feed import Feed
+from gateway.events.secrets import Keyring, open_keyring
+from gateway.events.sender import DeliverySender
+from gateway.events.sequencer import Sequencer
+from gateway.jobs.calling import CallRun
+from gateway.jobs.completer import OnSettled
+from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.outcome import Run
+from gateway.jobs.pace import WorkerConfig
+from gateway.jobs.worker import Worker
+from gateway.settings import Settings
+from gateway.store.protocols import Store
+from gateway.store.records import Changes, JobKind
+from gateway.webhooks.cleaner import Cleaner, Retention
+from gateway.webhooks.effects import Effects
+from gateway.webhooks.pointer import Pointers
+from gateway.webhooks.quarantine import Quarantine
+from gateway.webhooks.run import WebhookRun
+from gateway.webhooks.working import SourceWork
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What goes on in the background, and what asks for it."""
+
+    worker: Worker
+    sequencer: Sequencer
+    feed: Feed
+    forgetting: Cleaner
+    quarantine: Quarantine
+    book: EndpointRegistry
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self.worker.wake()
+
+
+class WorkDependencies(Struct, frozen=True):
+    """What the work stands on."""
+
+    settings: Settings
+    clock: Clock
+    catalogue: Catalogue
+    store: Store
+    lines: Mapping[str, UpstreamConnection]
+    pipeline: Pipeline
+
+
+def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
+    """Build everything; nothing runs yet. Raises an `OperatorError` for unfit settings."""
+    settings, store, clock = grounds.settings, grounds.store, grounds.clock
+    keyring = open_keyring(_revealed(settings), settings.data)
+    outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
+    stack.push_async_callback(outbound.close)
+    feed = Feed(store.events)
+    sources = _sources(grounds)
+
+    def on_published() -> None:
+        feed.wake()
+        worker.wake()
+
+    sequencer = Sequencer(store.events, on_published)
+    worker = Worker(
+        store.queue,
+        _runs(grounds, sources, outbound, keyring),
+        name=f"{socket.gethostname()}:{os.getpid()}",
+        on_dead=DeadLetters(clock.now),
+        on_settled=_waking(sequencer),
+        pace=WorkerConfig(size=max(settings.workers, 1)),
+    )
+    return Work(
+        worker=worker,
+        sequencer=sequencer,
+        feed=feed,
+        forgetting=Cleaner(store, _retention(settings)),
+        quarantine=Quarantine(store.inbox, sources),
+        book=EndpointRegistry(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
+    )
+
+
+def _runs(
+    grounds: WorkDependencies,
+    sources: Mapping[str, SourceWork],
+    outbound: Outbound,
+    keyring: Keyring,
+) -> dict[JobKind, Run]:
+    catalogue, store, clock = grounds.catalogue, grounds.store, grounds.clock
+    shapes = {kind: shape_of(kind, each.schema) for kind, each in catalogue.entities.items()}
+    gates = {name: contract.gate for name, contract in catalogue.events.items()}
+    fetcher = Fetcher(grounds.lines, clock, store.entities)
+    effects = Effects(shapes, gates, clock.now)
+    pointers = Pointers(fetcher, base_urls(grounds.lines, grounds.settings))
+    reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
+    return {
+        "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now),
+        "delivery": Deliver(store.endpoints, DeliverySender(outbound, keyring, clock)),
+        "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__),
+    }
+
+
+def _sources(grounds: WorkDependencies) -> dict[str, SourceWork]:
+    return {
+        name: SourceWork(
+            contract.source, contract.gates, grounds.settings.for_webhook(contract.source).settings
+        )
+        for name, contract in grounds.catalogue.webhooks.items()
+    }
+
+
+def _waking(sequencer: Sequencer) -> OnSettled:
+    def wake(changes: Changes) -> None:
+        if changes.events:
+            sequencer.wake()
+
+    return wake
+
+
+def _retention(settings: Settings) -> Retention:
+    return Retention(
+        body_days=settings.webhook_days,
+        key_days=settings.webhook_id_days,
+        event_days=settings.event_days,
+        job_days=settings.job_days,
+        audit_days=settings.audit_days,
+    )
+
+
+def _revealed(settings: Settings) -> str | None:
+    return None if settings.secrets_key is None else settings.secrets_key.reveal()

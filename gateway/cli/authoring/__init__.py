@@ -1,0 +1,1 @@
+"""Commands for contract authors: lint, generate, look at tools, call them, verify them."""

@@ -1,0 +1,66 @@
+"""`gateway generate`."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.freshness import package_names
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, progress
+from gateway.cli.plain import plain_lines
+from gateway.codegen.generate import GenerateReport, generate
+from gateway.contracts.finding import ContractRefused
+
+DOCS: Final = Path("docs/reference/tools")
+
+
+@click.command(epilog="Example: gateway generate --check")
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 when stale.")
+@click.option(
+    "--docs",
+    type=click.Path(path_type=Path),
+    help=f"Folder for the reference pages.  [default: {DOCS}, where there is a docs folder]",
+)
+@settings_options("schemas", "package")
+@json_option
+def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> int:
+    """Write the generated package and the tools' reference pages from the contracts."""
+    settings = settings_of(flags)
+    out = Path(*settings.package.split("."))
+    pages = docs or (DOCS if DOCS.parent.is_dir() else None)
+    try:
+        with progress("generate") as step:
+            report = generate(
+                settings.schemas,
+                out,
+                pages,
+                check=check,
+                progress=step,
+                names=package_names(settings),
+            )
+    except ContractRefused as refused:
+        print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
+        return FINDINGS
+    _print(report, as_json=as_json)
+    return FINDINGS if report.is_stale else OK
+
+
+def _print(report: GenerateReport, *, as_json: bool) -> None:
+    if as_json:
+        changes = [
+            {"path": change.path.as_posix(), "difference": change.difference.value}
+            for change in report.changes
+        ]
+        print_json({"tools": report.tools, "files": report.files, "changes": changes})
+        return
+    if report.is_stale:
+        click.echo(plain_lines(report.diff(Path())), nl=False)
+        click.echo(f"stale: {len(report.changes)} of {report.files} files differ", err=True)
+        click.echo("fix: gateway generate", err=True)
+        return
+    verb = "up to date" if report.is_check or not report.changes else "written"
+    number = len(report.changes) if verb == "written" else report.files
+    click.echo(f"{number} files {verb} for {report.tools} tools")

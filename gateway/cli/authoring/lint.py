@@ -1,0 +1,61 @@
+"""`gateway lint`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from gateway.cli.authoring.findings import Form, print_findings
+from gateway.cli.authoring.proofs import print_proofs
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import settings_of, settings_options
+from gateway.cli.output import print_json, print_table, progress
+from gateway.codegen.lowering.lower import lower
+from gateway.contracts.finding import Finding, errors
+from gateway.contracts.sources.tree import read_tree
+from gateway.lint import RULES, lint
+
+
+@click.command(epilog="Example: gateway lint --sarif > lint.sarif")
+@click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
+@click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0 for code hosts.")
+@click.option("--errors-only", is_flag=True, help="Leave out what refuses nothing.")
+@click.option("--notes", is_flag=True, help="Print notes that ask for no change too.")
+@click.option("--bindings", is_flag=True, help="Print what is proved of each mapped field.")
+@click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
+@settings_options("schemas")
+def command(
+    *,
+    form: Form | None,
+    errors_only: bool,
+    notes: bool,
+    bindings: bool,
+    rules: bool,
+    **flags: Any,
+) -> int:
+    """Check the contracts: exit code 0 for clean, 1 for findings, 2 when they cannot be read."""
+    if rules:
+        _print_rules(form)
+        return OK
+    settings = settings_of(flags)
+    schemas = settings.schemas
+    with progress("lint") as step:
+        step(f"reading {schemas}")
+        tree = read_tree(schemas)
+        step(f"checking {len(tree.documents)} files")
+        findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
+    refusals = errors(findings)
+    if bindings and not refusals:
+        print_proofs(lower(tree), as_json=form == "json")
+    else:
+        shown = refusals if errors_only else findings
+        print_findings(shown, schemas, form or "text", everything=notes)
+    return FINDINGS if refusals else OK
+
+
+def _print_rules(form: Form | None) -> None:
+    if form == "json":
+        print_json(RULES)
+        return
+    rows = ((rule.id, rule.severity.value, rule.meaning, rule.fix) for rule in RULES)
+    print_table(("rule", "severity", "meaning", "fix"), rows)

@@ -1,0 +1,1 @@
+"""`gateway doctor`: what it looks at, part by part."""

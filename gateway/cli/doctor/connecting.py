@@ -1,0 +1,93 @@
+"""What `gateway doctor --connect` asks of live upstreams: one call each that changes nothing."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.catalogue import Catalogue
+from gateway.cli.doctor.diagnosis import Diagnosis, note, refused, sound, wrong
+from gateway.cli.verification.plan import Step, steps
+from gateway.contract.operation import Effect
+from gateway.errors import (
+    GatewayError,
+    OperatorError,
+    ToolFailed,
+    UpstreamRefusedCredentials,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+from gateway.settings import Secret, Settings
+
+_MEMORY: Final = Secret("memory:")
+
+
+def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
+    """Call each upstream that is live with an example of a tool that only reads.
+
+    What the gateway keeps is kept in memory: neither its database nor its data folder is touched.
+    """
+    chosen = _chosen(settings, catalogue)
+    for name, step in chosen.items():
+        if step is None:
+            yield note(f"connect {name}", "not called: none of its tools only reads")
+    planned = {name: step for name, step in chosen.items() if step is not None}
+    if not planned:
+        if not chosen:
+            yield note("connect", "no upstream is live")
+        return
+    try:
+        yield from asyncio.run(_call_each(settings, planned))
+    except OperatorError as error:
+        yield refused("connect", error)
+
+
+def _chosen(settings: Settings, catalogue: Catalogue) -> dict[str, Step | None]:
+    """By live upstream: the call to make, or None."""
+    found = {each.name: settings.for_upstream(each) for each in catalogue.upstreams.values()}
+    live = [name for name, each in found.items() if each.backend == "live" and not each.problem]
+    reads = [step for step in steps(catalogue) if step.entry.operation.effect is Effect.READ]
+    return {
+        name: next((step for step in reads if step.entry.operation.upstream == name), None)
+        for name in live
+    }
+
+
+async def _call_each(settings: Settings, planned: dict[str, Step]) -> list[Diagnosis]:
+    grants = {ADMINISTRATOR: frozenset(step.entry.id for step in planned.values())}
+    with tempfile.TemporaryDirectory(prefix="gateway-connect-") as folder:
+        apart = replace(
+            settings,
+            data=Path(folder),
+            database_url=_MEMORY,
+            workspace_url=_MEMORY,
+            bootstrap_key=None,
+        )
+        async with Gateway.open(apart, grants=grants) as gateway:
+            return [await _call(gateway, name, step) for name, step in planned.items()]
+
+
+async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
+    part, tool = f"connect {name}", step.entry.id
+    try:
+        await gateway.call(tool, step.arguments)
+    except UpstreamRefusedCredentials as error:
+        fix = f"renew the credentials of {name}; `gateway config` names their settings"
+        return wrong(part, f"{tool}: {error.detail}", fix)
+    except (UpstreamTimeout, UpstreamUnavailable) as error:
+        fix = f"look at the address of {name} in `gateway config`, and at the network"
+        return wrong(part, f"{tool}: {error.detail}", fix)
+    except ToolFailed as error:
+        return sound(part, f"{tool} answered: {error.reason}")
+    except GatewayError as error:
+        arguments = quote(msgspec.json.encode(step.arguments).decode())
+        fix = f"try `gateway call {tool} --json {arguments}`"
+        return wrong(part, f"{tool}: {error.detail}", fix)
+    return sound(part, f"{tool} answered")

@@ -1,0 +1,1 @@
+"""Commands for operators: audit, webhooks, dead letters, endpoints, events, backups."""

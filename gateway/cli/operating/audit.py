@@ -1,0 +1,209 @@
+"""`gateway audit list`, `show` and `tail`."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+
+import click
+
+from gateway.cli.groups import WholeGroup
+from gateway.cli.operating.operator import (
+    ID,
+    OperatorClient,
+    operator_options,
+    run_operator,
+    segment,
+)
+from gateway.cli.output import json_line, print_json, print_table
+from gateway.cli.plain import plain
+from gateway.contract.conversion import rfc3339
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_AUDIT: Final = "/operator/audit"
+_COLUMNS: Final = ("at", "id", "agent", "transport", "operation", "outcome", "ms")
+_POLL_SECONDS: Final = 2.0
+_WINDOW: Final = 1000
+"""The most records that `tail` reads at once."""
+_LOOK_BACK: Final = timedelta(minutes=15)
+"""How far `tail` looks back: a call is recorded when it ends, under its start, and no contract may
+give it more than five minutes."""
+_AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+class _Moment(click.ParamType[str, str]):
+    """A moment, or how long ago."""
+
+    name = "moment"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        """The moment in RFC 3339. Raises `click.BadParameter` for anything else."""
+        try:
+            return rfc3339(_moment(value))
+        except (ValueError, OverflowError):
+            # Beyond the ends of the calendar there is none either.
+            self.fail("write it as 15m, 2h, 7d or 2026-11-20T12:00:00Z", param, ctx)
+
+
+def _moment(text: str) -> datetime:
+    if ago := _AGO.fullmatch(text):
+        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@click.group(
+    cls=WholeGroup, name="audit", epilog="Example: gateway audit list --outcome error --since 1h"
+)
+def command() -> None:
+    """Read who called what, and what became of it."""
+
+
+def _filters(command: _Command) -> _Command:
+    outcome = "ok, error (all that failed), PENDING, or a problem code such as TIMEOUT_ERROR."
+    options = (
+        click.option("--agent", help="Only calls of this agent."),
+        click.option("--tool", help="Only this operation; a prefix when it ends with *."),
+        click.option("--outcome", help=f"Only this outcome: {outcome}"),
+    )
+    for option in options[::-1]:
+        command = option(command)
+    return command
+
+
+@command.command(
+    "list", epilog="Example: gateway audit list --agent flight_search --tool 'avinode.*' --since 2h"
+)
+@_filters
+@click.option("--since", type=_Moment(), help="Not older: 15m, 2h, 7d, or a moment in RFC 3339.")
+@click.option("--until", type=_Moment(), help="Older than this; written like --since.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
+@click.option("--after", type=ID, help="Go on after this id, or the cursor of the page before.")
+@operator_options
+def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) -> None:
+    """List the records, the newest first. --json adds the cursor of the next page as `next`."""
+    query = {**_query(flags), "since": flags.pop("since"), "until": flags.pop("until")}
+
+    async def ask(operator: OperatorClient) -> dict[str, Any]:
+        return await _read(operator, query, limit, after)
+
+    page = run_operator(flags, ask)
+    if as_json:
+        print_json(page)
+        return
+    print_table(_COLUMNS, map(_row, page["items"]))
+    if page["next"]:
+        click.echo(f"there may be more: --after {plain(page['next'])}", err=True)
+
+
+@command.command("show", epilog="Example: gateway audit show 019a8f3e-6c1d-7e44-9d0b-2f6f5a0c1b7e")
+@click.argument("record_id", type=ID)
+@operator_options
+def show(*, record_id: str, as_json: bool, **flags: Any) -> None:
+    """Show one record whole, with the arguments as they were recorded."""
+    path = f"{_AUDIT}/{segment(record_id)}"
+    found = run_operator(flags, lambda operator: operator.ask("GET", path))
+    if as_json:
+        print_json(found)
+        return
+    arguments = found.pop("arguments")
+    width = max(map(len, found))
+    for name, value in found.items():
+        click.echo(plain(f"{name:{width}} {'' if value is None else value}").rstrip())
+    click.echo("arguments")
+    print_json(arguments)
+
+
+@command.command("tail", epilog="Example: gateway audit tail --outcome error")
+@_filters
+@click.option("--limit", type=click.IntRange(1), help="End after so many records.")
+@operator_options
+def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
+    """Print records as they come, one line each, until interrupted. --json prints them whole."""
+    query = _query(flags)
+
+    async def ask(operator: OperatorClient) -> None:
+        shown = 0
+        async for record in _new(operator, query):
+            click.echo(json_line(record) if as_json else plain("  ".join(_row(record))))
+            shown += 1
+            if shown == limit:
+                return
+
+    run_operator(flags, ask)
+
+
+def _query(flags: dict[str, Any]) -> dict[str, Any]:
+    """The filters as the route takes them; what is left in `flags` are the settings."""
+    names = {"agent": "agent", "operation": "tool", "outcome": "outcome"}
+    return {name: flags.pop(option) for name, option in names.items()}
+
+
+async def _new(operator: OperatorClient, query: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """Records that were not there before, the oldest first."""
+    since = await _earliest(operator)
+    items, since = await _window(operator, query, since)
+    seen = set(map(_key, items))
+    while True:
+        await asyncio.sleep(_POLL_SECONDS)
+        items, since = await _window(operator, query, max(since, await _earliest(operator)))
+        new = [each for each in items if _key(each) not in seen]
+        if len(new) == _WINDOW:
+            click.echo("more came than is shown; see `gateway audit list`", err=True)
+        for each in reversed(new):
+            yield each
+        seen = set(map(_key, items))
+
+
+async def _earliest(operator: OperatorClient) -> str:
+    """How far to look back, by the gateway's clock where that is behind; empty without records."""
+    newest = (await _read(operator, {}, 1, None))["items"]
+    ends = [datetime.now(UTC), *(datetime.fromisoformat(each["at"]) for each in newest)]
+    return rfc3339(min(ends) - _LOOK_BACK) if newest else ""
+
+
+async def _window(
+    operator: OperatorClient, query: dict[str, Any], since: str
+) -> tuple[list[dict[str, Any]], str]:
+    """The newest records since then, and since when they are all there are: more may not fit."""
+    page = await _read(operator, {**query, "since": since or None}, _WINDOW, None)
+    items = page["items"]
+    if page["next"] is None or not items:
+        return items, since
+    return items, rfc3339(datetime.fromisoformat(items[-1]["at"]))
+
+
+def _key(record: dict[str, Any]) -> tuple[str, str]:
+    # A pending record is shown again when its outcome is known.
+    return record["id"], record["outcome"]
+
+
+async def _read(
+    operator: OperatorClient, query: dict[str, Any], limit: int, after: str | None
+) -> dict[str, Any]:
+    """So many records, or all there are, and the cursor of what is older."""
+    items: list[dict[str, Any]] = []
+    while True:
+        size = min(limit - len(items), 200)
+        asked = {**query, "limit": size, "after": after}
+        page = await operator.ask("GET", _AUDIT, query=asked)
+        items += page["items"]
+        after = page["next"]
+        if after is None or len(items) >= limit:
+            return {"items": items, "next": after}
+
+
+def _row(each: dict[str, Any]) -> tuple[str, ...]:
+    who = each["agent"] or "-"
+    took = f"{each['duration_ms']:.0f}"
+    return (
+        each["at"],
+        each["id"],
+        who,
+        each["transport"],
+        each["operation"],
+        each["outcome"],
+        took,
+    )

@@ -1,0 +1,68 @@
+"""`gateway backup create` and `gateway backup verify`."""
+
+import asyncio
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gateway.backup.archive import Manifest
+from gateway.backup.reading import verified
+from gateway.backup.taking import take_backup
+from gateway.cli.groups import WholeGroup
+from gateway.cli.operating.state import passphrase_of, state_of
+from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.output import print_json, progress
+
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group(cls=WholeGroup, name="backup")
+def command() -> None:
+    """Copy everything that a gateway needs to go on into one sealed file.
+
+    GATEWAY_BACKUP_PASSPHRASE, or the file that GATEWAY_BACKUP_PASSPHRASE_FILE names, holds the
+    passphrase. `gateway restore` is the way back.
+    """
+
+
+@command.command("create", epilog="Example: gateway backup create /backup/monday.gwb")
+@click.argument("file", type=FILE)
+@settings_options(*OPENING)
+@json_option
+def create(*, file: Path, as_json: bool, **flags: Any) -> None:
+    """Write the backup FILE, while the gateway serves.
+
+    What the gateway has acknowledged before is in it. FILE appears when it is whole, with mode 600.
+    """
+    settings = settings_of(flags)
+    passphrase = passphrase_of(settings)
+    with progress("backup") as report:
+        manifest = asyncio.run(
+            take_backup(state_of(settings), file, passphrase, version("contract-gateway"), report)
+        )
+    show(file, manifest, "written", as_json=as_json)
+
+
+@command.command("verify", epilog="Example: gateway backup verify /backup/monday.gwb")
+@click.argument("file", type=FILE)
+@settings_options(*OPENING)
+@json_option
+def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
+    """Check all of the backup FILE, and write nothing."""
+    passphrase = passphrase_of(settings_of(flags))
+    with progress("verify") as report:
+        manifest = verified(file, passphrase, report)
+    show(file, manifest, "whole and unchanged", as_json=as_json)
+
+
+def show(file: Path, manifest: Manifest, done: str, *, as_json: bool) -> None:
+    """Say what was done with `file`, and what is in it."""
+    size = file.stat().st_size
+    if as_json:
+        print_json({"file": str(file), "bytes": size, "manifest": manifest})
+        return
+    engines = ", ".join(f"{name} ({each.engine})" for name, each in manifest.databases.items())
+    click.echo(f"{file}: {done}, {size} bytes")
+    click.echo(f"made {manifest.created_at} by version {manifest.version}; databases: {engines}")

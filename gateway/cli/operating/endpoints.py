@@ -1,0 +1,176 @@
+"""`gateway endpoints add`, `list`, `show`, `test`, `disable`, `enable`, `rotate` and `remove`."""
+
+from typing import Any, Final
+
+import click
+
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.groups import WholeGroup
+from gateway.cli.operating.operator import (
+    ID,
+    OperatorClient,
+    operator_options,
+    run_operator,
+    segment,
+)
+from gateway.cli.output import print_json, print_table
+
+_ROOT: Final = "/operator/endpoints"
+_COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "description")
+
+
+@click.group(
+    cls=WholeGroup,
+    name="endpoints",
+    epilog="Example: gateway endpoints add https://app.example.com/hooks",
+)
+def command() -> None:
+    """Keep the URLs that events are delivered to, signed by Standard Webhooks."""
+
+
+@command.command(
+    "add",
+    epilog="Example: gateway endpoints add https://app.example.com/hooks --type 'gateway.quote.*'",
+)
+@click.argument("url_of_endpoint", metavar="URL")
+@click.option(
+    "--type", "types", multiple=True, help="Only this type; a prefix when it ends with *."
+)
+@click.option("--description", default="", help="What it is for; shown in lists.")
+@operator_options
+def add(
+    *,
+    url_of_endpoint: str,
+    types: tuple[str, ...],
+    description: str,
+    as_json: bool,
+    **flags: Any,
+) -> None:
+    """Deliver events to URL from now on, and print the secret to check them with, this once."""
+    body = {"url": url_of_endpoint, "event_types": list(types), "description": description}
+    _tell_secret(_ask(flags, "POST", _ROOT, body), as_json=as_json)
+
+
+@command.command("list", epilog="Example: gateway endpoints list --json")
+@operator_options
+def list_endpoints(*, as_json: bool, **flags: Any) -> None:
+    """List the endpoints."""
+    found = _ask(flags, "GET", _ROOT)["items"]
+    if as_json:
+        print_json(found)
+    else:
+        print_table(_COLUMNS, map(_row, found))
+
+
+@command.command("show", epilog="Example: gateway endpoints show 6f0c3e1a-… --state dead_letter")
+@click.argument("endpoint_id", type=ID)
+@click.option("--state", help="Only deliveries in this state.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most.")
+@operator_options
+def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **flags: Any) -> None:
+    """Show an endpoint and its newest deliveries."""
+
+    async def ask(operator: OperatorClient) -> dict[str, Any]:
+        endpoint = await operator.ask("GET", _path(endpoint_id))
+        pages = operator.pages(f"{_path(endpoint_id)}/deliveries", {"state": state}, limit)
+        return {**endpoint, "deliveries": [each async for each in pages]}
+
+    found = run_operator(flags, ask)
+    if as_json:
+        print_json(found)
+        return
+    print_table(_COLUMNS, [_row(found)])
+    columns = ("delivery", "event", "state", "attempts", "error")
+    print_table(columns, map(_delivery, found["deliveries"]))
+
+
+@command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
+@operator_options
+def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
+    """Send a test event now and say how the endpoint answered; what it says is not shown."""
+    found = _ask(flags, "POST", f"{_path(endpoint_id)}/test", {})
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(f"{endpoint_id} {found['outcome']}")
+    return OK if found["is_success"] else FINDINGS
+
+
+@command.command("disable", epilog="Example: gateway endpoints disable 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
+@operator_options
+def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
+    """Deliver nothing to it any more; what waits for it is cancelled."""
+    _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
+
+
+@command.command("enable", epilog="Example: gateway endpoints enable 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
+@operator_options
+def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
+    """Deliver to it again, from the next event on."""
+    _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
+
+
+@command.command("rotate", epilog="Example: gateway endpoints rotate 6f0c3e1a-… --grace-hours 24")
+@click.argument("endpoint_id", type=ID)
+@click.option(
+    "--grace-hours",
+    type=click.FloatRange(0, 168),
+    default=24,
+    show_default=True,
+    help="How long deliveries are signed with the old secret too.",
+)
+@operator_options
+def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any) -> None:
+    """Give the endpoint a new secret and print it, this once."""
+    body = {"grace_seconds": grace_hours * 3600}
+    _tell_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
+
+
+@command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
+@click.argument("endpoint_id", type=ID)
+@operator_options
+def remove(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
+    """Forget the endpoint; what waits for it is cancelled."""
+    _ask(flags, "DELETE", _path(endpoint_id))
+    if as_json:
+        print_json({"id": endpoint_id, "removed": True})
+    else:
+        click.echo(f"{endpoint_id} is removed")
+
+
+def _ask(flags: dict[str, Any], method: str, path: str, body: Any = None) -> Any:
+    return run_operator(flags, lambda operator: operator.ask(method, path, body=body))
+
+
+def _path(endpoint_id: str) -> str:
+    return f"{_ROOT}/{segment(endpoint_id)}"
+
+
+def _tell(endpoint: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(endpoint)
+    else:
+        click.echo(f"{endpoint['id']} is {endpoint['state']}")
+
+
+def _tell_secret(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    click.echo(found["secret"])
+    told = f"{found['id']} delivers to {found['url']}. Keep the secret: it is not shown again."
+    click.echo(told, err=True)
+
+
+def _row(endpoint: dict[str, Any]) -> tuple[str, ...]:
+    shown = {**endpoint, "event_types": ", ".join(endpoint["event_types"]) or "all"}
+    return tuple(str(shown[name] or "") for name in _COLUMNS)
+
+
+def _delivery(each: dict[str, Any]) -> tuple[str, ...]:
+    job, event = each["job"], each["event"]
+    attempts = f"{job['attempts']}/{job['max_attempts']}"
+    return (each["id"], event["type"], job["state"], attempts, job["error"] or "")

@@ -1,0 +1,54 @@
+"""Asking the same of several things, and telling what came of each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.operating.operator import OperatorClient
+from gateway.cli.output import print_json
+from gateway.cli.plain import plain
+from gateway.cli.refused import Refused
+
+
+async def tried(
+    operator: OperatorClient,
+    path: str,
+    body: Mapping[str, Any],
+    name: str,
+    step: Callable[[], None],
+) -> dict[str, Any]:
+    """The answer, or the problem in its place: one refusal does not keep the others."""
+    try:
+        return {"id": name, **await operator.ask("POST", path, body=body)}
+    except Refused as refused:
+        return {"id": name, "problem": refused.problem}
+    finally:
+        step()
+
+
+def tell_of_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -> int:
+    """Print what came of each; the exit code is 1 when one was refused."""
+    if as_json:
+        print_json(found)
+    else:
+        for each in found:
+            click.echo(plain(f"{each['id']} {_why(each) or done}"))
+        if not found:
+            click.echo("there is nothing to do")
+    return FINDINGS if any(map(_why, found)) else OK
+
+
+def _why(each: Mapping[str, Any]) -> str:
+    """Why it was refused, or what it still breaks; empty when neither."""
+    if "problem" in each:
+        return str(each["problem"].get("detail", "was refused"))
+    places = (place_of(one) for one in each.get("refusals", ()))
+    told = "; ".join(places)
+    return f"still breaks its contract: {told}" if told else ""
+
+
+def place_of(refusal: Mapping[str, Any]) -> str:
+    """A broken place and why, in one line."""
+    return f"{refusal['pointer'] or '(the whole)'}: {refusal['detail']}"

@@ -1,0 +1,159 @@
+"""`gateway webhooks list`, `show`, `replay` and `quarantine`."""
+
+from typing import Any, Final, get_args
+
+import click
+
+from gateway.cli.exits import OK
+from gateway.cli.groups import WholeGroup
+from gateway.cli.operating.operator import (
+    ID,
+    OperatorClient,
+    operator_options,
+    run_operator,
+    segment,
+)
+from gateway.cli.operating.repeating import place_of, tell_of_each, tried
+from gateway.cli.output import counted, print_json, print_table
+from gateway.cli.plain import plain
+from gateway.store.records import JobState
+
+_STATES: Final = get_args(JobState)
+_CONFLICT: Final = "another body came with the same message id"
+_COLUMNS: Final = ("id", "received_at", "provider", "event_type", "state", "attempts", "error")
+
+
+@click.group(
+    cls=WholeGroup, name="webhooks", epilog="Example: gateway webhooks list --state dead_letter"
+)
+def command() -> None:
+    """See what providers sent, what became of it, and give it another chance."""
+
+
+@command.command(
+    "list", epilog="Example: gateway webhooks list --provider avinode --state dead_letter --json"
+)
+@click.option("--provider", help="Only what this provider sent.")
+@click.option("--event-type", help="Only events of this type.")
+@click.option("--state", type=click.Choice(_STATES), help="Only what is in this state.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
+@operator_options
+def list_webhooks(
+    *,
+    provider: str | None,
+    event_type: str | None,
+    state: str | None,
+    limit: int,
+    as_json: bool,
+    **flags: Any,
+) -> None:
+    """List webhooks, the newest first: id, arrival, provider, event, state."""
+    query = {"provider": provider, "event_type": event_type, "state": state}
+
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
+        return [each async for each in operator.pages("/operator/webhooks", query, limit)]
+
+    found = run_operator(flags, ask)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(_COLUMNS, map(_row, found))
+
+
+@command.command("show", epilog="Example: gateway webhooks show 019a8f3e-…")
+@click.argument("webhook_id", type=ID)
+@operator_options
+def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
+    """Show one webhook: its payload as received, what it breaks, and each attempt at it."""
+    found = run_operator(flags, lambda operator: operator.ask("GET", _path(webhook_id)))
+    if as_json:
+        print_json(found)
+        return
+    for name in ("id", "provider", "profile", "event_type", "message_id", "received_at", "state"):
+        click.echo(plain(f"{name:12} {found[name]}"))
+    for refusal in found["refusals"]:
+        click.echo(plain(f"{'breaks':12} {place_of(refusal)}"))
+    for attempt in found["history"]:
+        what = " ".join(filter(None, (attempt["error"], attempt["detail"])))
+        line = f"{'attempt':12} {attempt['ended_at']} {attempt['outcome']} {what}"
+        click.echo(plain(line.rstrip()))
+    click.echo("payload")
+    print_json(found["payload"])
+
+
+@command.command(
+    "replay", epilog="Example: gateway webhooks replay 019a8f3e-… ; again with --force when done"
+)
+@click.argument("webhook_ids", type=ID, nargs=-1, required=True, metavar="WEBHOOK_ID...")
+@click.option("--force", is_flag=True, help="Also what was completed: its effects are repeated.")
+@operator_options
+def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags: Any) -> int:
+    """Process webhooks whose work has ended once more, with a new set of attempts."""
+
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
+        with counted("replaying", len(webhook_ids)) as step:
+            return [
+                await tried(operator, f"{_path(each)}/replay", {"force": force}, each, step)
+                for each in webhook_ids
+            ]
+
+    return tell_of_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
+
+
+@command.command(
+    "quarantine", epilog="Example: gateway webhooks quarantine --revalidate --provider avinode"
+)
+@click.option("--provider", help="Only what this provider sent.")
+@click.option("--event-type", help="Only events of this type.")
+@click.option(
+    "--revalidate", is_flag=True, help="Judge each by today's contract; what keeps it goes on."
+)
+@operator_options
+def quarantine(
+    *,
+    provider: str | None,
+    event_type: str | None,
+    revalidate: bool,
+    as_json: bool,
+    **flags: Any,
+) -> int:
+    """List what was genuine and broke its contract, with the places that break it."""
+    query = {"provider": provider, "event_type": event_type, "state": "quarantined"}
+
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
+        held = [each async for each in operator.pages("/operator/webhooks", query, None)]
+        if not revalidate:
+            return held
+        judged = [each for each in held if not each["is_conflict"]]
+        with counted("judging", len(judged)) as step:
+            return [
+                await tried(operator, f"{_path(each['id'])}/revalidate", {}, each["id"], step)
+                for each in judged
+            ]
+
+    found = run_operator(flags, ask)
+    if revalidate:
+        return tell_of_each(found, as_json=as_json, done="keeps the contract now and goes on")
+    if as_json:
+        print_json(found)
+    else:
+        print_table(("id", "provider", "event_type", "breaks"), _refusals(found))
+    return OK
+
+
+def _path(webhook_id: str) -> str:
+    return f"/operator/webhooks/{segment(webhook_id)}"
+
+
+def _row(each: dict[str, Any]) -> tuple[str, ...]:
+    job = each["job"]
+    values = {**each, "attempts": f"{job['attempts']}/{job['max_attempts']}", "error": job["error"]}
+    return tuple(str(values[name] or "") for name in _COLUMNS)
+
+
+def _refusals(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [
+        (each["id"], each["provider"], each["event_type"], place)
+        for each in found
+        for place in ([_CONFLICT] if each["is_conflict"] else map(place_of, each["refusals"]))
+    ]

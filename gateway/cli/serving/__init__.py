@@ -1,0 +1,1 @@
+"""Commands that serve, and that set up who may call."""

@@ -1,0 +1,27 @@
+"""`gateway run`."""
+
+import os
+from typing import Any, Final
+
+import click
+
+from gateway.cli.options import FLAGS, settings_of, settings_options
+from gateway.cli.serving.mcp import serve_stdio_here
+from gateway.cli.serving.serve import serve_until_stopped
+from gateway.errors import ConfigurationError
+
+VARIABLE: Final = "MCP_TRANSPORT"
+
+
+@click.command(epilog="Example: MCP_TRANSPORT=stdio gateway run")
+@settings_options(*FLAGS)
+def command(**flags: Any) -> None:
+    """Serve over the transport that the variable MCP_TRANSPORT names: http (default) or stdio."""
+    settings = settings_of(flags)
+    match os.environ.get(VARIABLE, "http").strip().lower():
+        case "http" | "":
+            serve_until_stopped(settings)
+        case "stdio":
+            serve_stdio_here(settings)
+        case _:
+            raise ConfigurationError(f"{VARIABLE} names no transport; set it to http or stdio")

@@ -1,0 +1,200 @@
+"""The doors as clients find them: processes of their own, sockets and pipes, official clients."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from msgspec import Struct
+
+from gateway.cli.verification.plan import Step
+
+MODERN: Final = "2026-07-28"
+HANDSHAKE: Final = "2025-11-25"
+PROCESS: Final = "gateway.cli.verification.process"
+_START_SECONDS: Final = 60.0
+_LOG: Final = ".stderr"
+_LAST_LINES: Final = 10
+_KEY: Final = "key-of-a-verification-0123456789"
+FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
+"""When the examples of the contracts are written for: what they name lies ahead of it."""
+
+
+UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, ValueError)
+"""What clients raise when a door does not answer as its protocol says."""
+
+
+class CallRefused(Exception):
+    """A call was not answered with a result; says how it was."""
+
+
+class TransportFailed(Exception):
+    """A door could not be opened, or its protocol was broken."""
+
+
+class World(Struct, frozen=True):
+    """What every door of one verification is opened with."""
+
+    folder: Path
+    """Empty, for the state of the processes."""
+    upstreams: tuple[str, ...]
+    """All of them are mocked: nothing here reaches a real system."""
+    served: Mapping[str, str]
+    """The variables that say what to serve, whatever gave these settings."""
+
+    def environment(self) -> dict[str, str]:
+        """This environment, of the operator's settings only those that say what to serve.
+
+        The processes find the modules that this one finds: their folder is another, and a package
+        of the project's own lies where the command was given.
+        """
+        plain = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
+        mocked = {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in self.upstreams}
+        return {
+            **plain,
+            **self.served,
+            **mocked,
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            **FROZEN,
+            "GATEWAY_BOOTSTRAP_KEY": _KEY,
+            "GATEWAY_LOG_LEVEL": "error",
+        }
+
+    def last_words(self) -> list[str]:
+        """The ends of what the processes wrote to standard error."""
+        texts = (path.read_text("utf-8", "replace") for path in self.folder.glob(f"*{_LOG}"))
+        return [line for text in texts for line in text.splitlines()[-_LAST_LINES:]]
+
+
+Ask = Callable[[Step], Awaitable[dict[str, Any]]]
+"""One call through a door. Raises `CallRefused`."""
+Door = Callable[[World], AbstractAsyncContextManager[Ask]]
+
+
+@asynccontextmanager
+async def rest(world: World) -> AsyncIterator[Ask]:
+    """`POST /v1/<connector>/<tool>`."""
+    async with _serving(world) as url, httpx.AsyncClient(base_url=url, headers=_headers()) as http:
+
+        async def ask(step: Step) -> dict[str, Any]:
+            reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
+            body: dict[str, Any] = reply.json()
+            if reply.status_code != 200:
+                raise CallRefused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")
+            return body
+
+        yield ask
+
+
+@asynccontextmanager
+async def mcp_modern(world: World) -> AsyncIterator[Ask]:
+    """Streamable HTTP, without a handshake."""
+    async with _serving(world) as url, _over_http(url, MODERN, MODERN) as ask:
+        yield ask
+
+
+@asynccontextmanager
+async def mcp_handshake(world: World) -> AsyncIterator[Ask]:
+    """Streamable HTTP, after `initialize`."""
+    async with _serving(world) as url, _over_http(url, "legacy", HANDSHAKE) as ask:
+        yield ask
+
+
+@asynccontextmanager
+async def stdio(world: World) -> AsyncIterator[Ask]:
+    """`gateway mcp`, on the pipes of a child process."""
+    data = world.folder / "stdio"
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", PROCESS, "mcp", str(data)],
+        env=world.environment(),
+        cwd=world.folder,
+    )
+    with data.with_suffix(_LOG).open("w", encoding="utf-8") as log:
+        async with Client(stdio_client(server, errlog=log), mode=MODERN) as client:
+            yield _asking(client)
+
+
+DOORS: Final[Mapping[str, Door]] = {
+    "REST": rest,
+    f"MCP {MODERN}": mcp_modern,
+    f"MCP {HANDSHAKE}": mcp_handshake,
+    "stdio": stdio,
+}
+
+
+@asynccontextmanager
+async def _over_http(url: str, mode: str, version: str) -> AsyncIterator[Ask]:
+    async with httpx2.AsyncClient(headers=_headers(), timeout=60) as http:
+        transport = streamable_http_client(f"{url}/mcp", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            if client.protocol_version != version:
+                raise TransportFailed(f"spoke {client.protocol_version} instead of {version}")
+            yield _asking(client)
+
+
+def _asking(client: Client) -> Ask:
+    async def ask(step: Step) -> dict[str, Any]:
+        result = await client.call_tool(step.entry.tool.name, step.arguments)
+        text = getattr(result.content[0], "text", "") if result.content else ""
+        if result.is_error:
+            problem = json.loads(text)
+            raise CallRefused(
+                f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}"
+            )
+        if result.structured_content != json.loads(text):
+            raise CallRefused("the structured content is not what the text says")
+        return dict(result.structured_content)
+
+    return ask
+
+
+def _headers() -> dict[str, str]:
+    return {"authorization": f"Bearer {_KEY}"}
+
+
+@asynccontextmanager
+async def _serving(world: World) -> AsyncIterator[str]:
+    """The address of a `gateway serve` of its own, which is stopped afterwards."""
+    data = world.folder / f"serve-{len(list(world.folder.iterdir()))}"
+    data.mkdir()
+    with data.with_suffix(_LOG).open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", PROCESS, "serve", str(data)),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+            env=world.environment(),
+            cwd=world.folder,
+        )
+    try:
+        yield await _ready(process)
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _ready(process: asyncio.subprocess.Process) -> str:
+    if process.stdout is None:
+        raise TransportFailed("the gateway's output cannot be read")
+    try:
+        async with asyncio.timeout(_START_SECONDS):
+            line = (await process.stdout.readline()).decode()
+    except TimeoutError:
+        raise TransportFailed(f"the gateway was not ready in {_START_SECONDS:g} seconds") from None
+    word, _, url = line.strip().partition(" ")
+    if word != "ready":
+        await process.wait()
+        raise TransportFailed("the gateway did not start")
+    return url

@@ -1,0 +1,48 @@
+"""What the doors of a verification start: the gateway with every tool granted, mocks alone.
+
+`python -m gateway.cli.verification.process serve|mcp FOLDER`. A tool that no agent is granted is
+still a promise, so it is verified too; no setting makes `gateway serve` grant what the policy
+does not.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from gateway.app import VERSION, Gateway, serve
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.catalogue import open_catalogue
+from gateway.errors import OperatorError
+from gateway.settings import Settings, read_settings
+from gateway.transports.stdio.server import serve_stdio
+
+
+def main(door: str, data: Path) -> None:
+    """Serve until stopped, or until standard input ends."""
+    settings = read_settings(os.environ, None, {"data": data, "port": 0})
+    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    grants = {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
+    if door == "serve":
+        serve(settings, lambda url, _: _announce(url), grants)
+    else:
+        asyncio.run(_serve_stdio(settings, grants))
+
+
+def _announce(url: str) -> None:
+    sys.stdout.write(f"ready {url}\n")
+    sys.stdout.flush()
+
+
+async def _serve_stdio(settings: Settings, grants: dict[str, frozenset[str]]) -> None:
+    async with Gateway.open(settings, grants=grants) as gateway:
+        await serve_stdio(
+            gateway.local_tools(ADMINISTRATOR), VERSION, max_message_bytes=settings.max_body_bytes
+        )
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1], Path(sys.argv[2]))
+    except OperatorError as error:
+        sys.exit(f"error: {error.detail}")

@@ -1,0 +1,162 @@
+"""Runs the plan through every door and says of each tool what came of it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.catalogue import Catalogue
+from gateway.cli.verification.compare import is_leaf, masked, varying
+from gateway.cli.verification.doors import (
+    DOORS,
+    UNREACHABLE,
+    Ask,
+    CallRefused,
+    TransportFailed,
+    World,
+)
+from gateway.cli.verification.plan import Step, steps
+from gateway.contract.pointers import NoSuchPlace, follow
+
+REFERENCE: Final = "REST"
+"""The door that the others are compared with. It is passed twice, to learn what varies."""
+
+Answer = dict[str, Any] | str
+"""A result, or why there is none."""
+Tell = Callable[[str], None]
+
+
+class ToolReport(Struct, frozen=True, kw_only=True):
+    """What came of one tool."""
+
+    operation: str
+    examples: int
+    verified: Mapping[str, int]
+    """Examples by door that were answered, within the contract, as at the first door."""
+    failures: tuple[str, ...] = ()
+    varying: tuple[str, ...] = ()
+    """Members that differ from run to run, such as times; all doors give them, each its own."""
+
+    @property
+    def is_verified(self) -> bool:
+        return not self.failures
+
+
+async def verify(
+    catalogue: Catalogue, world: World, *, connector: str | None = None, tell: Tell
+) -> list[ToolReport]:
+    """Call everything everywhere, on mocks. Raises `TransportFailed` when a door does not open."""
+    plan = steps(catalogue, connector)
+    names = [*DOORS, REFERENCE]
+    answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))
+    by_door = dict(zip(DOORS, answers[:-1], strict=True))
+    varies = [_varying(*pair) for pair in zip(by_door[REFERENCE], answers[-1], strict=True)]
+    # Of all its examples: two runs may well give one of them the same millisecond.
+    by_tool: dict[str, frozenset[str]] = {}
+    for step, found in zip(plan, varies, strict=True):
+        by_tool[step.entry.id] = by_tool.get(step.entry.id, frozenset()) | found
+    judged = [
+        _judge(step, i, by_door, answers[-1][i], by_tool[step.entry.id])
+        for i, step in enumerate(plan)
+    ]
+    operations = dict.fromkeys(step.entry.id for step in plan)
+    return [_verdict(each, [j for j in judged if j.operation == each]) for each in operations]
+
+
+async def _pass(world: World, name: str, plan: Sequence[Step], tell: Tell) -> list[Answer]:
+    answers: list[Answer] = []
+    failed: Exception | None = None
+    try:
+        async with DOORS[name](world) as ask:
+            for step in plan:
+                tell(f"{name} {step.entry.id}")
+                answers.append(await _answer(ask, step))
+    except* UNREACHABLE as failures:
+        failed = _first(failures)
+    if failed is not None:
+        # A step that is not answered at all ends the pass: the connection is gone.
+        what = f"{name}: {plan[len(answers)].entry.id}" if len(answers) < len(plan) else name
+        raise TransportFailed(f"{what}: {type(failed).__name__}")
+    return answers
+
+
+def _first(failures: BaseExceptionGroup[Exception]) -> Exception:
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def _answer(ask: Ask, step: Step) -> Answer:
+    try:
+        return await ask(step)
+    except CallRefused as refused:
+        return str(refused)
+
+
+class _Judgement(Struct, frozen=True, kw_only=True):
+    """What came of one example."""
+
+    operation: str
+    verified: tuple[str, ...]
+    failures: tuple[str, ...]
+    varying: tuple[str, ...]
+
+
+def _varying(reference: Answer, again: Answer) -> frozenset[str]:
+    return frozenset(varying(reference, again)) if isinstance(reference, dict) else frozenset()
+
+
+def _judge(
+    step: Step,
+    index: int,
+    by_door: Mapping[str, Sequence[Answer]],
+    again: Answer,
+    varies: frozenset[str],
+) -> _Judgement:
+    reference = by_door[REFERENCE][index]
+    failures = [
+        f"{step.example}: {place or '/'} is there in one run and not in another"
+        for place in sorted(_varying(reference, again))
+        if not _is_leaf_at(reference, again, place)
+    ]
+    verified = []
+    for door, answers in by_door.items():
+        problem = _problem(step, answers[index], reference, varies)
+        if problem is None:
+            verified.append(door)
+        else:
+            failures.append(f"{step.example} at {door}: {problem}")
+    return _Judgement(
+        operation=step.entry.id,
+        verified=tuple(verified),
+        failures=tuple(failures),
+        varying=tuple(sorted(varies)),
+    )
+
+
+def _problem(step: Step, answer: Answer, reference: Answer, varies: frozenset[str]) -> str | None:
+    if isinstance(answer, str):
+        return answer
+    violations = step.entry.output.violations(answer)
+    if violations:
+        return f"{violations[0].pointer or '/'}: {violations[0].detail}"
+    if masked(answer, varies) != masked(reference, varies):
+        return f"differs from {REFERENCE}"
+    return None
+
+
+def _is_leaf_at(one: Answer, other: Answer, pointer: str) -> bool:
+    try:
+        return is_leaf(follow(one, pointer)) and is_leaf(follow(other, pointer))
+    except NoSuchPlace:
+        return False
+
+
+def _verdict(operation: str, judged: Sequence[_Judgement]) -> ToolReport:
+    return ToolReport(
+        operation=operation,
+        examples=len(judged),
+        verified={door: sum(door in each.verified for each in judged) for door in DOORS},
+        failures=tuple(failure for each in judged for failure in each.failures),
+        varying=tuple(dict.fromkeys(place for each in judged for place in each.varying)),
+    )

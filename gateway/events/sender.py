@@ -1,0 +1,88 @@
+"""Brings one event to one endpoint, signed by Standard Webhooks 1.0.0."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+from msgspec.structs import replace
+from yarl import URL
+
+from gateway.backends.http.posting import NoAnswer, PostAnswer
+from gateway.clock import Clock
+from gateway.errors import StoreError
+from gateway.events.cloudevents import CLOUD_EVENT, encode_event
+from gateway.events.outcome import AttemptOutcome, verdict_of
+from gateway.events.secrets import Keyring
+from gateway.observability.redaction import Redactor
+from gateway.signatures import standard
+from gateway.store.records import Endpoint, StoredEvent
+
+MAX_SHOWN: Final = 500
+"""Characters of an answer's body that an operator is shown."""
+
+
+class OutboundSender(Protocol):
+    """Sends to addresses that may be reached, and to no other."""
+
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes
+    ) -> PostAnswer | NoAnswer:
+        """What became of these bytes. Never raises for what the other side does."""
+        ...
+
+    async def refusal(self, url: str) -> NoAnswer | None:
+        """Why nothing could be sent to `url` at present; None where it could."""
+        ...
+
+
+class DeliverySender:
+    """Signs and sends. The same event is the same bytes each time, under a fresh timestamp."""
+
+    def __init__(self, sender: OutboundSender, keyring: Keyring, clock: Clock) -> None:
+        self._sender = sender
+        self._keyring = keyring
+        self._clock = clock
+
+    async def carry(self, event: StoredEvent, endpoint: Endpoint) -> AttemptOutcome:
+        """Send `event` to `endpoint` once, and say what came of it."""
+        try:
+            secrets = self._secrets(endpoint)
+        except StoreError as error:
+            return AttemptOutcome(
+                answer="unsigned",
+                error="secret_unreadable",
+                detail=error.detail,
+                is_retryable=True,
+                is_endpoints_fault=False,
+            )
+        body = encode_event(event)
+        keys = [standard.key_of(secret) for secret in secrets]
+        timestamp = int(self._clock.now().timestamp())
+        headers = standard.signed_fields(keys, event.id, timestamp, body)
+        headers["content-type"] = CLOUD_EVENT
+        outcome = await self._sender.post(endpoint.url, headers, body)
+        verdict = verdict_of(outcome, self._clock.now())
+        if verdict.error is None or isinstance(outcome, NoAnswer) or not outcome.excerpt:
+            return verdict
+        known = (*secrets, headers[standard.SIGNATURE], *_values_in(endpoint.url))
+        return replace(verdict, detail=f"{verdict.detail}: {_shown(outcome.excerpt, known)}")
+
+    def _secrets(self, endpoint: Endpoint) -> list[str]:
+        """The current one, and the one before it for as long as it lives."""
+        secrets = [self._keyring.open(endpoint.secret, endpoint.id)]
+        until = endpoint.previous_until
+        if endpoint.previous_secret and until and self._clock.now() < until:
+            secrets.append(self._keyring.open(endpoint.previous_secret, endpoint.id))
+        return secrets
+
+
+def _values_in(url: str) -> Sequence[str]:
+    """What may be a token of the receiver, who repeats it in an error page."""
+    return tuple(URL(url, encoded=True).query.values())
+
+
+def _shown(excerpt: bytes, secrets: Sequence[str]) -> str:
+    """The beginning of a stranger's text: without secrets, and without what a terminal obeys."""
+    keys = [secret.removeprefix(standard.PREFIX) for secret in secrets]
+    text = Redactor((*secrets, *keys)).redact(excerpt.decode("utf-8", "replace"))
+    words = "".join(each if each.isprintable() else " " for each in text).split()
+    return " ".join(words)[:MAX_SHOWN]

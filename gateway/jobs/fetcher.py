@@ -1,0 +1,183 @@
+"""The part of a worker that does one kind of job."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Final
+
+from gateway.errors import StoreError
+from gateway.failpoints import hit
+from gateway.jobs.executor import JobExecutor
+from gateway.jobs.leases import Lease, Leases
+from gateway.jobs.pace import LANE_SHARE, WorkerConfig
+from gateway.store.protocols import Queue
+from gateway.store.records import LEASE_EXPIRED, Claim, JobKind
+
+_log: Final = logging.getLogger(__name__)
+_SUSPICIOUS: Final = 3
+"""A job whose worker has died is run with nothing beside it from this attempt on: if it is the
+cause, it takes no other job with it to the dead letter."""
+_GATHER_SECONDS: Final = 0.02
+"""Claims cost less together, so where few slots are free it is worth waiting that long for more."""
+_TROUBLE_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
+
+
+class JobFetcher:
+    """Claims jobs of one kind and has some of them run at once."""
+
+    def __init__(
+        self, kind: JobKind, slots: int, name: str, queue: Queue, holds: Leases, pace: WorkerConfig
+    ) -> None:
+        self._kind: JobKind = kind
+        self._slots = slots
+        self._lane_limit = max(1, slots // LANE_SHARE) if kind == "delivery" else None
+        self._name = name
+        self._queue = queue
+        self._holds = holds
+        self._pace = pace
+        self._running: dict[asyncio.Task[None], Lease] = {}
+        self._waiting: deque[Lease] = deque()
+        """Claimed and not begun: what is under suspicion runs alone."""
+        self._is_alone = False
+        """Whether what runs is to be left alone."""
+        self._is_stopping = False
+        self.is_failing = False
+        """Whether the latest claim failed."""
+        self._work_may_be_there = asyncio.Event()
+        self._room_may_be_there = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self._work_may_be_there.set()
+
+    def stop(self) -> None:
+        """Claim no more."""
+        self._is_stopping = True
+        self._work_may_be_there.set()
+        self._room_may_be_there.set()
+
+    async def work(self, attempting: JobExecutor) -> None:
+        """Until `stop`: claim and run. What has begun then is left to `finish`."""
+        troubles = 0
+        while not self._is_stopping:
+            self._work_may_be_there.clear()
+            try:
+                has_filled = await self._fill(attempting)
+                troubles = 0
+                self.is_failing = False
+            except StoreError as error:
+                _log.error("no %s jobs can be claimed (%s)", self._kind, error.detail)
+                has_filled = False
+                self.is_failing = True
+                await _wait(self._work_may_be_there, _TROUBLE_SECONDS[min(troubles, 3)])
+                troubles += 1
+            if has_filled:
+                await self._room()
+            else:
+                await _wait(self._work_may_be_there, self._pace.poll_seconds)
+        await self._give_back(self._waiting)
+
+    async def finish(self, seconds: float) -> None:
+        """Wait that long for what runs, then cut it off.
+
+        What is safe to repeat is given back. A call that was cut off may have happened: its lease
+        is left to end, so that the next attempt knows of it.
+        """
+        if not self._running:
+            return
+        _, late = await asyncio.wait(self._running, timeout=seconds)
+        holds = [self._running[task] for task in late if task in self._running]
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        if self._kind != "call":
+            await self._give_back(holds)
+
+    async def _fill(self, attempting: JobExecutor) -> bool:
+        """Fill the free slots; whether there was enough for all of them."""
+        if self._waiting and not self._running:
+            self._begin(self._waiting.popleft(), attempting)
+            self._is_alone = True
+            return True
+        free = 0 if self._waiting or self._is_alone else self._slots - len(self._running)
+        if not free:
+            return True
+        asked_at = asyncio.get_running_loop().time()
+        claims = await self._queue.claim(
+            self._name,
+            [self._kind],
+            free,
+            self._pace.lease_seconds,
+            lane_limit=self._lane_limit,
+        )
+        if claims:
+            hit("jobs.after_claim")
+        await self._sort([self._holds.take(claim, asked_at) for claim in claims], attempting)
+        return len(claims) == free
+
+    async def _sort(self, holds: Sequence[Lease], attempting: JobExecutor) -> None:
+        """Begin what may begin now, and keep one of those under suspicion for later.
+
+        The other ones are given back before it runs: what is only held when a worker dies has lost
+        an attempt, too.
+        """
+        suspicious = [hold for hold in holds if _is_suspicious(hold.claim)]
+        plain = [hold for hold in holds if hold not in suspicious]
+        kept = 0 if self._is_stopping else 1
+        self._waiting.extend(suspicious[:kept])
+        await self._give_back([*suspicious[kept:], *(plain if self._is_stopping else ())])
+        for hold in () if self._is_stopping else plain:
+            self._begin(hold, attempting)
+
+    def _begin(self, hold: Lease, attempting: JobExecutor) -> None:
+        task = asyncio.create_task(attempting.attempt(hold), name=f"{self._kind}-job")
+        hold.task = task
+        self._running[task] = hold
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        self._is_alone = False
+        self._room_may_be_there.set()
+        if self._lane_limit is not None:
+            # Its lane may have been full, and more of it waiting.
+            self._work_may_be_there.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a defect of the worker: %s", type(error).__name__)
+
+    async def _room(self) -> None:
+        """Return when there is room for a claim, or better for several."""
+        limit = 1 if self._waiting or self._is_alone else self._slots
+        while not self._is_stopping and len(self._running) >= limit:
+            await self._ending()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GATHER_SECONDS):
+                while not self._is_stopping and len(self._running) * 2 > self._slots:
+                    await self._ending()
+
+    async def _ending(self) -> None:
+        self._room_may_be_there.clear()
+        await self._room_may_be_there.wait()
+
+    async def _give_back(self, holds: Collection[Lease]) -> None:
+        """Release them uncounted; what cannot be released comes back when its lease ends."""
+        for hold in holds:
+            self._holds.drop(hold)
+        if not holds:
+            return
+        try:
+            await self._queue.release([hold.claim for hold in holds])
+        except StoreError as error:
+            _log.error("%d %s jobs not released (%s)", len(holds), self._kind, error.detail)
+
+
+def _is_suspicious(claim: Claim) -> bool:
+    return claim.job.error == LEASE_EXPIRED and claim.job.attempts >= _SUSPICIOUS
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

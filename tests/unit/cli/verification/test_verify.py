@@ -1,0 +1,191 @@
+"""A verification finds what one door does otherwise than the others or than the contract."""
+
+import os
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.catalogue import open_catalogue
+from gateway.cli.verification import verify as subject
+from gateway.cli.verification.compare import masked, varying
+from gateway.cli.verification.doors import DOORS, CallRefused, TransportFailed, World
+from gateway.cli.verification.plan import Step, steps
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.operation import Effect
+
+CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
+GREET = "example.greet"
+
+Answering = Callable[[Step], dict[str, Any]]
+
+
+def greeting(step: Step) -> dict[str, Any]:
+    if step.entry.id != GREET:
+        return {"result": 1}
+    return {"greeting": f"Hello, {step.arguments['name']}!"}
+
+
+def door(answer: Answering):
+    @asynccontextmanager
+    async def opened(world):
+        async def ask(step: Step) -> dict[str, Any]:
+            return answer(step)
+
+        yield ask
+
+    return opened
+
+
+async def verdicts(monkeypatch, tmp_path, **others: Answering):
+    """The verdicts on the example tools, with doors that greet but for `others`."""
+    doors = {name: door(others.get(name.split()[0], greeting)) for name in DOORS}
+    monkeypatch.setattr(subject, "DOORS", doors)
+    world = World(tmp_path, tuple(CATALOGUE.upstreams), {})
+    found = await subject.verify(CATALOGUE, world, connector="example", tell=lambda _: None)
+    return {verdict.operation: verdict for verdict in found}
+
+
+async def test_doors_that_agree_are_verified(monkeypatch, tmp_path) -> None:
+    found = await verdicts(monkeypatch, tmp_path)
+
+    assert found.keys() == {"example.calculate", GREET}
+    assert all(verdict.is_verified for verdict in found.values())
+    assert found[GREET].verified == dict.fromkeys(DOORS, 2)
+
+
+def otherwise(step: Step) -> dict[str, Any]:
+    return {"greeting": "Hi!"} if step.entry.id == GREET else greeting(step)
+
+
+def beyond_the_contract(step: Step) -> dict[str, Any]:
+    return greeting(step) | {"more": 1}
+
+
+def refusing(step: Step) -> dict[str, Any]:
+    raise CallRefused("503 TRANSPORT_ERROR: It is down.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (otherwise, "differs from REST"),
+        (beyond_the_contract, "is not a known property"),
+        (refusing, "It is down."),
+    ],
+)
+async def test_one_door_that_strays_is_named(monkeypatch, tmp_path, answer, told) -> None:
+    verdict = (await verdicts(monkeypatch, tmp_path, stdio=answer))[GREET]
+
+    assert not verdict.is_verified
+    assert (verdict.verified["stdio"], verdict.verified["REST"]) == (0, 2)
+    assert all("at stdio" in failure and told in failure for failure in verdict.failures)
+
+
+async def test_what_varies_from_run_to_run_is_told_and_no_difference(monkeypatch, tmp_path) -> None:
+    count = iter(range(1000))
+
+    def counting(step: Step) -> dict[str, Any]:
+        return {"greeting": f"Hello {next(count)}"} if step.entry.id == GREET else greeting(step)
+
+    verdict = (await verdicts(monkeypatch, tmp_path, REST=counting, MCP=counting, stdio=counting))[
+        GREET
+    ]
+
+    assert verdict.is_verified
+    assert verdict.varying == ("/greeting",)
+
+
+async def test_an_answer_whose_shape_varies_is_a_failure(monkeypatch, tmp_path) -> None:
+    count = iter(range(1000))
+
+    def erratic(step: Step) -> dict[str, Any]:
+        is_second_pass = next(count) >= len(steps(CATALOGUE, "example"))
+        return greeting(step) | ({"more": 1} if is_second_pass else {})
+
+    verdict = (await verdicts(monkeypatch, tmp_path, REST=erratic))[GREET]
+
+    assert any("in one run and not in another" in failure for failure in verdict.failures)
+
+
+async def test_a_door_that_does_not_open_ends_the_verification(monkeypatch, tmp_path) -> None:
+    def gone(step: Step) -> dict[str, Any]:
+        raise ConnectionResetError
+
+    with pytest.raises(TransportFailed, match=r"stdio: example.calculate"):
+        await verdicts(monkeypatch, tmp_path, stdio=gone)
+
+
+def test_every_example_is_planned_and_writes_come_first() -> None:
+    plan = steps(CATALOGUE)
+    document = msgspec.json.decode(CATALOGUE.openapi)
+    declared = sum(
+        len(item["post"]["requestBody"]["content"]["application/json"]["examples"])
+        for path, item in document["paths"].items()
+        if path.startswith("/v1/")
+    )
+
+    assert len(plan) == declared
+    for connector in CATALOGUE.connectors:
+        operations = [s.entry.operation for s in plan if s.entry.operation.connector == connector]
+        reads = [operation.effect is Effect.READ for operation in operations]
+        assert reads == sorted(reads)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON)
+def test_two_values_are_the_same_once_what_varies_is_masked_and_only_then(one, other) -> None:
+    pointers = frozenset(varying(one, other))
+    text = msgspec.json.Encoder(order="deterministic").encode
+
+    assert masked(one, pointers) == masked(other, pointers)
+    assert bool(pointers) == (text(one) != text(other))
+
+
+async def test_a_time_that_two_runs_share_by_chance_still_varies(monkeypatch, tmp_path) -> None:
+    """One example differs between the two runs of REST, the other happens not to."""
+    count = iter(range(1000))
+
+    def by_chance(step: Step) -> dict[str, Any]:
+        if step.entry.id != GREET:
+            return greeting(step)
+        number = next(count)
+        return {"greeting": "same" if number % 2 else f"run {number}"}
+
+    def elsewhere(step: Step) -> dict[str, Any]:
+        return {"greeting": "later"} if step.entry.id == GREET else greeting(step)
+
+    verdict = (
+        await verdicts(monkeypatch, tmp_path, REST=by_chance, MCP=elsewhere, stdio=elsewhere)
+    )[GREET]
+
+    assert verdict.is_verified
+
+
+def test_the_processes_serve_what_the_command_was_given_and_find_its_modules(monkeypatch, tmp_path):
+    monkeypatch.setenv("GATEWAY_DATA", "/somewhere/else")
+    monkeypatch.setattr("sys.path", ["", "/project", "/lib"])
+    environment = World(tmp_path, ("avinode",), {"GATEWAY_PACKAGE": "libcat"}).environment()
+    assert environment["GATEWAY_PACKAGE"] == "libcat"
+    assert environment["PYTHONPATH"].split(os.pathsep) == ["/project", "/lib"]
+    assert environment["GATEWAY_BACKEND_AVINODE"] == "mock"
+    assert "GATEWAY_DATA" not in environment
+
+
+def test_what_the_processes_printed_last_is_kept(tmp_path):
+    text = "".join(f"line {number}\n" for number in range(30))
+    (tmp_path / "serve-0.stderr").write_text(text, "utf-8")
+    said = World(tmp_path, (), {}).last_words()
+    assert (said[0], said[-1], len(said)) == ("line 20", "line 29", 10)
