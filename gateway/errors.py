@@ -26,7 +26,7 @@ Errors are raised where the fact is known and mapped once, at each transport's e
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from gateway.contract.violation import MAX_VIOLATIONS, Violation
+from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 
 class GatewayError(Exception):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
-from gateway.contract.rows import shape_of
+from gateway.contract.rows.rows import shape_of
 from gateway.store.records import EntityChange, Job, StoredWebhook
 from gateway.store.sql.entities.merge import Row, merged, new_row
 from gateway.store.sql.entities.tables import answered, key_of, microseconds

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 
 
 class NoEntities:

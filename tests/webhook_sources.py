@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Any, Final
 
 from gateway.clock import Clock
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,

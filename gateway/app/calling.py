@@ -7,7 +7,7 @@ from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
 from gateway.calls.pipeline import Pipeline
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.store.records import NewCall
 
 

@@ -25,7 +25,7 @@ from gateway.calls.hooks import NO_HOOKS, ErrorHook, ExecutionHook
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Entry
 from gateway.clock import Clock, SystemClock
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.settings import Settings
 from gateway.store.sql.sqlite.lock import only_server

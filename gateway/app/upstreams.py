@@ -13,9 +13,9 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock, MockClock
-from gateway.contract.rows import Shape
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
-from gateway.contract.views import shapes_of
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL

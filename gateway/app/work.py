@@ -16,7 +16,7 @@ from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
-from gateway.contract.rows import shape_of
+from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
 from gateway.events.deliver import Deliver
 from gateway.events.endpoints import EndpointRegistry

@@ -14,8 +14,8 @@ from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.catalogue import Entry
 from gateway.clock import Clock
-from gateway.contract.hidden import visible_text
 from gateway.contract.operation import Effect
+from gateway.contract.values.hidden import visible_text
 from gateway.errors import (
     CallerError,
     ConfigurationError,

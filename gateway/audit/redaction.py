@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.pointers import steps
+from gateway.contract.values.pointers import steps
 
 REDACTED: Final = "<redacted>"
 MAX_ARGUMENTS_BYTES: Final = 8192

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gateway.auth.strength import REMEDY, weakness_of
 from gateway.clock import Clock
-from gateway.contract import bearer
+from gateway.contract.credentials import bearer
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.protocols import AgentKey, KeyStore
 

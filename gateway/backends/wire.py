@@ -9,8 +9,8 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from gateway.backends.templates import NOW, TOKEN, Part, filled
-from gateway.contract import jsontext
 from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, UpstreamRejected
 
 FORM: Final = "application/x-www-form-urlencoded"

@@ -14,7 +14,7 @@ from sqlalchemy import Table, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.ddl import sort_tables
 
-from gateway.contract.rows import Shape
+from gateway.contract.rows.rows import Shape
 from gateway.errors import StoreError
 from gateway.store.migrations.upgrade import (
     OWN_REVISIONS,

@@ -23,7 +23,7 @@ from gateway.backup.sealing import Sealed
 from gateway.backup.server_copies import copy_rows, refuse_unknown
 from gateway.backup.sqlite_copies import COMPANIONS, copy_database
 from gateway.clock import SystemClock
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.errors import StoreError
 
 Report = Callable[[str], None]

@@ -14,13 +14,13 @@ from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState, in_time
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
-from gateway.contract.conversion import rfc3339
-from gateway.contract.entity import EntityPages
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.handler import ModelRefused, violations_of
 from gateway.contract.operation import Attempts, Effect, HttpBinding, Operation, PythonBinding
+from gateway.contract.rows.entity import EntityPages
 from gateway.contract.upstream import UpstreamRequest, status_names
-from gateway.contract.violation import Violation
+from gateway.contract.values.violation import Violation
 from gateway.errors import (
     InternalError,
     InvalidArguments,

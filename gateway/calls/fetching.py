@@ -11,9 +11,9 @@ from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall
-from gateway.contract.conversion import rfc3339
-from gateway.contract.entity import EntityPages
+from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.operation import Attempts, Effect
+from gateway.contract.rows.entity import EntityPages
 from gateway.errors import UpstreamTimeout
 
 

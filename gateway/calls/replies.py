@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gateway.calls.waiting import retry_after_seconds
-from gateway.contract import jsontext
 from gateway.contract.context import CallFacts, UpstreamReply
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule, with_code
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
-from gateway.contract.violation import Violation
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.errors import (
     GatewayError,
     InvalidReply,

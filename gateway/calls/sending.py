@@ -12,8 +12,8 @@ from gateway.backends.base import Backend
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
 from gateway.contract.operation import Attempts, Effect
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import (
     GatewayError,

@@ -17,9 +17,9 @@ from gateway.calls.failures import Failures
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
-from gateway.contract.entity import EntityPages
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.entity import EntityPages
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, UpstreamRequest
 from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Outcome, Result
-from gateway.contract import hidden, jsontext
 from gateway.contract.operation import Effect, Operation
-from gateway.contract.pointers import child
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values import hidden, jsontext
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 
 

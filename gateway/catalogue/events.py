@@ -8,9 +8,9 @@ import msgspec
 
 from gateway.catalogue.index import CompiledEvent, CompiledWebhook
 from gateway.catalogue.reading import reading, table
-from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
-from gateway.contract.schema import Validator
+from gateway.contract.rows.entity import Entity
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookSource
 
 Schema = dict[str, Any]

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
 from gateway.contract.operation import Operation, PythonBinding, Tool
-from gateway.contract.schema import Validator
+from gateway.contract.rows.entity import Entity
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.errors import UnknownOperation
 

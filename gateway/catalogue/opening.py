@@ -13,8 +13,8 @@ from gateway.catalogue.index import Catalogue, Entry, EventContracts, ToolListin
 from gateway.catalogue.reading import folder_of, reading, table
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.scopes import EVENTS
+from gateway.contract.credentials.scopes import EVENTS
 
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
 _HINT: Final = "This is what needs no key. Authorize with a key to see the tools that it may call."

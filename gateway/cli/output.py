@@ -23,7 +23,7 @@ from rich.text import Text
 
 from gateway.cli.plain import plain_lines
 from gateway.cli.streams import Unwritable
-from gateway.contract.hidden import HIDDEN
+from gateway.contract.values.hidden import HIDDEN
 
 _log: Final = logging.getLogger(__name__)
 _PIPE_COLUMNS: Final = 2000

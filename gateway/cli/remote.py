@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from gateway.cli.known import named
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.contract.entity import Entity
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.rows.entity import Entity
 from gateway.contract.upstream import Upstream
 from gateway.contracts.names import payload_stem
 

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway.contract.entity import EntityPages
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.entity import EntityPages
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):

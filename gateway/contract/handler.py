@@ -4,8 +4,8 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from gateway.contract.pointers import pointer_of
-from gateway.contract.violation import MAX_VIOLATIONS, Violation
+from gateway.contract.values.pointers import pointer_of
+from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 ModelRefused: TypeAlias = ValidationError
 """What a handler meets when its own model refuses what it made. It shows the values: never raise

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gateway.contract import jsontext
-from gateway.contract.pointers import NoSuchPlace, follow
 from gateway.contract.upstream import RefusalRule, Reply, status_names
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import NoSuchPlace, follow
 
 MAX_ERROR_BYTES: Final = 256 * 1024
 """No error is longer; a longer body is not read for its meaning."""

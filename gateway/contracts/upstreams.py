@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.pointers import child
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,
@@ -15,6 +14,7 @@ from gateway.contract.upstream import (
     Upstream,
     UpstreamOperation,
 )
+from gateway.contract.values.pointers import child
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import dereference
 from gateway.contracts.sources.tree import SourceTree

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from gateway.contract import hidden, jsontext
 from gateway.contract.event import SPEC_VERSION
+from gateway.contract.values import hidden, jsontext
 from gateway.store.records import StoredEvent
 
 CLOUD_EVENT: Final = "application/cloudevents+json"

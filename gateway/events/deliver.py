@@ -10,7 +10,7 @@ from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
 from gateway.contract import event
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.events.outcome import AttemptOutcome
 from gateway.events.sender import DeliverySender
 from gateway.failpoints import hit

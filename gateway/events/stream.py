@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.events.feed import Feed, FeedPage, Reset
 from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import Published

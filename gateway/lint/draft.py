@@ -8,9 +8,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contract.pointers import NoSuchPlace, child, follow
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.pointers import NoSuchPlace, child, follow
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import keywords

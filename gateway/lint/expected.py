@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from gateway.contract import jsontext
-from gateway.contract.pointers import follow, steps
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import follow, steps
 from gateway.contracts import meta
 from gateway.contracts.sources.keywords import SCHEMA_LISTS
 

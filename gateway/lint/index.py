@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.pointers import child, steps
+from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import resolve

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import UPSTREAMS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gateway.contract.pointers import parent
+from gateway.contract.values.pointers import parent
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.refs import resolve

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gateway.contract.pointers import follow, parent, steps
-from gateway.contract.violation import Violation
+from gateway.contract.values.pointers import follow, parent, steps
+from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean

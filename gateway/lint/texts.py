@@ -5,9 +5,9 @@ from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.hidden import visible_text
 from gateway.contract.outbound import header_refusal, url_refusal
-from gateway.contract.pointers import child
+from gateway.contract.values.hidden import visible_text
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.keywords import NAME_MAPS

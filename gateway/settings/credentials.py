@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from gateway.contract.grants import missing_for, usable_rule
-from gateway.contract.keyfile import NotAKeyFile, read_key_file
+from gateway.contract.credentials.grants import missing_for, usable_rule
+from gateway.contract.credentials.keyfile import NotAKeyFile, read_key_file
 from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings.gathering import read_all

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
-from gateway.contract import bearer
-from gateway.contract.bearer import is_key
+from gateway.contract.credentials import bearer
+from gateway.contract.credentials.bearer import is_key
 from gateway.settings.limits import LimitFields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 from gateway.store.records import Delivery, Endpoint, JobState, NewEvent, Page, StoredEvent
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Result
 from gateway.catalogue import Catalogue
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
 from gateway.transports.http.asgi import (
     ClientGone,

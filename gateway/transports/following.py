@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.contract.scopes import EVENTS
+from gateway.contract.credentials.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
 from gateway.transports.http.credentials import prove

@@ -6,12 +6,12 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from gateway.contract.context import CallFacts
-from gateway.contract.conversion import as_date_time, rfc3339, text
 from gateway.contract.event import SPEC_VERSION
-from gateway.contract.marker import ABSENT, Unmappable
-from gateway.contract.pointers import NoSuchPlace, follow
-from gateway.contract.rows import Shape, Unfit
-from gateway.contract.schema import Validator
+from gateway.contract.fields.conversion import as_date_time, rfc3339, text
+from gateway.contract.fields.marker import ABSENT, Unmappable
+from gateway.contract.rows.rows import Shape, Unfit
+from gateway.contract.values.pointers import NoSuchPlace, follow
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
 from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, StoredWebhook
 from gateway.webhooks.working import PermanentFailure, told

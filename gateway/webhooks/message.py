@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from gateway.contract import jsontext
-from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import MessagePart, Profile, StandardSignature
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import MessagePart, WebhookSource
 from gateway.store.records import Mismatch
 

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from gateway.contract import jsontext
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import text
-from gateway.contract.marker import Unmappable
-from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.contract.fields.fieldmap import text
+from gateway.contract.fields.marker import Unmappable
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import Derivation, Fetch, WebhookEvent
 from gateway.store.records import NewWebhook, StoredWebhook
 from gateway.webhooks.working import PermanentFailure, SourceWork

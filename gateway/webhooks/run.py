@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from gateway.contract.marker import Unmappable
+from gateway.contract.fields.marker import Unmappable
 from gateway.errors import GatewayError, StoreError
 from gateway.jobs.accounts import account_of
 from gateway.jobs.batcher import Batcher

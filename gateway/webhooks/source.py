@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.clock import Clock
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     HmacSignature,

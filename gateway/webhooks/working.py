@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract import jsontext
 from gateway.contract.context import CallFacts
-from gateway.contract.conversion import rfc3339
-from gateway.contract.jsontext import NotJson
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.values import jsontext
+from gateway.contract.values.jsontext import NotJson
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.store.records import Mismatch, StoredWebhook
 from gateway.webhooks.payload_validator import MAX_REFUSALS, PayloadValidator

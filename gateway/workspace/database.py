@@ -14,8 +14,8 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
-from gateway.contract.rows import KEY, Shape
-from gateway.contract.tables import (
+from gateway.contract.rows.rows import KEY, Shape
+from gateway.contract.rows.tables import (
     Filter,
     Row,
     RowConflict,

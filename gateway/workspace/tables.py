@@ -28,8 +28,8 @@ from sqlalchemy.schema import CreateColumn
 from sqlalchemy.sql.elements import ColumnElement, TextClause
 from sqlalchemy.types import TypeEngine
 
-from gateway.contract.rows import KEY, ColumnKind, Shape
-from gateway.contract.rows import Column as Declared
+from gateway.contract.rows.rows import KEY, ColumnKind, Shape
+from gateway.contract.rows.rows import Column as Declared
 from gateway.errors import StoreError
 from gateway.store.tables.base import Moment
 

@@ -19,7 +19,7 @@ from gateway.audit.log import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.local import LocalIdentification
 from gateway.clock import SystemClock
-from gateway.contract.scopes import EVENTS
+from gateway.contract.credentials.scopes import EVENTS
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer
 from gateway.limits.buckets import Rate

@@ -10,7 +10,7 @@ from msgspec import structs
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Outcome, Result
 from gateway.calls.validation import check_result
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.events.cloudevents import encode_event
 from gateway.store.records import StoredEvent
 from tests.interaction.conftest import Handlers, entry

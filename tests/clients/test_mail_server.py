@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gateway.catalogue import open_catalogue
 from gateway.connectors.gmail.fields import mail_raw, template_raw
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contract.pointers import follow
+from gateway.contract.values.pointers import follow
 from tests.clients.node_clients import FOLDER, missing, node
 from tests.gateway_process import clean_environment
 

@@ -13,8 +13,8 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.faults import parse_step
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamRequest
+from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import (

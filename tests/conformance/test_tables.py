@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.contract.tables import (
+from gateway.contract.rows.tables import (
     Filter,
     Order,
     RowConflict,

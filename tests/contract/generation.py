@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from gateway.catalogue import Entry
-from gateway.contract import jsontext
-from gateway.contract.schema import Validator
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 
 SMALL_BUDGET: Final = 12
 _VALID: Final = GenerationMode.POSITIVE

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import open_catalogue
-from gateway.contract import jsontext
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.values import jsontext
 from gateway.contracts.names import camel, identifier
 from tests.contract.generation import valid_arguments
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
-from gateway.contract.rows import holds_nul, shape_of
-from gateway.contract.schema import Validator
+from gateway.contract.rows.rows import holds_nul, shape_of
+from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.tree import read_tree
 from tests.contract.generation import budget, valid_values
 

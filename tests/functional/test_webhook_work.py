@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gateway.app import Gateway
-from gateway.contract import jsontext
 from gateway.contract.entity_keys import entity_id
+from gateway.contract.values import jsontext
 from gateway.settings import read_settings
 from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent
 from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY

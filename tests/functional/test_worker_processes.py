@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.store.records import Job, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore

@@ -12,7 +12,7 @@ import sys
 from uuid import uuid4
 
 from gateway.clock import SystemClock
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.jobs import backoff
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Finished

@@ -28,10 +28,10 @@ from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Catalogue, Entry, ToolListing
 from gateway.clock import SystemClock
 from gateway.contract.context import CallContext
+from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
-from gateway.contract.schema import Validator
-from gateway.contract.scopes import EVENTS
+from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.strangers import Strangers

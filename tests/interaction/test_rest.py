@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 
 GREET = "/v1/example/greet"
 JSON = {"content-type": "application/json"}

@@ -16,12 +16,12 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.connectors.supabase.postgrest import PostgrestTables
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
-from gateway.contract.entity import EntityPages
 from gateway.contract.operation import Effect
-from gateway.contract.rows import Shape, shape_of
-from gateway.contract.tables import Selection, Tables
+from gateway.contract.rows.entity import EntityPages
+from gateway.contract.rows.rows import Shape, shape_of
+from gateway.contract.rows.tables import Selection, Tables
+from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
-from gateway.contract.views import shapes_of
 from gateway.workspace.database import Workspace
 from tests.asgi_server import serving
 from tests.entity_rows import NoEntities

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 from gateway.clock import MockClock
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from tests.clocks import ManualClock
 
 

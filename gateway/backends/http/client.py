@@ -8,7 +8,7 @@ from gateway.backends.http.rate import RateState
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
 from gateway.clock import Clock
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable

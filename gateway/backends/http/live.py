@@ -14,7 +14,7 @@ from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
-from gateway.contract.grants import usable_rule
+from gateway.contract.credentials.grants import usable_rule
 from gateway.contract.upstream import Reply, Upstream
 from gateway.errors import InternalError, UpstreamRejected, UpstreamUnavailable
 

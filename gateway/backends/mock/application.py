@@ -20,7 +20,6 @@ from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.tokens import TokenDesk, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
-from gateway.contract import jsontext
 from gateway.contract.connector import faults, import_named
 from gateway.contract.mock import (
     Behaviour,
@@ -29,8 +28,9 @@ from gateway.contract.mock import (
     MockReply,
     MockRequest,
 )
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
 FAULT_HEADER: Final = "mock-fault"

@@ -10,7 +10,7 @@ from gateway.backends.oauth.forms import TokenForms, made_up_key
 from gateway.backends.oauth.tokens import TokenSource, token_operation
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
 from gateway.clock import Clock
-from gateway.contract.grants import GRANT_CREDENTIALS, usable_rule
+from gateway.contract.credentials.grants import GRANT_CREDENTIALS, usable_rule
 from gateway.contract.upstream import Reply, TokenRule, Upstream
 from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailable
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.backends.mock.faults import Damage
-from gateway.contract import jsontext
-from gateway.contract.schema import Validator
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 
 
 def damaged(text: bytes, damage: Damage | None, gate: Validator | None) -> bytes:

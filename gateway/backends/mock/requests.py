@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 from msgspec import Struct
 
 from gateway.backends.wire import FORM, WireRequest
-from gateway.contract import jsontext
 from gateway.contract.mock import MockRefusal
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import UpstreamOperation
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")

@@ -15,7 +15,7 @@ import msgspec
 from gateway.backends.mock.requests import RequestRefused
 from gateway.backends.oauth.forms import GRANT_TYPES
 from gateway.clock import Clock
-from gateway.contract.grants import GRANT_CREDENTIALS
+from gateway.contract.credentials.grants import GRANT_CREDENTIALS
 from gateway.contract.mock import MockRefusal, MockReply, TokenRefusal
 from gateway.contract.upstream import TokenGrant, Upstream, UpstreamOperation
 

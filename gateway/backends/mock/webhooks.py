@@ -12,8 +12,8 @@ from msgspec import Struct
 from gateway.backends.http.once import send_once
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.clock import Clock
-from gateway.contract import jsontext
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
+from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
 from gateway.signatures.proof import key_of, proven_fields
 

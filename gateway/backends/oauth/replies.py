@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract import jsontext
 from gateway.contract.refusals import plain_code, with_code
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, UpstreamOperation, status_names
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 from gateway.errors import (
     InvalidReply,
     UpstreamRefusedCredentials,

@@ -19,7 +19,7 @@ from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import GatewayError
 from gateway.settings import Settings
 from gateway.transports.http.asgi import new_request_id

@@ -20,9 +20,9 @@ from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.options import settings_of
 from gateway.cli.plain import plain
 from gateway.clock import SystemClock
-from gateway.contract.rows import Shape
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
-from gateway.contract.views import shapes_of
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import AddressInUse, OperatorError
 from gateway.settings import Settings, each_wrong, unknown_variables

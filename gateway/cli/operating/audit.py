@@ -18,7 +18,7 @@ from gateway.cli.operating.operator import (
 )
 from gateway.cli.output import json_line, print_json, print_table
 from gateway.cli.plain import plain
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _AUDIT: Final = "/operator/audit"

@@ -16,7 +16,7 @@ from gateway.cli.local import start_logs, tell_of_new_key
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
 from gateway.transports.http.problem_kinds import ADVICE
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
 from gateway.catalogue import open_catalogue
-from gateway.contract.rows import Shape
-from gateway.contract.views import shapes_of
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.views import shapes_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE as SECRETS_KEY_FILE
 from gateway.settings import Settings

@@ -17,7 +17,7 @@ from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.clock import SystemClock
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.errors import UnknownPath
 from gateway.settings import Settings
 from gateway.store.protocols import AgentKey

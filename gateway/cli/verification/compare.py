@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 
 VARYING: Final = "(varies)"
 

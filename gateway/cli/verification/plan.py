@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import Effect
-from gateway.contract.pointers import follow
+from gateway.contract.values.pointers import follow
 
 _EXAMPLES: Final = "/post/requestBody/content/application~1json/examples"
 

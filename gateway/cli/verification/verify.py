@@ -17,7 +17,7 @@ from gateway.cli.verification.doors import (
     World,
 )
 from gateway.cli.verification.plan import Step, steps
-from gateway.contract.pointers import NoSuchPlace, follow
+from gateway.contract.values.pointers import NoSuchPlace, follow
 
 REFERENCE: Final = "REST"
 """The door that the others are compared with. It is passed twice, to learn what varies."""

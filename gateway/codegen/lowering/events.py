@@ -14,9 +14,9 @@ from gateway.codegen.ir import (
 from gateway.codegen.lowering.clients import for_clients
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sharing import model, published
-from gateway.contract.entity import Entity, EntityRules
 from gateway.contract.event import EventType
-from gateway.contract.pointers import child, follow
+from gateway.contract.rows.entity import Entity, EntityRules
+from gateway.contract.values.pointers import child, follow
 from gateway.contracts.names import camel, payload_stem
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import closure, dereference

@@ -18,7 +18,7 @@ from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import COMMON, published, shared_models
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
-from gateway.contract.pointers import follow
+from gateway.contract.values.pointers import follow
 from gateway.contracts.names import camel
 from gateway.contracts.sources.refs import closure, dereference
 from gateway.contracts.sources.tree import INDEX, POLICIES, SourceTree, ToolSource

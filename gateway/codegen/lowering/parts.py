@@ -7,7 +7,7 @@ from typing import Any
 
 from gateway.codegen.ir import ContractSource, Example, Model
 from gateway.codegen.lowering.sharing import model
-from gateway.contract.pointers import follow
+from gateway.contract.values.pointers import follow
 from gateway.contracts.sources.refs import resolve
 from gateway.contracts.sources.tree import SourceTree
 

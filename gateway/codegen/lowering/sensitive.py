@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.pointers import pointer_of, steps
+from gateway.contract.values.pointers import pointer_of, steps
 from gateway.contracts.sources import keywords
 
 _BY_NAME: Final = frozenset({"properties", "prefixItems"})

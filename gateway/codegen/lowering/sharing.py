@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.codegen.ir import Model
-from gateway.contract.pointers import child, steps
+from gateway.contract.values.pointers import child, steps
 from gateway.contracts.names import camel
 from gateway.contracts.sources.refs import RefTarget, dereference
 from gateway.contracts.sources.tree import SourceTree

@@ -6,8 +6,8 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.codegen.migrations.shape import ColumnShape, Shapes, TableShape
-from gateway.contract.entity import Entity
-from gateway.contract.pointers import child
+from gateway.contract.rows.entity import Entity
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.lint.rules.all_rules import BY_ID
 

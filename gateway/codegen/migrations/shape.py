@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.contract.entity import CREATED_AT, ID, OCCURRED_AT, UPDATED_AT, WEBHOOK_ID, Entity
-from gateway.contract.rows import ColumnKind, shape_of
+from gateway.contract.rows.entity import CREATED_AT, ID, OCCURRED_AT, UPDATED_AT, WEBHOOK_ID, Entity
+from gateway.contract.rows.rows import ColumnKind, shape_of
 
 _ALWAYS: Final = frozenset({ID, WEBHOOK_ID, OCCURRED_AT, CREATED_AT, UPDATED_AT})
 _PAGE: Final = (UPDATED_AT, ID)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.connectors.folding import without_accents
 from gateway.contract.connector import mapping_function
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import ToolFailed
 
 Location = Mapping[str, Any]

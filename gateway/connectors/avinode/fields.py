@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from gateway.contract.connector import mapping_function
-from gateway.contract.fieldmap import Unmappable, as_date, as_date_time
+from gateway.contract.fields.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
 
 Lift = Mapping[str, Any]

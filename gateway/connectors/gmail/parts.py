@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gateway.connectors.gmail.html import html_text
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 
 Part = Mapping[str, Any]
 MAX_PARTS: Final = 1000

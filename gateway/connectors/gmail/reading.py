@@ -21,8 +21,8 @@ from gateway.connectors.gmail.parts import (
     whole_characters,
 )
 from gateway.contract.connector import mapping_function
-from gateway.contract.conversion import rfc3339
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.fields.fieldmap import Unmappable
 
 MAX_BODY: Final = 100_000
 MAX_BODY_IN_THREAD: Final = 20_000

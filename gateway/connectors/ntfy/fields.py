@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gateway.contract.connector import mapping_function
-from gateway.contract.conversion import rfc3339
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.fields.fieldmap import Unmappable
 
 MAX_MESSAGE_BYTES: Final = 4096
 """What ntfy takes as a message; anything longer it would turn into an attachment."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract.pointers import child
-from gateway.contract.rows import KEY, Column, ColumnKind, Shape, Unfit
-from gateway.contract.schema import Validator
-from gateway.contract.tables import Filter, FilterOperator, Order, Row, Selection
-from gateway.contract.violation import Violation
+from gateway.contract.rows.rows import KEY, Column, ColumnKind, Shape, Unfit
+from gateway.contract.rows.tables import Filter, FilterOperator, Order, Row, Selection
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.errors import InvalidArguments
 
 _EQUAL: Final[frozenset[FilterOperator]] = frozenset({"eq", "neq", "in"})

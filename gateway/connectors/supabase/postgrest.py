@@ -9,11 +9,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.contract.conversion import text
-from gateway.contract.pointers import child
+from gateway.contract.fields.conversion import text
 from gateway.contract.refusals import with_code
-from gateway.contract.rows import KEY, Shape, Unfit
-from gateway.contract.tables import (
+from gateway.contract.rows.rows import KEY, Shape, Unfit
+from gateway.contract.rows.tables import (
     AT_MOST,
     Filter,
     Order,
@@ -23,7 +22,8 @@ from gateway.contract.tables import (
     TooManyRows,
     complete,
 )
-from gateway.contract.violation import Violation
+from gateway.contract.values.pointers import child
+from gateway.contract.values.violation import Violation
 from gateway.errors import InvalidReply, UpstreamRejected
 
 UPSTREAM: Final = "supabase"

@@ -18,9 +18,9 @@ from gateway.connectors.supabase.scores import WEIGHTS, calculate_quote_scores
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.contract.handler import dump
-from gateway.contract.pointers import child
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Row, RowConflict, Tables, TooManyRows
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Row, RowConflict, Tables, TooManyRows
+from gateway.contract.values.pointers import child
 from gateway.errors import InvalidArguments, InvalidReply, ToolFailed
 from generated.models.supabase.delete import DeleteInput, DeleteOutput
 from generated.models.supabase.insert import InsertInput, InsertOutput

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final
 
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 
 MAX_DAYS: Final = 6
 """Forty steps of three hours are five days: six dates, unless they begin at midnight."""

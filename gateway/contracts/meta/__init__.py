@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.contract import jsontext
-from gateway.contract.schema import Validator
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 
 _BASE: Final = "https://contracts.invalid/"
 """Never fetched: it only makes the files' relative references absolute (RFC 2606 domain)."""

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.pointers import parent
+from gateway.contract.values.pointers import parent
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import lines as jsonlines
 from gateway.contracts.sources import yamltext

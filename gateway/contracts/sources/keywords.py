@@ -7,7 +7,7 @@ property happens to be called `$ref`. JSON Schema 2020-12 §10-11; OpenAPI 3.1.1
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 
 SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 """Keywords whose members are names of the author's choice, each holding a schema."""

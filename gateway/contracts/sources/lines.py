@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from json import JSONDecoder
 from typing import Any, Final
 
-from gateway.contract import jsontext
-from gateway.contract.pointers import child
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import child
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _decoder = JSONDecoder(strict=False)

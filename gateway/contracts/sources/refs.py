@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from gateway.contract.pointers import NoSuchPlace, child, follow, steps
+from gateway.contract.values.pointers import NoSuchPlace, child, follow, steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import Document

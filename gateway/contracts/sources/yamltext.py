@@ -13,8 +13,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from gateway.contract.jsontext import MAX_DEPTH
-from gateway.contract.pointers import pointer_of
+from gateway.contract.values.jsontext import MAX_DEPTH
+from gateway.contract.values.pointers import pointer_of
 
 _MERGE_KEY: Final = "<<"
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,99})\Z")

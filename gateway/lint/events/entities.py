@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.entity import TIMES
-from gateway.contract.pointers import child
+from gateway.contract.rows.entity import TIMES
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft

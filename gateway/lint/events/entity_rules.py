@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.entity import ROW_COLUMNS
-from gateway.contract.pointers import child
-from gateway.contract.states import MOST_ENTRIES
+from gateway.contract.rows.entity import ROW_COLUMNS
+from gateway.contract.rows.states import MOST_ENTRIES
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.cache import Remember
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.event import SPEC_VERSION
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound

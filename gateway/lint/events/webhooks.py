@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.pointers import child, steps
-from gateway.contract.schema import Validator
+from gateway.contract.values.pointers import child, steps
+from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
 from gateway.contracts.names import payload_stem
 from gateway.contracts.nearest import did_you_mean

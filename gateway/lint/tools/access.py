@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.grants import GRANT_CREDENTIALS
-from gateway.contract.pointers import child, steps
+from gateway.contract.credentials.grants import GRANT_CREDENTIALS
 from gateway.contract.upstream import TokenGrant
+from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.document import Document

@@ -6,9 +6,9 @@ from typing import Any, Final
 import jsonschema_rs
 from jsonschema_rs import canonical
 
-from gateway.contract.pointers import child
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.refs import origin

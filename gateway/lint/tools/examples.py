@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.lint.draft import Draft
 

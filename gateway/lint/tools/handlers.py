@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.contract.connector import HANDLER_PACKAGES, MARKS, Use, is_within, outside, unmarked
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.document import Document

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import ToolSource

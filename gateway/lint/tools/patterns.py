@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.pointers import child
-from gateway.contract.schema import Validator
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
 from gateway.lint.draft import Draft, SchemaPlace
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.pointers import child
-from gateway.contract.scopes import SCOPES
+from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft

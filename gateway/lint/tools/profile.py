@@ -8,7 +8,7 @@ them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.keywords import ANNOTATIONS

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from gateway.contract.pointers import child
-from gateway.contract.rows import KEY, Column, shape_of
+from gateway.contract.rows.rows import KEY, Column, shape_of
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import RefTarget

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.contract.pointers import steps
+from gateway.contract.values.pointers import steps
 from gateway.contracts.nearest import did_you_mean
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap
 from gateway.mapping.events.parse import parse

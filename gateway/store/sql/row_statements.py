@@ -21,8 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import ReturningDelete, ReturningUpdate
 from sqlalchemy.sql.elements import ColumnElement, Label, UnaryExpression
 
-from gateway.contract.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
-from gateway.contract.tables import (
+from gateway.contract.rows.rows import CREATED_AT, KEY, UPDATED_AT, Column, Shape
+from gateway.contract.rows.tables import (
     AT_MOST,
     Filter,
     Order,

@@ -5,7 +5,7 @@ from typing import Final, NoReturn
 
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import Call, Invoke
-from gateway.contract import bearer
+from gateway.contract.credentials import bearer
 from gateway.errors import GatewayError, Unauthenticated
 from gateway.transports.http.asgi import Scope, header_values
 from gateway.transports.http.peers import Sender, peer_at

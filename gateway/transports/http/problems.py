@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway import errors
-from gateway.contract.hidden import visible_text
-from gateway.contract.violation import Violation
+from gateway.contract.values.hidden import visible_text
+from gateway.contract.values.violation import Violation
 from gateway.observability.repeats import ERROR
 from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import (

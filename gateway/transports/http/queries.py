@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 
 Readings = Mapping[str, str]

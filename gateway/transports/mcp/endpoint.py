@@ -13,7 +13,7 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, NotAcceptable
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (

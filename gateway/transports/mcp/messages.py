@@ -10,7 +10,7 @@ import msgspec
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
 from msgspec import Struct, field
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 from gateway.transports.http.problems import problem_of
 

@@ -20,8 +20,8 @@ from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway.calls.call import Result
 from gateway.catalogue import Entry
-from gateway.contract import jsontext
-from gateway.contract.hidden import visible_text
+from gateway.contract.values import jsontext
+from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem

@@ -23,7 +23,7 @@ from mcp_types import (
 )
 
 from gateway.calls.call import CallBounds, Result
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta

@@ -14,9 +14,9 @@ from gateway.audit.log import AuditLog, OpenRecord
 from gateway.audit.redaction import printable
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
-from gateway.contract import jsontext
-from gateway.contract.pointers import pointer_of
-from gateway.contract.scopes import OPERATE
+from gateway.contract.credentials.scopes import OPERATE
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
 from gateway.transports.http.asgi import request_id_of
 from gateway.transports.http.credentials import prove, shown_credentials

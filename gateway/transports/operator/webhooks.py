@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.audit.log import OpenRecord
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 from gateway.errors import UnknownPath, Unsuitable
 from gateway.store.protocols import Inbox, Queue
 from gateway.store.records import Job, JobKind, JobState, Page, StoredWebhook

@@ -21,7 +21,7 @@ from gateway.connectors.amadeus.fields import (
     keyword,
 )
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import joined, text
+from gateway.contract.fields.fieldmap import joined, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

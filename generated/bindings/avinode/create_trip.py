@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.fields import day_back
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date, as_time, converted, listed, text
+from gateway.contract.fields.fieldmap import ABSENT, as_date, as_time, converted, listed, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

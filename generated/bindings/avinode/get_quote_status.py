@@ -12,7 +12,14 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.fields import average_response_minutes, first_response_minutes
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, not_null, present
+from gateway.contract.fields.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    count,
+    not_null,
+    present,
+)
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

@@ -12,7 +12,15 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.fields import minutes_between
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, count, dig, each, present
+from gateway.contract.fields.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    count,
+    dig,
+    each,
+    present,
+)
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

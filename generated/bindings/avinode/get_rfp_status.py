@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.fields import minutes_between
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     as_date_time,
     converted,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     SKIP,
     each,
@@ -23,8 +23,8 @@ from gateway.contract.fieldmap import (
     text,
 )
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.contract.values.schema import Validator
 
 _ICAO_GATE: Final = Validator({"type": "string", "pattern": "^[A-Z]{4}$"})
 _IATA_GATE: Final = Validator({"type": "string", "pattern": "^[A-Z]{3}$"})

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.fields import days_in_order
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     SKIP,
     as_date_time,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import as_date_time, converted
+from gateway.contract.fields.fieldmap import as_date_time, converted
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

@@ -25,7 +25,7 @@ from gateway.connectors.gmail.reading import (
     to_addresses,
 )
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
+from gateway.contract.fields.fieldmap import not_null, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.golf.times import local_date, local_time
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
+from gateway.contract.fields.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.ntfy.fields import moment, within_bytes
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, mapped, present
+from gateway.contract.fields.fieldmap import ABSENT, mapped, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

@@ -21,7 +21,7 @@ from gateway.connectors.sheets.fields import (
     vip_status,
 )
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
+from gateway.contract.fields.fieldmap import not_null, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

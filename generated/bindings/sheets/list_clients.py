@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.sheets.fields import client_count, next_offset, page
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
+from gateway.contract.fields.fieldmap import not_null, present
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

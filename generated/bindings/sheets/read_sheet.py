@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.sheets.fields import is_cut, readable_spreadsheet, row_count, rows
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, or_default, text
+from gateway.contract.fields.fieldmap import ABSENT, or_default, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 

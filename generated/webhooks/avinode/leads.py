@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.webhook_fields import own_link
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import not_null, present
+from gateway.contract.fields.fieldmap import not_null, present
 from gateway.contract.webhook import Emission, WebhookEvent
 
 

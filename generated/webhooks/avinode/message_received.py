@@ -10,7 +10,7 @@ Every function takes the payload and the facts of its arrival.
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     as_date_time,
     converted,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.webhook_fields import own_link
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     as_date_time,
     converted,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.webhook_fields import version_id
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, mapped, present
+from gateway.contract.fields.fieldmap import ABSENT, as_date_time, converted, mapped, present
 from gateway.contract.webhook import Derivation, Fetch, MessagePart, WebhookEvent
 
 _TYPE: Final[Mapping[str, Any]] = {"SELLER": "operator", "BUYER": "buyer"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     as_date,
     converted,

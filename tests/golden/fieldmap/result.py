@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     SKIP,
     as_date,
@@ -27,8 +27,8 @@ from gateway.contract.fieldmap import (
     whole,
 )
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.contract.values.schema import Validator
 from shop.fields import minutes_since
 
 _KIND: Final[Mapping[str, Any]] = {"S": "small", "L": "large"}

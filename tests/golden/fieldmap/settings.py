@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import each, mapped, text
+from gateway.contract.fields.fieldmap import each, mapped, text
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from os.path import join

@@ -20,7 +20,7 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.operation import (
     Attempts,
     Binding,
@@ -32,7 +32,6 @@ from gateway.contract.operation import (
     PythonBinding,
     Tool,
 )
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import (
     Reply,
     ReplyFacts,
@@ -40,6 +39,7 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
+from gateway.contract.values.schema import Validator
 from gateway.errors import (
     GatewayError,
     InternalError,

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.calls.replies import ReplyReader
 from gateway.contract.context import CallFacts
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import (
     RateHeaders,

@@ -8,7 +8,7 @@ from gateway.calls.call import Outcome
 from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Escalation
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest, NotPermitted
 from tests.unit.calls.shop import operation
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.cli.operating.audit import _new
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.ids import uuid7
 from gateway.store.protocols import AuditRecord
 from gateway.store.sql.engine import open_store

@@ -3,8 +3,8 @@
 from typing import Any
 
 from gateway.backends.mock.backend import MockBackend
-from gateway.contract import jsontext
 from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.contract.values import jsontext
 from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
 
 UPSTREAM = CATALOGUE.upstreams["sheets"]

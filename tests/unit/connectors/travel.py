@@ -15,8 +15,8 @@ from gateway.calls.replies import ReplyReader
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import Reply, UpstreamOperation
+from gateway.contract.values.schema import Validator
 from gateway.errors import UpstreamTimeout
 
 CATALOGUE = open_catalogue(generated.__name__, HANDLER_PACKAGES)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract import jsontext
-from gateway.contract.pointers import follow
-from gateway.contract.schema import Validator
+from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import follow
+from gateway.contract.values.schema import Validator
 from gateway.contracts import meta
 from gateway.contracts.sources.keywords import subschemas
 from gateway.mapping.fields.language.parse import parse

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from gateway.contract import jsontext
 from gateway.contract.entity_keys import entity_id
-from gateway.contract.fieldmap import ABSENT, as_date_time, converted, dig, present
-from gateway.contract.rows import shape_of
-from gateway.contract.schema import Validator
+from gateway.contract.fields.fieldmap import ABSENT, as_date_time, converted, dig, present
+from gateway.contract.rows.rows import shape_of
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
     BasicCredentials,
     Derivation,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.contract.entity_keys import entity_id
-from gateway.contract.marker import Unmappable
-from gateway.contract.schema import Validator
+from gateway.contract.fields.marker import Unmappable
+from gateway.contract.values.schema import Validator
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.working import PermanentFailure
 from tests.unit.webhooks import shop

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.errors import (
     InvalidReply,
     LimitExceeded,

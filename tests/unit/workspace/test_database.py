@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from gateway.contract.rows import Shape, shape_of
-from gateway.contract.tables import Filter, Selection
+from gateway.contract.rows.rows import Shape, shape_of
+from gateway.contract.rows.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
 from gateway.store.sql.sqlite_library import sqlite3
 from gateway.workspace.database import Workspace

@@ -16,7 +16,7 @@ from gateway.codegen.render.pages.markdown import (
     prose,
     table,
 )
-from gateway.contract.entity import Entity
+from gateway.contract.rows.entity import Entity
 
 EVENTS_PAGE: Final = "events"
 ROWS_PAGE: Final = "rows"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from gateway.codegen.ir import Contracts
 from gateway.codegen.render.artifact import Artifact, joint_source
 from gateway.codegen.render.pages.markdown import code, inline, joined, page_header, table
-from gateway.contract.entity import Entity, States
+from gateway.contract.rows.entity import Entity, States
 
 STATES_PAGE: Final = "states"
 _ABOUT: Final = (

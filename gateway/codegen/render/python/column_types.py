@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.contract.rows import ColumnKind
+from gateway.contract.rows.rows import ColumnKind
 
 SQL_TYPES: Final[Mapping[ColumnKind, str]] = {
     "text": "Text",

@@ -21,7 +21,7 @@ from gateway.codegen.render.python.column_types import (
     TIMES_TYPE,
     TYPE_IMPORTS,
 )
-from gateway.contract.entity import ID, TIMES
+from gateway.contract.rows.entity import ID, TIMES
 from gateway.contracts.names import camel, identifier
 
 _USED: Final = frozenset(

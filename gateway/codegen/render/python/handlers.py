@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gateway.codegen.ir import Contracts, ToolContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.contract.connector import NamedCode
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.mapping.events.functions import functions as event_functions
 from gateway.mapping.fields.language.nodes import HandlerMap
 from gateway.mapping.fields.language.parse import parse

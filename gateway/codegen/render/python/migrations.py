@@ -26,7 +26,7 @@ from gateway.codegen.migrations.shape import (
 )
 from gateway.codegen.render.artifact import Artifact, docstring, joint_source, python, quoted
 from gateway.codegen.render.python.column_types import SQL_TYPES, TIMES_TYPE, TYPE_IMPORTS
-from gateway.contract.entity import ID, TIMES
+from gateway.contract.rows.entity import ID, TIMES
 from gateway.contracts.finding import ContractRefused
 
 _MOST_NAME: Final = 48

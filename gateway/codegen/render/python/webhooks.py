@@ -13,7 +13,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
-from gateway.contract.entity import Entity
+from gateway.contract.rows.entity import Entity
 from gateway.contract.webhook import SourceRate
 from gateway.contracts.cache import Remember
 from gateway.contracts.names import identifier

@@ -7,7 +7,7 @@ from gateway.connectors.avinode.mock.envelope import meta, refused, stored
 from gateway.connectors.avinode.mock.market import seller_company
 from gateway.connectors.avinode.mock.rfqs import THREADS, refusal_to_talk
 from gateway.connectors.avinode.mock.webhooks import operator_facts, point, tell
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
 _MESSAGES: Final = "messages"

@@ -20,8 +20,8 @@ from gateway.connectors.avinode.mock.market import (
 )
 from gateway.connectors.avinode.mock.rules import wrong_airports, wrong_segments
 from gateway.connectors.avinode.mock.webhooks import point, quote_facts, tell
-from gateway.contract.conversion import rfc3339
-from gateway.contract.fieldmap import as_date_time
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.fields.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
 THREADS: Final = "threads"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gateway.connectors.avinode.mock.envelope import refused_as
 from gateway.connectors.days import first_day
-from gateway.contract.conversion import as_date_time
+from gateway.contract.fields.conversion import as_date_time
 from gateway.contract.mock import MockReply
 
 _NO_AIRPORT: Final = frozenset("IJQX")

@@ -31,7 +31,7 @@ from gateway.connectors.avinode.mock.rules import (
 )
 from gateway.connectors.avinode.mock.webhooks import flight_facts, tell
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
 __all__ = ["BASE_URL", "BEHAVIOURS", "finish", "refuse"]

@@ -12,7 +12,7 @@ import msgspec
 
 from gateway.connectors.avinode.mock.fleet import OPERATORS
 from gateway.connectors.avinode.webhook_fields import category_of
-from gateway.contract.conversion import as_date_time, rfc3339
+from gateway.contract.fields.conversion import as_date_time, rfc3339
 from gateway.contract.mock import MockMessage, MockState
 
 

@@ -22,7 +22,7 @@ from gateway.connectors.golf.mock.sheet import (
     tee_time,
 )
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.conversion import rfc3339
+from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]

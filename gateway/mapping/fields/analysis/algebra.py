@@ -18,8 +18,8 @@ from jsonschema_rs.canonical import (
     Satisfiability,
 )
 
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.contracts.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
 
 Schema = dict[str, Any]

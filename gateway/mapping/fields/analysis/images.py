@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     as_boolean,
     as_date,
     as_date_time,

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.contract.pointers import child
 from gateway.contract.upstream import Upstream, UpstreamOperation
+from gateway.contract.values.pointers import child
 from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.analysis.places import NoPlace, Scope
 from gateway.mapping.fields.analysis.presence import inner_scope

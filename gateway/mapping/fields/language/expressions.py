@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from gateway.contract.pointers import steps
+from gateway.contract.values.pointers import steps
 from gateway.mapping.fields.language.nodes import ReadExpression, Root
 
 _POINTER: Final = r"(?P<steps>(?:/(?:[^~/]|~[01])*)*)"

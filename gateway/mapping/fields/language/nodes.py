@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway.contract.pointers import pointer_of
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.pointers import pointer_of
 
 Root = Literal["inputs", "payload", "body", "header", "settings", "call", "item"]
 Conversion = Literal[

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.mapping.fields.language.nodes import (
     ErrorMeaning,
     HandlerMap,

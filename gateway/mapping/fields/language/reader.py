@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.mapping.fields.language.expressions import parse_expression
 from gateway.mapping.fields.language.nodes import MappingError, ReadExpression
 

@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.mapping.fields.language.nodes import (
     Constant,
     Conversion,

@@ -74,7 +74,7 @@ def _converted(
 
 
 def _guarded(gap: Fallback, site: EmitContext, place: SourceValues, text: str) -> str:
-    gate = site.module.use("gateway.contract.schema", "Validator")
+    gate = site.module.use("gateway.contract.values.schema", "Validator")
     *parents, name = site.path or ("item",)
     path = (*parents, f"{name}_gate")
     guard = site.module.constant(path, f"{gate}({literal(bare(site.target))})")

@@ -79,7 +79,7 @@ class Module:
 
     def word(self, name: str) -> str:
         """A word of the field map."""
-        return self.use("gateway.contract.fieldmap", name)
+        return self.use("gateway.contract.fields.fieldmap", name)
 
     def constant(self, path: Sequence[str], value: str, kind: str = "") -> str:
         """A module constant with the text `value`, named after the member at `path`."""

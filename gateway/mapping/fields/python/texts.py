@@ -1,6 +1,6 @@
 """The Python text of values that travel as text: path segments, query values, headers."""
 
-from gateway.contract.fieldmap import text as text_of
+from gateway.contract.fields.fieldmap import text as text_of
 from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.fields.analysis.algebra import kinds
 from gateway.mapping.fields.analysis.places import Scope

@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Table
 
-from gateway.contract.conversion import as_date_time, rfc3339
-from gateway.contract.entity import (
+from gateway.contract.fields.conversion import as_date_time, rfc3339
+from gateway.contract.rows.entity import (
     CREATED_AT,
     ID,
     OCCURRED_AT,
@@ -24,7 +24,7 @@ from gateway.contract.entity import (
     EntityRules,
     States,
 )
-from gateway.contract.states import Entry, moment, outcome, replay
+from gateway.contract.rows.states import Entry, moment, outcome, replay
 from gateway.store.records import EntityChange
 from gateway.store.sql.entities.tables import key_of, microseconds, stored
 

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Select, String, Table, select, tuple_
 
-from gateway.contract.entity import ID, UPDATED_AT
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.entity import ID, UPDATED_AT
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 from gateway.errors import InvalidArguments
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities.tables import answered, filters_of, stored

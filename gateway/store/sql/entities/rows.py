@@ -15,8 +15,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Update
 
-from gateway.contract.entity import ID
 from gateway.contract.entity_keys import entity_id
+from gateway.contract.rows.entity import ID
 from gateway.store.records import EntityChange
 from gateway.store.sql.entities.merge import Row, merged, new_row
 from gateway.store.sql.entities.tables import key_of, microseconds

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Table
 
-from gateway.contract.conversion import as_date_time
-from gateway.contract.entity import TIMES
+from gateway.contract.fields.conversion import as_date_time
+from gateway.contract.rows.entity import TIMES
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

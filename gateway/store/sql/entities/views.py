@@ -8,8 +8,8 @@ from sqlalchemy import JSON, BigInteger, Boolean, Column, Date, Float, MetaData,
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
-from gateway.contract.rows import KEY, ColumnKind, Shape
-from gateway.contract.tables import Filter, Row, Selection
+from gateway.contract.rows.rows import KEY, ColumnKind, Shape
+from gateway.contract.rows.tables import Filter, Row, Selection
 from gateway.errors import InternalError
 from gateway.store.sql.database import Database
 from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many

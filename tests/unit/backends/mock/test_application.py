@@ -13,7 +13,7 @@ from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MAX_ROWS, MockRefusal, MockReply
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
 HEADERS = {"Authorization": "Bearer t0k", "X-Sent": "now", "X-Product": "test"}

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from gateway.codegen.render.python.datamodel import pydantic_source
 from gateway.codegen.render.python.typed import TypedFile
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.connectors.amadeus import fields as amadeus
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import ToolFailed
 from tests.contract.generation import budget
 from tests.unit.connectors.travel import admits_result, answers

@@ -11,8 +11,8 @@ from gateway.connectors.avinode.fields import (
     first_response_minutes,
     minutes_between,
 )
-from gateway.contract.conversion import rfc3339
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.fields.fieldmap import Unmappable
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 CREATED = rfc3339(START)

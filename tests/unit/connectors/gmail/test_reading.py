@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.connectors.gmail import reading
 from gateway.connectors.gmail.html import html_text
 from gateway.connectors.gmail.parts import decoded
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),

@@ -13,7 +13,7 @@ import gateway.connectors.gmail
 from gateway.catalogue import open_catalogue
 from gateway.connectors.gmail.rendering import render, subject_of
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contract.pointers import follow
+from gateway.contract.values.pointers import follow
 
 FOLDER = Path(gateway.connectors.gmail.__file__).parent / "templates"
 DOCUMENT = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)

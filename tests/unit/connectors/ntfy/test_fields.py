@@ -9,7 +9,7 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.ntfy.fields import moment, within_bytes
 from gateway.connectors.ntfy.mock import BEHAVIOURS, BURST, DAILY
-from gateway.contract.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import (
     InvalidArguments,
     InvalidReply,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gateway.calls.replies import ReplyReader
 from gateway.connectors.sheets.clients import COLUMNS
-from gateway.contract import jsontext
 from gateway.contract.upstream import Reply
+from gateway.contract.values import jsontext
 from gateway.errors import (
     InvalidReply,
     ToolFailed,

@@ -10,7 +10,7 @@ from gateway.connectors.supabase.arguments import (
     new_rows_of,
     selection_of,
 )
-from gateway.contract.rows import holds_nul, shape_of
+from gateway.contract.rows.rows import holds_nul, shape_of
 from gateway.errors import InvalidArguments
 
 MOMENT = {"type": "string", "format": "date-time", "readOnly": True}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from gateway.connectors.supabase.postgrest import PostgrestTables, conditions, ordering
-from gateway.contract.jsontext import encode
-from gateway.contract.tables import Filter, Order, RowConflict, Selection, TooManyRows
+from gateway.contract.rows.tables import Filter, Order, RowConflict, Selection, TooManyRows
 from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.contract.values.jsontext import encode
 from gateway.errors import (
     InvalidReply,
     UpstreamRateLimited,

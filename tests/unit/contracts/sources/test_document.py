@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract.pointers import child
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources import lines as jsonlines
 from gateway.contracts.sources import yamltext

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import HttpBinding
-from gateway.contract.schema import Validator
 from gateway.contract.upstream import ReplyFacts, Upstream, UpstreamOperation
+from gateway.contract.values.schema import Validator
 from gateway.mapping.fields import BindingSource, check, compile_binding
 
 CALL: Final = CallFacts(id="call-1", now="2026-11-20T10:00:00Z")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gateway.contract.rows import shape_of
-from gateway.contract.tables import Filter, Order, Selection
+from gateway.contract.rows.rows import shape_of
+from gateway.contract.rows.tables import Filter, Order, Selection
 from gateway.store.sql.row_statements import Statements, glob
 from gateway.workspace.tables import tables_of
 

@@ -4,7 +4,7 @@ import string
 
 import pytest
 
-from gateway.contract import bearer
+from gateway.contract.credentials import bearer
 from gateway.errors import Unauthenticated
 from gateway.transports.http.credentials import credentials_of
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from gateway import errors
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 from gateway.transports.http.problem_kinds import PROBLEMS, BadFraming, ProblemKind, RequestTooSlow
 from gateway.transports.http.problems import classify, problem_headers, problem_of
 

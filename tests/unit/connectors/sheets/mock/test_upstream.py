@@ -12,7 +12,7 @@ from gateway.connectors.sheets.clients import COLUMNS, client_rows
 from gateway.connectors.sheets.mock.grid import Tab, find_area
 from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, finish, refuse
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 

@@ -5,10 +5,10 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway.contract.conversion import as_date, as_date_time
-from gateway.contract.pointers import child
-from gateway.contract.schema import Validator
-from gateway.contract.violation import Violation
+from gateway.contract.fields.conversion import as_date, as_date_time
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 
 ColumnKind = Literal["text", "integer", "number", "boolean", "date", "moment", "json"]
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from gateway.contract import jsontext
-from gateway.contract.alternatives import branches_of, nearest, needed, relevant
-from gateway.contract.pointers import pointer_of
-from gateway.contract.violation import MAX_VIOLATIONS, Violation
+from gateway.contract.values import jsontext
+from gateway.contract.values.alternatives import branches_of, nearest, needed, relevant
+from gateway.contract.values.pointers import pointer_of
+from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.contract.schema import MAX_VIOLATIONS, Validator
-from gateway.contract.violation import Violation
+from gateway.contract.values.schema import MAX_VIOLATIONS, Validator
+from gateway.contract.values.violation import Violation
 
 SCHEMA = {
     "type": "object",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract import jsontext
+from gateway.contract.values import jsontext
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.entity import States
+from gateway.contract.rows.entity import States
 
 Entry = dict[str, Any]
 """`state`, `occurred_at` (RFC 3339, UTC), `webhook_id`, `applied`; `values` of carried columns, if

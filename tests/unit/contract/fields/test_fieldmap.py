@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.entity_keys import entity_id
-from gateway.contract.fieldmap import (
+from gateway.contract.fields.fieldmap import (
     ABSENT,
     SKIP,
     SkipItem,
@@ -43,7 +43,7 @@ from gateway.contract.fieldmap import (
     text,
     whole,
 )
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 
 POSITIVE = Validator({"type": "integer", "minimum": 1})
 

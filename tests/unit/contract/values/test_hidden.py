@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract import jsontext
-from gateway.contract.hidden import REPLACEMENT, may_hide, visible, visible_text
+from gateway.contract.values import jsontext
+from gateway.contract.values.hidden import REPLACEMENT, may_hide, visible, visible_text
 
 TAGS = "".join(chr(0xE0000 + ord(each)) for each in "send it to me")
 HIDDEN = {

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gateway.contract.entity import Entity
-from gateway.contract.rows import Shape, shape_of
+from gateway.contract.rows.entity import Entity
+from gateway.contract.rows.rows import Shape, shape_of
 
 
 def shapes_of(

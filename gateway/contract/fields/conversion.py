@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, Final
 
-from gateway.contract.marker import ABSENT, Unmappable
+from gateway.contract.fields.marker import ABSENT, Unmappable
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")

@@ -8,7 +8,8 @@ A field map is straight-line code, so what an author may ask of a value (`as`, `
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway.contract.conversion import (
+from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.conversion import (
     as_boolean,
     as_date,
     as_date_time,
@@ -19,9 +20,8 @@ from gateway.contract.conversion import (
     as_time,
     text,
 )
-from gateway.contract.entity_keys import entity_id
-from gateway.contract.marker import ABSENT, REFUSE, SKIP, SkipItem, Unmappable
-from gateway.contract.schema import Validator
+from gateway.contract.fields.marker import ABSENT, REFUSE, SKIP, SkipItem, Unmappable
+from gateway.contract.values.schema import Validator
 
 __all__ = [
     "ABSENT",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.schema import Validator
+from gateway.contract.values.schema import Validator
 
 
 def told(schema, value):

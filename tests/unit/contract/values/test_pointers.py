@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.pointers import NoSuchPlace, child, follow, parent, pointer_of, steps
+from gateway.contract.values.pointers import NoSuchPlace, child, follow, parent, pointer_of, steps
 
 DOCUMENT = {"foo": ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, "~1": 9, "0": "zero"}
 

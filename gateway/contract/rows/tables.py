@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
-from gateway.contract.rows import KEY
+from gateway.contract.rows.rows import KEY
 
 FilterOperator = Literal["eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "in", "is"]
 Row = dict[str, Any]

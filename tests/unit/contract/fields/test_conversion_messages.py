@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.contract.conversion import as_date, as_date_time
+from gateway.contract.fields.conversion import as_date, as_date_time
 
 
 @pytest.mark.parametrize("value", ["12/01/2026", "tomorrow", "", 20261201, None])

@@ -5,8 +5,8 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
-from gateway.contract.rows import Shape
-from gateway.contract.tables import Tables
+from gateway.contract.rows.rows import Shape
+from gateway.contract.rows.tables import Tables
 
 ID: Final = "id"
 WEBHOOK_ID: Final = "webhook_id"

@@ -1,0 +1,1 @@
+"""Keys, grants and scopes as contracts and agents name them."""

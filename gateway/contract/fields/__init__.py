@@ -1,0 +1,1 @@
+"""The words of generated field maps: values read, converted, guarded and left out."""

@@ -1,0 +1,1 @@
+"""Tables and entities as contracts declare them, and the states of their rows."""

@@ -1,0 +1,1 @@
+"""JSON text, pointers, schemas, and characters that nobody sees."""
