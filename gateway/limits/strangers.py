@@ -19,7 +19,7 @@ class StrangerLimits(Struct, frozen=True, kw_only=True):
 
     of_one_host: Rate = Rate(50, 500)
     in_all: Rate = Rate(500, 5000)
-    delay_seconds: float = 1.0
+    delay_seconds: float = 2.0
     """How long a request beyond the limit waits for its refusal at least, so that a host that sends
     the next one after each answer is slowed down."""
     apart_seconds: float = 0.005

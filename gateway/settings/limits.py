@@ -44,7 +44,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             ge=1,
             le=100_000,
             description="Connections that one address may open per second; more are held for "
-            "a second or longer, and then refused with 429.",
+            "five seconds or longer, and then refused with 429.",
         ),
     ] = 200
     max_bodies_bytes: Annotated[

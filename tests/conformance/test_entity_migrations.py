@@ -14,7 +14,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy import text as sql
 
 from gateway.errors import StoreError
-from gateway.store.sql.audit import engines as engines_module
+from gateway.store.sql import engines as engines_module
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
 from tests.entity_contracts import Shelf, entity, text

@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 
 import pytest
-from gateway.store.sql.audit.work import receiving
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.records import Mismatch, Page
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.work import receiving
 from tests.work import NOTHING, claim, message, put
 
 REFUSED = (Mismatch(pointer="/price", detail="is not a number"),)

@@ -5,11 +5,11 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from gateway.store.sql.audit.work import queue as queue_module
 
 from gateway.errors import StoreError
 from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.work import queue as queue_module
 from tests.work import NOTHING, claim, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")

@@ -25,7 +25,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     max_connections_of_one_host: int = 300
     opened_by_one_host: Rate = Rate(200, 200)
     """Connections that one host may open. More are held, and then refused."""
-    hold_seconds: float = 1.0
+    hold_seconds: float = 5.0
     """How long a connection too many of its host waits for its refusal."""
     max_held: int = 1000
     """Connections that wait so at once, in all; more are closed without an answer."""

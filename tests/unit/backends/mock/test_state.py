@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.backend import state as mock_state
+from gateway.backends.mock import state as mock_state
 from gateway.backends.mock.state import StoredState
 from gateway.contract.mock import MockMessage
 from gateway.errors import ConfigurationError

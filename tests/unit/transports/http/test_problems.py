@@ -127,7 +127,7 @@ def test_headers_say_what_http_asks_for(
     assert problem_headers(error) == headers
 
 
-CONTRACT = Path(__file__).parents[3] / "schemas" / "common" / "problem.json"
+CONTRACT = Path(__file__).parents[4] / "schemas" / "common" / "problem.json"
 
 
 def one_of_each() -> Iterator[errors.GatewayError]:

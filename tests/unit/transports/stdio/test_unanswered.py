@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from gateway.transports.stdio.server import unanswered
+from gateway.transports.stdio import unanswered
 from gateway.transports.stdio.unanswered import Unanswered
 
 REFUSED = {"code": -32600, "message": "Invalid request"}
