@@ -65,7 +65,7 @@ def _load(lease: float | None, sweep: float | None) -> None:
     settings = importlib.import_module("gateway.settings")
     importlib.import_module("gateway.cli.edge")
     for name in ("serve", "worker"):
-        importlib.import_module(f"gateway.cli.{name}")
+        importlib.import_module(f"gateway.cli.serving.{name}")
     for name in ("sqlite", "postgresql.asyncpg"):
         importlib.import_module(f"sqlalchemy.dialects.{name}")
     environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_DATABASE_URL": "memory:"}
@@ -80,8 +80,8 @@ def _load(lease: float | None, sweep: float | None) -> None:
     if lease is not None:
         # Not a setting: the times of the product are not the operator's to choose.
         work = importlib.import_module("gateway.app.work")
-        work.Pace = functools.partial(  # type: ignore[attr-defined]  # its own name for it
-            work.Pace, lease_seconds=lease, sweep_seconds=sweep or lease / 6
+        work.WorkerConfig = functools.partial(  # type: ignore[attr-defined]  # its own name for it
+            work.WorkerConfig, lease_seconds=lease, sweep_seconds=sweep or lease / 6
         )
     gc.collect()
     gc.freeze()
