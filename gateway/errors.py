@@ -276,7 +276,6 @@ class OperatorError(GatewayError):
     """The gateway cannot do what was asked of it."""
 
     stage = "start"
-    exit_code: ClassVar[int] = 2
 
 
 class ConfigurationError(OperatorError):

@@ -1,12 +1,13 @@
 """Webhooks and claims for tests of what the store makes of them."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from gateway.store.protocols import Store
-from gateway.store.records import Changes, Claim, Job, JobKind, NewWebhook
+from gateway.store.records import Changes, Claim, Job, JobKind, JobState, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
@@ -40,6 +41,21 @@ async def claim(
 ) -> list[Claim]:
     """Claim due jobs of one kind."""
     return await store.queue.claim(worker, [kind], limit, lease)
+
+
+async def finish(store: Store, claim: Claim, changes: Changes = NOTHING) -> bool:
+    """Complete one claimed job; False when its claim was lost."""
+    return await store.queue.finish_all([(claim, changes)]) == [True]
+
+
+async def job_counts(store: Store) -> Counter[tuple[JobKind, JobState]]:
+    """How many jobs there are of each kind in each state."""
+    counts: Counter[tuple[JobKind, JobState]] = Counter()
+    page = Page(1000)
+    while found := await store.queue.jobs(page):
+        counts.update((each.kind, each.state) for each in found)
+        page = Page(1000, found[-1].id)
+    return counts
 
 
 async def job(store: Store, job_id: str) -> Job:

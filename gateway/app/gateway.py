@@ -172,10 +172,6 @@ class Gateway:
         parts = self.parts
         return tuple(e for e in parts.catalogue.entries if parts.policy.allows(agent, e.id))
 
-    def may_call(self, agent: str, operation_id: str) -> bool:
-        """Whether `agent` may call this operation: what `gateway access can` says."""
-        return self.parts.policy.allows(agent, operation_id)
-
     async def call(
         self,
         operation_id: str,

@@ -65,8 +65,6 @@ class GenerateReport(Struct, frozen=True, kw_only=True):
     """Files that were missing, different or surplus."""
     notes: tuple[Finding, ...]
     """What the lint had to say without refusing."""
-    remembered: int
-    """Texts that an earlier run had made."""
     is_check: bool
 
     @property
@@ -114,7 +112,6 @@ def generate(
         files=len(files),
         changes=changes,
         notes=notes,
-        remembered=cache.hits,
         is_check=check,
     )
 

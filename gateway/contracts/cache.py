@@ -37,7 +37,6 @@ class Cache:
         self._version = version
         self._found = _read(self._file)
         self._used: dict[str, str] = {}
-        self.hits = 0
 
     def remember(self, kind: str, basis: str, make: Callable[[], str]) -> str:
         """The text made from `basis`; `kind` and the generator's version keep bases apart."""
@@ -45,8 +44,6 @@ class Cache:
         text = self._found.get(key)
         if text is None:
             text = make()
-        else:
-            self.hits += 1
         self._used[key] = text
         return text
 

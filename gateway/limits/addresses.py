@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final, TypeAlias
 
 Address: TypeAlias = IPv4Address | IPv6Address
@@ -27,11 +27,6 @@ class Networks:
 
 
 NOWHERE: Final = Networks(())
-
-
-def networks_of(texts: Iterable[str]) -> Networks:
-    """The networks that `texts` name in CIDR notation. Raises `ValueError`."""
-    return Networks(ip_network(text) for text in texts)
 
 
 def peer_of(

@@ -1,7 +1,7 @@
 """The seam between the gateway and where its state lives: one small Protocol per aggregate."""
 
 import builtins
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -170,13 +170,12 @@ class Queue(Protocol):
         """Give back what was not begun, or must wait; the attempt does not count."""
         ...
 
-    async def finish(self, claim: Claim, changes: Changes) -> bool:
-        """Complete the job with `changes`, all or nothing; False when the claim was lost."""
-        ...
-
     async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
-        """Like `finish` for each, in one transaction: one whose claim was lost takes nobody along,
-        and one whose changes cannot be written takes all."""
+        """Complete each job with its changes, in one transaction; False for each lost claim.
+
+        One whose claim was lost takes nobody along, and one whose changes cannot be written takes
+        all.
+        """
         ...
 
     async def fail(
@@ -232,10 +231,6 @@ class Queue(Protocol):
     async def end_undelivered(self, endpoint_id: str) -> None:
         """End what waits for a disabled endpoint as dead letters, in as many transactions as it
         takes; what one that is enabled waits for stays. Can be repeated."""
-        ...
-
-    async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
-        """How many jobs there are, for readiness and metrics."""
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:

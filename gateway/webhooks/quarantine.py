@@ -1,15 +1,12 @@
 """Messages that did not fit their contract, judged again by today's."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Final
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from gateway.store.protocols import Inbox
-from gateway.store.records import Mismatch, Page, StoredWebhook
+from gateway.store.records import Mismatch, StoredWebhook
 from gateway.webhooks.working import PermanentFailure, SourceWork, payload_of
-
-_PAGE: Final = 50
 
 
 class Revalidation(Struct, frozen=True, kw_only=True):
@@ -39,19 +36,6 @@ class Quarantine:
         """
         webhook = await self._inbox.find(webhook_id)
         return None if webhook is None else await self._judge(webhook)
-
-    async def reconsider_all(self, provider: str | None = None) -> AsyncIterator[Revalidation]:
-        """Judge each quarantined message, of one provider or of all, the newest first."""
-        after: str | None = None
-        while True:
-            page = Page(_PAGE, after)
-            found = await self._inbox.list(page, provider=provider, state="quarantined")
-            for listed in found:
-                if not listed.is_conflict and (verdict := await self.reconsider(listed.id)):
-                    yield verdict
-            if len(found) < _PAGE:
-                return
-            after = found[-1].id
 
     async def _judge(self, webhook: StoredWebhook) -> Revalidation:
         if webhook.is_conflict:

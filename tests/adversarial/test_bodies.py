@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from gateway.clock import SystemClock
-from gateway.limits.addresses import networks_of
+from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.transports.connections.connection import Connection
@@ -46,7 +47,7 @@ class SmallBudget(Connection):
     limits = ConnectionLimits(
         max_stranger_bytes=600_000,
         max_stranger_bytes_of_one_host=150_000,
-        proxies=networks_of([PROXY]),
+        proxies=Networks([ip_network(PROXY)]),
     )
 
 
@@ -65,7 +66,7 @@ def site_with_webhooks() -> Running:
     """The small gateway with a door for webhooks, where a body may take as long as a test."""
     clock = SystemClock()
     door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
-    peers = Peers(networks_of([PROXY]))
+    peers = Peers(Networks([ip_network(PROXY)]))
     return build_running(webhooks=door, body_deadline_seconds=600, peers=peers)
 
 

@@ -19,7 +19,7 @@ from gateway.store.sql.sqlite_library import sqlite3
 from tests.clocks import NOW, ManualClock
 from tests.eventually import eventually
 from tests.postgres import create_database, drop_database, server_url
-from tests.work import claim, message, put
+from tests.work import claim, job_counts, message, put
 
 RANDOM_NOTE = secrets.token_urlsafe(3000)
 """4,000 characters that no index entry of PostgreSQL can hold, and nothing can compress."""
@@ -83,7 +83,7 @@ async def test_messages_that_the_database_refuses_stop_no_others(store) -> None:
 
     async def _ended() -> bool | None:
         expected = {("webhook", "completed"): 100, ("webhook", "failed"): 33}
-        return await store.queue.depths() == expected or None
+        return await job_counts(store) == expected or None
 
     await eventually(_ended)
     worker.stop()

@@ -10,7 +10,7 @@ from gateway.errors import StoreError
 from gateway.store.records import Mismatch, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.work import receiving
-from tests.work import NOTHING, claim, message, put
+from tests.work import NOTHING, claim, finish, job_counts, message, put
 
 REFUSED = (Mismatch(pointer="/price", detail="is not a number"),)
 
@@ -191,7 +191,7 @@ async def test_a_storm_of_duplicates_stores_each_message_once(store) -> None:
     counted = Counter(receipt.outcome for batch in receipts for receipt in batch)
     assert counted == {"stored": 59, "duplicate": 20 * 40 - 59}
     assert len(await store.inbox.list(Page(limit=1000))) == 59
-    assert await store.queue.depths() == {("webhook", "pending"): 59}
+    assert await job_counts(store) == {("webhook", "pending"): 59}
     by_message: dict[str, set[str]] = {}
     for batch, answers in zip(batches, receipts, strict=True):
         for sent, answer in zip(batch, answers, strict=True):
@@ -229,7 +229,7 @@ async def test_bodies_are_forgotten_when_their_work_has_ended(timed_store, clock
     store = timed_store
     done, waiting = await put(store, message(1), message(2))
     [claimed, *_] = await claim(store)
-    await store.queue.finish(claimed, NOTHING)
+    await finish(store, claimed, NOTHING)
     clock.advance(3600)
 
     assert await store.inbox.forget(7200, 100) == 0
@@ -245,7 +245,7 @@ async def test_keys_are_forgotten_long_after_the_bodies(timed_store, clock) -> N
     store = timed_store
     done, _ = await put(store, message(1), message(2))
     [claimed] = await claim(store)
-    await store.queue.finish(claimed, NOTHING)
+    await finish(store, claimed, NOTHING)
     clock.advance(3600)
     assert await store.inbox.forget_keys(1800, 100) == 0
     await store.inbox.forget(1800, 100)
@@ -262,7 +262,7 @@ async def test_what_is_forgotten_at_once_is_bounded(timed_store, clock) -> None:
     store = timed_store
     await put(store, *map(message, range(30)))
     for claimed in await claim(store, 30):
-        await store.queue.finish(claimed, NOTHING)
+        await finish(store, claimed, NOTHING)
     clock.advance(10)
 
     assert [await store.inbox.forget(1, 20) for _ in range(3)] == [20, 10, 0]

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
 from gateway.store.sql.work.ending import BATCH
 from tests.clocks import NOW
-from tests.work import claim, job, message, put
+from tests.work import claim, job, job_counts, message, put
 
 
 def endpoint(name: str) -> Endpoint:
@@ -39,7 +39,7 @@ async def waiting(store, name: str, count: int) -> None:
     )
     while await store.events.sequence(1000):
         pass
-    assert (await store.queue.depths())["delivery", "pending"] == count
+    assert (await job_counts(store))["delivery", "pending"] == count
 
 
 class Longest:
@@ -79,7 +79,7 @@ async def test_disabling_an_endpoint_ends_all_that_waits_in_short_transactions(s
 
     assert await store.endpoints.change("a", {"state": "disabled"}) is True
 
-    assert await store.queue.depths() == {("delivery", "cancelled"): count}
+    assert await job_counts(store) == {("delivery", "cancelled"): count}
     assert 0 < longest.rows <= BATCH
 
 
@@ -91,13 +91,13 @@ async def test_an_endpoint_that_is_gone_makes_dead_letters_in_short_transactions
     gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")
 
     assert await store.queue.fail(claimed, Failure(error="gone"), None, Changes(delivery=gone))
-    assert await store.queue.depths() == {
+    assert await job_counts(store) == {
         ("delivery", "pending"): count - 1,
         ("delivery", "dead_letter"): 1,
     }
     await store.queue.end_undelivered("a")
 
-    assert await store.queue.depths() == {("delivery", "dead_letter"): count}
+    assert await job_counts(store) == {("delivery", "dead_letter"): count}
     assert longest.rows <= BATCH
     assert (await job(store, claimed.job.id)).error == "gone"
 
@@ -108,13 +108,13 @@ async def test_only_what_waits_for_a_disabled_endpoint_is_ended(store) -> None:
     disable = text("UPDATE endpoints SET state = 'disabled'")
 
     await store.queue.end_undelivered("a")
-    assert await store.queue.depths() == {("delivery", "pending"): 2}
+    assert await job_counts(store) == {("delivery", "pending"): 2}
 
     await store.database.write(lambda to, _: to.execute(disable))
     await store.queue.end_undelivered("b")
-    assert await store.queue.depths() == {("delivery", "pending"): 2}
+    assert await job_counts(store) == {("delivery", "pending"): 2}
     await store.queue.end_undelivered("a")
-    assert await store.queue.depths() == {("delivery", "dead_letter"): 2}
+    assert await job_counts(store) == {("delivery", "dead_letter"): 2}
 
 
 async def test_what_is_published_after_an_endpoint_is_enabled_again_is_delivered(store) -> None:
@@ -125,7 +125,7 @@ async def test_what_is_published_after_an_endpoint_is_enabled_again_is_delivered
     await store.events.append([NewEvent(id="later", type=kind, subject="s", source="x", data={})])
     await store.events.sequence(10)
 
-    assert await store.queue.depths() == {("delivery", "cancelled"): 3, ("delivery", "pending"): 1}
+    assert await job_counts(store) == {("delivery", "cancelled"): 3, ("delivery", "pending"): 1}
 
 
 async def test_events_for_many_endpoints_are_published_in_short_transactions(store) -> None:
@@ -139,5 +139,5 @@ async def test_events_for_many_endpoints_are_published_in_short_transactions(sto
     placed = [await store.events.sequence(500) for _ in range(4)]
 
     assert placed == [40, 40, 20, 0]
-    assert (await store.queue.depths())["delivery", "pending"] == 5000
+    assert (await job_counts(store))["delivery", "pending"] == 5000
     assert await store.events.forget(-1, 500) == 0, "none may go before it is delivered"

@@ -10,7 +10,7 @@ from gateway.errors import StoreError
 from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.work import queue as queue_module
-from tests.work import NOTHING, claim, job, message, put
+from tests.work import NOTHING, claim, finish, job, job_counts, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")
 
@@ -65,13 +65,13 @@ async def test_finished_work_is_over_with_all_its_changes(store) -> None:
     [claimed] = await claim(store)
     changes = Changes(events=(event("e"),), calls=(call("c"),), webhooks=(message(2), message(1)))
 
-    assert await store.queue.finish(claimed, changes) is True
-    assert await store.queue.finish(claimed, changes) is False
+    assert await finish(store, claimed, changes) is True
+    assert await finish(store, claimed, changes) is False
 
     found = await job(store, claimed.job.id)
     assert (found.state, found.lease_until, found.error) == ("completed", None, None)
     assert await published(store) == ["e"]
-    assert await store.queue.depths() == {
+    assert await job_counts(store) == {
         ("webhook", "completed"): 1,
         ("webhook", "pending"): 1,
         ("call", "pending"): 1,
@@ -92,12 +92,12 @@ async def test_changes_that_cannot_be_made_leave_the_claim_as_it_was(store, monk
 
     monkeypatch.setattr(queue_module, "apply_changes", fail)
     with pytest.raises(StoreError):
-        await store.queue.finish(claimed, NOTHING)
+        await finish(store, claimed, NOTHING)
     monkeypatch.undo()
 
     assert await job(store, claimed.job.id) == claimed.job
     assert await store.queue.attempts(claimed.job.id) == []
-    assert await store.queue.finish(claimed, NOTHING) is True
+    assert await finish(store, claimed, NOTHING) is True
 
 
 async def test_failed_work_waits_for_its_next_attempt(timed_store, clock) -> None:
@@ -171,7 +171,7 @@ async def test_a_heartbeat_keeps_claims_and_tells_of_lost_ones(timed_store, cloc
     store = timed_store
     await put(store, message(1), message(2))
     kept, lost = await claim(store, 2, lease=10)
-    await store.queue.finish(lost, NOTHING)
+    await finish(store, lost, NOTHING)
     clock.advance(8)
 
     assert await store.queue.extend([kept, lost], 10) == {kept.job.id}
@@ -230,12 +230,12 @@ async def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
     await store.queue.sweep(100, 0, lambda _: NOTHING)
     alive = await claim(store, 10, worker="alive")
     for each in alive[:5]:
-        await store.queue.finish(each, Changes(events=(event(f"alive-{each.job.id}"),)))
+        await finish(store, each, Changes(events=(event(f"alive-{each.job.id}"),)))
     before = [await job(store, job_id) for job_id in ids]
     late = Changes(events=(event("zombie"),), calls=(call("zombie"),), webhooks=(message("z"),))
 
     for each in dead:
-        assert await store.queue.finish(each, late) is False
+        assert await finish(store, each, late) is False
         assert await store.queue.fail(each, WRONG, 1, late) is False
         assert await store.queue.fail(each, WRONG, None, late) is False
     assert await store.queue.release(dead) == 0
@@ -281,7 +281,7 @@ async def test_many_workers_run_each_job_once_and_none_of_them_starves(store) ->
             claims = await claim(store, 4, worker=name)
             starts += len(claims)
             for each in claims:
-                if await store.queue.finish(each, Changes(events=(event(each.job.id),))):
+                if await finish(store, each, Changes(events=(event(each.job.id),))):
                     done[each.job.id] += 1
                     workers[name] += 1
             await asyncio.sleep(0.005)
@@ -294,7 +294,7 @@ async def test_many_workers_run_each_job_once_and_none_of_them_starves(store) ->
     assert len(done) == starts == expected
     assert set(done.values()) == {1}
     assert len(workers) == 16
-    assert await store.queue.depths() == {("webhook", "completed"): expected}
+    assert await job_counts(store) == {("webhook", "completed"): expected}
     assert sorted(await published(store)) == sorted(done)
 
 
@@ -370,7 +370,7 @@ async def test_ended_work_is_repeated_as_a_new_attempt_set(store) -> None:
     assert (await store.inbox.find(job_id)).job == repeated
     [again] = await claim(store)
     assert again.job.id == repeated.id
-    await store.queue.finish(again, NOTHING)
+    await finish(store, again, NOTHING)
     assert await store.queue.redrive(job_id, "ana") is None
     assert await store.queue.redrive(repeated.id, "ana") is None
     assert await store.queue.redrive(repeated.id, "ana", force=True) is not None
@@ -401,7 +401,7 @@ async def test_however_many_repeat_it_there_is_one_repetition(store) -> None:
     tried = await asyncio.gather(*(store.queue.redrive(job_id, f"{n}") for n in range(8)))
 
     assert len([each for each in tried if each is not None]) == 1
-    assert await store.queue.depths() == {("webhook", "dead_letter"): 1, ("webhook", "pending"): 1}
+    assert await job_counts(store) == {("webhook", "dead_letter"): 1, ("webhook", "pending"): 1}
 
 
 async def test_what_retention_has_emptied_is_not_repeated(timed_store, clock) -> None:
@@ -413,20 +413,20 @@ async def test_what_retention_has_emptied_is_not_repeated(timed_store, clock) ->
     assert await store.inbox.forget(5, 10) == 1
 
     assert await store.queue.redrive(job_id, "ana", force=True) is None
-    assert await store.queue.depths() == {("webhook", "dead_letter"): 1}
+    assert await job_counts(store) == {("webhook", "dead_letter"): 1}
 
 
 async def test_a_repeated_webhook_does_not_make_its_calls_again(store) -> None:
     [job_id] = await put(store, message(1))
     changes = Changes(calls=(call("once"), call("twice")), events=(event("e"),))
     [claimed] = await claim(store)
-    await store.queue.finish(claimed, changes)
+    await finish(store, claimed, changes)
     await store.queue.redrive(job_id, "ana", force=True)
 
     [again] = await claim(store)
-    await store.queue.finish(again, changes)
+    await finish(store, again, changes)
 
-    assert (await store.queue.depths())["call", "pending"] == 2
+    assert (await job_counts(store))["call", "pending"] == 2
     assert await published(store) == ["e"]
 
 
@@ -462,9 +462,9 @@ async def test_old_calls_are_pruned_and_stay_made(timed_store, clock) -> None:
     store = timed_store
     [job_id] = await put(store, message(1))
     [claimed] = await claim(store)
-    await store.queue.finish(claimed, Changes(calls=(call("c"), call("d"))))
+    await finish(store, claimed, Changes(calls=(call("c"), call("d"))))
     [asked] = await claim(store, kind="call")
-    await store.queue.finish(asked, NOTHING)
+    await finish(store, asked, NOTHING)
     clock.advance(100)
 
     assert await store.queue.prune(200, 10) == 0
@@ -475,8 +475,8 @@ async def test_old_calls_are_pruned_and_stay_made(timed_store, clock) -> None:
     assert (await job(store, job_id)).state == "completed"
     await store.queue.redrive(job_id, "ana", force=True)
     [again] = await claim(store)
-    await store.queue.finish(again, Changes(calls=(call("c"),)))
-    assert (await store.queue.depths())["call", "pending"] == 1
+    await finish(store, again, Changes(calls=(call("c"),)))
+    assert (await job_counts(store))["call", "pending"] == 1
 
 
 async def test_who_gives_up_waiting_harms_nobody(store) -> None:
@@ -490,6 +490,6 @@ async def test_who_gives_up_waiting_harms_nobody(store) -> None:
 
     claims = await claim(store, 20)
 
-    depths = await store.queue.depths()
+    depths = await job_counts(store)
     assert sum(depths.values()) == 20
     assert depths["webhook", "processing"] >= len(claims)

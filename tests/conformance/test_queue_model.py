@@ -21,7 +21,7 @@ from gateway.store.records import Changes, Claim, Failure, NewEvent, Page
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 from tests.conformance.queue_model import MAX_ATTEMPTS, ModelJob, QueueModel
-from tests.work import NOTHING, message, timed
+from tests.work import NOTHING, finish, message, timed
 
 WRONG = Failure(error="wrong")
 seconds = st.sampled_from([0.0, 1.0, 29.0, 31.0, 200.0])
@@ -88,7 +88,7 @@ class Queueing(RuleBasedStateMachine):
         effect = f"{claim.job.id} {claim.job.claim_seq}"
         event = NewEvent(id=effect, type="t", subject="s", source="x", data={})
         is_held = self.model.leave(claim, "completed", self.clock.now(), "completed")
-        done = self.run(self.store.queue.finish(claim, Changes(events=(event,))))
+        done = self.run(finish(self.store, claim, Changes(events=(event,))))
         assert done is is_held
         self.effects += [effect] if is_held else []
 
@@ -215,7 +215,7 @@ class Script:
         if not self.held:
             return None
         claim = self.held.pop(self.chance.randrange(len(self.held)))
-        return await self.store.queue.finish(claim, NOTHING)
+        return await finish(self.store, claim, NOTHING)
 
     async def fail(self) -> Any:
         if not self.held:

@@ -21,7 +21,7 @@ from gateway.store.refused import StoreRefused
 from gateway.webhooks.group_commit import GroupCommit
 from tests.clocks import NOW
 from tests.eventually import eventually
-from tests.work import claim, job, message, put
+from tests.work import claim, finish, job, job_counts, message, put
 
 QUICK = WorkerConfig(poll_seconds=0.02, sweep_seconds=0.05)
 CALL_ID = "01936f00-0000-7000-8000-000000000001"
@@ -81,7 +81,7 @@ async def test_an_outcome_that_is_refused_ends_its_attempt_and_no_other_ones(sto
     async with working(store) as worker:
 
         async def _all_ended() -> bool | None:
-            return (await store.queue.depths()) == {
+            return (await job_counts(store)) == {
                 ("webhook", "completed"): 50,
                 ("webhook", "failed"): 33,
             } or None
@@ -142,7 +142,7 @@ async def test_a_write_whose_end_is_refused_is_made_once(
     await put(store, message(1))
     [parent] = await claim(store)
     asked = NewCall(id=CALL_ID, operation="mail.send", arguments={}, lane="mail.send")
-    assert await store.queue.finish(parent, Changes(calls=(asked,)))
+    assert await finish(store, parent, Changes(calls=(asked,)))
     made = []
 
     async def _call(new) -> None:
@@ -152,7 +152,7 @@ async def test_a_write_whose_end_is_refused_is_made_once(
     async with working(store, DeadLetters(lambda: NOW), call=run_call):
 
         async def _ended() -> bool | None:
-            return ("call", "dead_letter") in await store.queue.depths() or None
+            return ("call", "dead_letter") in await job_counts(store) or None
 
         await eventually(_ended)
 

@@ -10,7 +10,7 @@ from gateway.store.records import Changes, Failure, NewCall
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.store.sql.work.redriving import redrive_job
-from tests.work import NOTHING, claim, job, message, put
+from tests.work import NOTHING, claim, finish, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")
 ARGUMENTS = {"to": "ana@example.com"}
@@ -24,7 +24,7 @@ async def ended_call(store) -> str:
     """The job of a call that has ended in the dead letter."""
     await put(store, message(1))
     [claimed] = await claim(store)
-    await store.queue.finish(claimed, Changes(calls=(call("c"),)))
+    await finish(store, claimed, Changes(calls=(call("c"),)))
     [asked] = await claim(store, kind="call")
     await store.queue.fail(asked, WRONG, None, NOTHING)
     return asked.job.id

@@ -19,7 +19,7 @@ from gateway.store.sql.sqlite_library import sqlite3
 from gateway.store.sql.store import SqlStore
 from gateway.store.tables.base import METADATA
 from tests.postgres import run
-from tests.work import NOTHING, claim, message, put
+from tests.work import NOTHING, claim, finish, job_counts, message, put
 
 TERMINATE = (
     "select pg_terminate_backend(pid) from pg_stat_activity "
@@ -71,8 +71,8 @@ async def test_a_job_cannot_end_while_the_disk_is_full(tmp_path) -> None:
 
     await pages(store, usual)
     for each in claims:
-        await store.queue.finish(each, NOTHING)
-    assert ("webhook", "processing") not in await store.queue.depths()
+        await finish(store, each, NOTHING)
+    assert ("webhook", "processing") not in await job_counts(store)
     await store.close()
 
 
@@ -84,7 +84,7 @@ async def test_a_file_that_was_deleted_is_missed_at_once(tmp_path) -> None:
     with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
         await store.inbox.receive([message(1)])
     with pytest.raises(StoreError, match="was deleted or replaced"):
-        await store.queue.depths()
+        await job_counts(store)
     await store.close()
 
 

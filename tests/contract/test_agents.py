@@ -150,7 +150,7 @@ def test_every_other_tool_looks_unknown(loop, site, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", GRANTED)
 def test_no_agent_may_delete(site, agent: str) -> None:
-    assert not site.gateway.may_call(agent, "supabase.delete")
+    assert not site.gateway.parts.policy.allows(agent, "supabase.delete")
 
 
 def comparable(problem: dict[str, Any]) -> dict[str, Any]:

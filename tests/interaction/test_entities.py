@@ -13,6 +13,7 @@ from gateway.settings import read_settings
 from gateway.store.protocols import Store
 from gateway.store.records import Changes, EntityChange, NewWebhook
 from tests.contract.faces import KEY, lifespan
+from tests.work import finish
 
 QUOTES = "/v1/entities/quotes"
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
@@ -70,7 +71,7 @@ async def arrive(store: Store, number: int, **values: Any) -> None:
         webhook_id=receipt.webhook_id,
         occurred_at=NOW + timedelta(minutes=number),
     )
-    assert await store.queue.finish(claim, Changes(entities=(told,)))
+    assert await finish(store, claim, Changes(entities=(told,)))
 
 
 async def test_what_a_message_wrote_is_read_by_get_and_by_post_alike(gateway, http) -> None:

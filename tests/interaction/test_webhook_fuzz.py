@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from litestar import Litestar
 
 from gateway.clock import SystemClock
-from gateway.limits.addresses import networks_of
+from gateway.limits.addresses import Networks
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
@@ -55,7 +56,7 @@ MESSAGES = st.fixed_dictionaries(
     },
 )
 BODIES = st.binary() | (MESSAGES | VALUES).map(lambda value: json.dumps(value).encode())
-PEERS = Peers(networks_of(["127.0.0.1"]))
+PEERS = Peers(Networks([ip_network("127.0.0.1")]))
 FIELDS = st.lists(st.tuples(st.sampled_from(NAMES), st.binary(max_size=50)), max_size=4)
 
 

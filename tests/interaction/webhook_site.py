@@ -7,13 +7,14 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Any
 
 import uvicorn
 from litestar import Litestar
 
 from gateway.clock import SystemClock
-from gateway.limits.addresses import networks_of
+from gateway.limits.addresses import Networks
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.http.edge import Edge, EdgeRules
@@ -137,7 +138,7 @@ async def serving_webhooks(
     door = WebhookEndpoint(ingest)
     litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
     rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
-    rules["peers"] = Peers(networks_of(proxies))
+    rules["peers"] = Peers(Networks(ip_network(proxy) for proxy in proxies))
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
     async with _listening(edge) as port:
         yield WebhookSite(port, inbox, arrivals, sources, clock)

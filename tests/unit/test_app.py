@@ -103,7 +103,7 @@ async def test_live_data_and_a_mocks_are_never_answered_as_one(tmp_path: Path) -
 
     environment["GATEWAY_BACKEND_FRANKFURTER"] = "live"
     async with Gateway.open(read_settings(environment, None, {"data": tmp_path})) as gateway:
-        assert gateway.may_call("administrator", "amadeus.search_flights")
+        assert gateway.parts.policy.allows("administrator", "amadeus.search_flights")
 
 
 async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.limits.addresses import FORWARDED, Networks, group_of, networks_of, peer_of
+from gateway.limits.addresses import FORWARDED, Networks, group_of, peer_of
 
-PROXIES = networks_of(["10.0.0.0/8", "fd00::/8"])
+PROXIES = Networks([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])
 NOBODY = Networks(())
 
 
@@ -63,7 +63,7 @@ def test_an_address_is_in_its_network_however_it_is_written(address, prefix) -> 
 
 
 def test_nobody_is_in_no_network() -> None:
-    assert None not in networks_of(["0.0.0.0/0", "::/0"])
+    assert None not in Networks([ip_network("0.0.0.0/0"), ip_network("::/0")])
     assert ip_address("192.0.2.1") not in NOBODY
 
 

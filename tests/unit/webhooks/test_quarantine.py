@@ -1,7 +1,5 @@
 """Quarantined messages, judged again by today's contract."""
 
-from msgspec.structs import replace
-
 from gateway.store.records import Mismatch
 from gateway.webhooks.quarantine import Quarantine
 from tests.unit.webhooks import shop
@@ -16,16 +14,9 @@ class Shelf:
     def __init__(self, *webhooks):
         self.webhooks = {each.id: each for each in webhooks}
         self.judged = {}
-        self.pages = []
 
     async def find(self, webhook_id):
         return self.webhooks.get(webhook_id)
-
-    async def list(self, page, *, provider=None, event_type=None, state=None):
-        self.pages.append((page.after, provider, state))
-        ids = sorted(self.webhooks, reverse=True)
-        later = [each for each in ids if page.after is None or each < page.after]
-        return [replace(self.webhooks[each], body=None) for each in later[: page.limit]]
 
     async def reconsider(self, webhook_id, refusals, contract):
         self.judged[webhook_id] = (tuple(refusals), contract)
@@ -73,12 +64,3 @@ async def test_what_cannot_be_judged_is_left_alone_and_says_why():
     assert not any(verdict.is_admitted for verdict in verdicts)
     assert len({verdict.reason for verdict in verdicts}) == len(left)
     assert shelf.judged == {}
-
-
-async def test_all_are_judged_page_by_page_but_for_conflicts():
-    many = [quarantined(GOOD, f"{n:03}") for n in range(120)]
-    conflict = quarantined(GOOD, "zzz", is_conflict=True)
-    judge, shelf = quarantine(*many, conflict)
-    admitted = [v.webhook_id async for v in judge.reconsider_all("shop") if v.is_admitted]
-    assert sorted(admitted) == [f"{n:03}" for n in range(120)]
-    assert {page[1:] for page in shelf.pages} == {("shop", "quarantined")}

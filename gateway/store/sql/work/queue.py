@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Table, func, select, update
+from sqlalchemy import Table, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
@@ -94,9 +94,6 @@ class SqlQueue:
         delay = timedelta(seconds=delay_seconds)
         return await self._database.write(lambda to, now: take_back(to, claims, now, delay))
 
-    async def finish(self, claim: Claim, changes: Changes) -> bool:
-        return await self._settle([(claim, changes)], _COMPLETED) == [True]
-
     async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
         return await self._settle(finished, _COMPLETED)
 
@@ -169,11 +166,6 @@ class SqlQueue:
 
     async def end_undelivered(self, endpoint_id: str) -> None:
         await end_undelivered(self._database, endpoint_id)
-
-    async def depths(self) -> Mapping[tuple[JobKind, JobState], int]:
-        counted = select(JOBS.c.kind, JOBS.c.state, func.count().label("number"))
-        rows = await self._database.rows(counted.group_by(JOBS.c.kind, JOBS.c.state))
-        return {(row["kind"], row["state"]): row["number"] for row in rows}
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         age = timedelta(seconds=older_than_seconds)

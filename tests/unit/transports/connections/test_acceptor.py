@@ -7,11 +7,12 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
-from gateway.limits.addresses import networks_of
+from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http
@@ -127,7 +128,9 @@ async def test_what_is_held_is_refused_when_the_server_stops() -> None:
 
 
 async def test_a_proxy_of_ours_is_no_host_that_opens_too_many() -> None:
-    limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, proxies=networks_of([f"{FLOODER}/32"]))
+    limits = ConnectionLimits(
+        opened_by_one_host=ONE_ONLY, proxies=Networks([ip_network(f"{FLOODER}/32")])
+    )
     async with serving(limits) as port:
         for _ in range(3):
             async with sent(port, FLOODER) as reader:
