@@ -1,4 +1,4 @@
-"""The README's tour, run as it is printed: what a new reader pastes must work."""
+"""README.md and the tour, run as they are printed: what a new reader pastes must work."""
 
 import json
 import re
@@ -22,7 +22,8 @@ from tests.gateway_process import (
 )
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+TOUR = (REPOSITORY / "docs/tutorial/tour.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", README + TOUR, re.MULTILINE | re.DOTALL)
 LIVE = (REPOSITORY / "docs/how-to/use-a-live-upstream.md").read_text("utf-8")
 CLIENTS = (REPOSITORY / "docs/how-to/connect-mcp-clients.md").read_text("utf-8")
 TUTORIAL = (REPOSITORY / "docs/tutorial/first-tool.md").read_text("utf-8")
@@ -32,7 +33,7 @@ CAPTIONED = re.compile(
 )
 CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 TOOLS = [entry for entry in CATALOGUE.entries if entry.id != "avinode.airport_names"]
-"""Without the tool of the tour, which whoever runs these tests may have made."""
+"""Without the tool of the tutorial: the checkout of a reader may contain it."""
 
 
 def block(holding: str) -> str:
@@ -43,10 +44,10 @@ def block(holding: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """What the tour writes to: contracts and generated code, apart from the repository's own."""
+    """A copy of the contracts and the generated code, so that the commands do not change ours."""
     for folder in ("schemas", "generated"):
         shutil.copytree(REPOSITORY / folder, tmp_path / folder)
-    forget_the_tour(tmp_path)
+    remove_the_reader_s_tool(tmp_path)
     (tmp_path / "docs" / "reference").mkdir(parents=True)
     shutil.copytree(REPOSITORY / "docs/reference/tools", tmp_path / "docs/reference/tools")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -54,8 +55,8 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def forget_the_tour(folder: Path) -> None:
-    """Whoever runs these tests may have taken the tour already."""
+def remove_the_reader_s_tool(folder: Path) -> None:
+    """The checkout in which these tests run may contain it."""
     for path in (folder / "schemas/tools/avinode").glob("airport_names.*"):
         path.unlink()
     index = folder / "schemas/openapi.yaml"
@@ -79,7 +80,7 @@ def paste(text: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_calls_of_the_tour_answer_what_it_says(checkout: Path, tmp_path: Path) -> None:
+def test_the_first_calls_answer_as_the_readme_says(checkout: Path, tmp_path: Path) -> None:
     with running_gateway(tmp_path / "data") as gateway:
 
         def curl(holding: str) -> Any:
@@ -149,7 +150,7 @@ def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:
 
 
 def test_the_table_of_connectors_is_the_catalogue() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", README, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", TOUR, re.MULTILINE)
 
     counted = Counter(entry.operation.connector for entry in TOOLS)
     assert {name: int(number) for name, number in rows} == counted
@@ -177,7 +178,7 @@ def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> Non
 def test_pasted_configuration_parses(language: str) -> None:
     tomllib = pytest.importorskip("tomllib")
     pattern = rf"^```{language}\n(.*?)^```"
-    texts = re.findall(pattern, README + CLIENTS + LIVE, re.MULTILINE | re.DOTALL)
+    texts = re.findall(pattern, README + TOUR + CLIENTS + LIVE, re.MULTILINE | re.DOTALL)
 
     assert texts
     for text in texts:
@@ -195,7 +196,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 150
 
 
-def test_every_block_of_the_readme_is_known_here() -> None:
+def test_every_block_of_both_pages_is_known_here() -> None:
     """A new block needs a test that runs it; the first three are not run."""
     known = (
         "make run",

@@ -1,4 +1,4 @@
-"""The guides to webhooks and the tour's loop, followed as they are printed."""
+"""The guides to webhooks and the quotes of the tour, run as they are printed."""
 
 import re
 import shutil
