@@ -4,7 +4,6 @@ The rows are copied, not the tables: those are made by the migrations that made 
 statement ever comes out of a copy.
 """
 
-import importlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -107,7 +106,9 @@ async def copy_rows(
     All of it is what had been committed at one moment, at the earliest that of the call; the
     gateways go on. Raises `StoreError`, which calls the database `place`.
     """
-    asyncpg = importlib.import_module("asyncpg")  # most gateways keep their state in a file
+    # Most gateways keep their state in a file.
+    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
+
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS, server_settings=_SETTINGS)
         try:
@@ -225,7 +226,8 @@ async def restoring(url: str, name: str, wanted: ServerTables) -> AsyncIterator[
 
     Raises `StoreError`, which calls the database "the `name`".
     """
-    asyncpg = importlib.import_module("asyncpg")
+    import asyncpg  # noqa: PLC0415 - as in `copy_rows`
+
     engines = engines_at(url, name)
     try:
         async with failures(engines.place), engines.writer.begin() as connection:

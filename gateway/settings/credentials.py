@@ -1,9 +1,8 @@
 """The credentials of one upstream: read, checked for what they are, and whether they are enough."""
 
-import importlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from gateway.contract.credentials.grants import missing_for, usable_rule
@@ -126,15 +125,16 @@ def _refuse_key_file(text: str, origin: str) -> None:
 
 
 def _is_rsa_key(pem: str) -> bool:
-    # Imported here: a tenth of a second that only those pay who have such a key.
-    serialization: Any = importlib.import_module("cryptography.hazmat.primitives.serialization")
-    rsa: Any = importlib.import_module("cryptography.hazmat.primitives.asymmetric.rsa")
-    unsupported: Any = importlib.import_module("cryptography.exceptions").UnsupportedAlgorithm
+    # A tenth of a second that only those pay who have such a key.
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - see above
+        load_pem_private_key,
+    )
+
     try:
         # Whether its numbers are primes takes long, and the first signature tells.
-        key = serialization.load_pem_private_key(
-            pem.encode(), password=None, unsafe_skip_rsa_key_validation=True
-        )
-    except (ValueError, TypeError, unsupported):
+        key = load_pem_private_key(pem.encode(), password=None, unsafe_skip_rsa_key_validation=True)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         return False
     return isinstance(key, rsa.RSAPrivateKey)

@@ -22,6 +22,17 @@ import signal
 import sys
 from typing import Any, Final
 
+import sqlalchemy.dialects.postgresql.asyncpg
+import sqlalchemy.dialects.sqlite  # noqa: F401 - loaded before the first fork, as the next ones
+
+import gateway.cli.edge
+import gateway.cli.serving.serve
+import gateway.cli.serving.worker  # noqa: F401 - see above
+from gateway import failpoints
+from gateway.__main__ import main as run_command
+from gateway.app import Gateway, work
+from gateway.settings import read_settings
+
 KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
 
 
@@ -61,27 +72,20 @@ def _options() -> argparse.Namespace:
 
 def _load(lease: float | None, sweep: float | None) -> None:
     """Everything that a gateway loads is loaded by opening one on a database in memory."""
-    app = importlib.import_module("gateway.app")
-    settings = importlib.import_module("gateway.settings")
-    importlib.import_module("gateway.cli.edge")
-    for name in ("serve", "worker"):
-        importlib.import_module(f"gateway.cli.serving.{name}")
-    for name in ("sqlite", "postgresql.asyncpg"):
-        importlib.import_module(f"sqlalchemy.dialects.{name}")
     environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_DATABASE_URL": "memory:"}
 
     async def rehearse() -> None:
-        read = settings.read_settings(environment, None, {"data": "/nonexistent"})
-        async with app.Gateway.open(read) as gateway:
+        read = read_settings(environment, None, {"data": "/nonexistent"})
+        async with Gateway.open(read) as gateway:
             gateway.site()
 
     with contextlib.suppress(Exception):
         asyncio.run(rehearse())
     if lease is not None:
         # Not a setting: the times of the product are not the operator's to choose.
-        work = importlib.import_module("gateway.app.work")
-        work.WorkerConfig = functools.partial(  # type: ignore[attr-defined]  # its own name for it
-            work.WorkerConfig, lease_seconds=lease, sweep_seconds=sweep or lease / 6
+        times: Any = work
+        times.WorkerConfig = functools.partial(
+            times.WorkerConfig, lease_seconds=lease, sweep_seconds=sweep or lease / 6
         )
     gc.collect()
     gc.freeze()
@@ -108,12 +112,12 @@ def _live(order: dict[str, Any]) -> None:
     for name in [name for name in os.environ if name.startswith("GATEWAY_")]:
         del os.environ[name]
     os.environ.update({"GATEWAY_BOOTSTRAP_KEY": KEY, **order["env"]})
-    importlib.reload(sys.modules["gateway.failpoints"])  # it has read the environment already
+    importlib.reload(failpoints)  # it has read the environment already
     sys.argv = ["gateway", *order["argv"]]
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
     with contextlib.suppress(SystemExit):
-        importlib.import_module("gateway.__main__").main()
+        run_command()
     sys.stdout.flush()
     os._exit(0)
 

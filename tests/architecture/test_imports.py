@@ -1,6 +1,7 @@
-"""Imports stand at the top of a file and point downwards."""
+"""Imports stand at the top of a file and point downwards; those that stand later say why."""
 
 import ast
+import itertools
 import subprocess
 import sys
 import tomllib
@@ -8,25 +9,138 @@ from pathlib import Path
 
 import pytest
 
+LATE = {
+    "asyncpg",  # most gateways keep their state in a file
+    "cryptography.exceptions",  # keys of service accounts, and those of mocks
+    "cryptography.hazmat.primitives",
+    "cryptography.hazmat.primitives.asymmetric",
+    "cryptography.hazmat.primitives.serialization",
+    "gateway.codegen.render.python.datamodel",  # half a second; most models are remembered
+    "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
+    "httpx",  # token endpoints
+    "jwt",  # assertions of service accounts
+}
+"""What functions may import: each takes its time, and most starts do without it."""
+
 
 def local_imports(sources):
-    """Each import inside a function or a class."""
+    """Each import inside a function or a class, with what it imports."""
     return [
-        f"{source.path}:{node.lineno}"
+        (f"{source.path}:{node.lineno}", name)
         for source in sources
         for scope in ast.walk(source.tree)
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         for node in ast.walk(scope)
         if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported(node)
     ]
 
 
-def test_there_are_no_local_imports(written, tested):
-    assert local_imports([*written, *tested]) == []
+def imported(node):
+    """The modules that an import names."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or "."]
+    return [alias.name for alias in node.names]
+
+
+def buried_imports(sources):
+    """Each import inside a function that does not stand at the beginning of it."""
+    return [
+        f"{source.path}:{node.lineno}"
+        for source in sources
+        for scope in ast.walk(source.tree)
+        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Import | ast.ImportFrom) and node not in first_imports(scope)
+    ]
+
+
+def first_imports(function):
+    """The imports before any other statement of a function but its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return list(
+        itertools.takewhile(lambda each: isinstance(each, ast.Import | ast.ImportFrom), body)
+    )
+
+
+def fixed_names(sources):
+    """Each `import_module` of a name that the source knows: an import would be checked."""
+    return [
+        f"{source.path}:{node.lineno}"
+        for source in sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] in {"import_module", "__import__"}
+        and node.args
+        and is_fixed(node.args[0], constants(source.tree))
+    ]
+
+
+def is_fixed(value, known):
+    """Whether a name is a text, or a constant that is one."""
+    if isinstance(value, ast.JoinedStr):
+        return all(
+            isinstance(part, ast.Constant) or is_fixed(part.value, known) for part in value.values
+        )
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id in known)
+
+
+def constants(tree):
+    """The names of a module's texts."""
+    targets = [
+        (node.targets if isinstance(node, ast.Assign) else [node.target], node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+    ]
+    return {
+        target.id
+        for names, value in targets
+        for target in names
+        if isinstance(target, ast.Name) and isinstance(value, ast.Constant)
+    }
+
+
+def test_what_functions_import_is_listed(written, tested):
+    found = local_imports([*written, *tested])
+    assert [each for each in found if each[1] not in LATE] == []
+    assert {name for _, name in found} == LATE
 
 
 def test_a_local_import_is_found(planted):
-    assert local_imports(planted("def late():\n    import json\n")) == ["gateway/planted.py:2"]
+    found = local_imports(planted("def late():\n    import json\n"))
+    assert found == [("gateway/planted.py:2", "json")]
+
+
+def test_local_imports_stand_at_the_beginning(written):
+    assert buried_imports(written) == []
+
+
+def test_a_buried_import_is_found(planted):
+    text = 'def late():\n    """Late."""\n    import json\n    json.loads("")\n    import os\n'
+    assert buried_imports(planted(text)) == ["gateway/planted.py:5"]
+
+
+def test_what_has_a_fixed_name_is_imported_by_a_statement(written):
+    assert fixed_names(written) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "importlib.import_module('json')",
+        "import_module('json')",
+        "__import__('json')",
+        "importlib.import_module(f'json.{\"tool\"}')",
+        "NAME: Final = 'json'\nimportlib.import_module(NAME)",
+    ],
+)
+def test_a_fixed_name_is_found(planted, text):
+    assert fixed_names(planted(text)) == [f"gateway/planted.py:{1 + text.count(chr(10))}"]
+
+
+@pytest.mark.parametrize("name", ["name", "f'{package}.routes'", "entry.module"])
+def test_a_name_that_is_given_is_no_fixed_one(planted, name):
+    assert fixed_names(planted(f"importlib.import_module({name})")) == []
 
 
 def test_imports_keep_the_contracts_of_import_linter(root):

@@ -1,7 +1,6 @@
 """What is posted to a token endpoint (RFC 6749 §4.4.2, §6; RFC 7523 §2.1)."""
 
 import asyncio
-import importlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
@@ -54,7 +53,8 @@ class TokenForms:
         return True
 
     def _assertion(self, now: datetime) -> str:
-        jwt = importlib.import_module("jwt")
+        import jwt  # noqa: PLC0415 - a tenth of a second for those alone who sign assertions
+
         if self._key is None:
             self._key = self._read_key(self._credentials["service_account_key"])
         issued = int(now.timestamp())
@@ -67,18 +67,17 @@ class TokenForms:
         }
         headers = {"kid": self._key.private_key_id} if self._key.private_key_id else None
         try:
-            return str(
-                jwt.encode(claims, self._key.private_key, algorithm="RS256", headers=headers)
-            )
+            return jwt.encode(claims, self._key.private_key, algorithm="RS256", headers=headers)
         except jwt.PyJWTError:
             raise ValueError("the private key cannot sign") from None
 
 
 def made_up_key(name: str) -> KeyFile:
     """A key that nobody knows, for a mock; making it takes a tenth of a second."""
-    serialization = importlib.import_module("cryptography.hazmat.primitives.serialization")
-    rsa = importlib.import_module("cryptography.hazmat.primitives.asymmetric.rsa")
-    pem: bytes = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS).private_bytes(
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - for mocks alone
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - for mocks alone
+
+    pem = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),

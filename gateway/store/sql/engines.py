@@ -1,6 +1,5 @@
 """Connections to a database of the gateway's own, by its URL."""
 
-import importlib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -155,8 +154,9 @@ def _postgres_engine(url: str, place: str) -> AsyncEngine:
 
 async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: float | None) -> Any:
     """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
-    # Loaded here: most gateways keep their state in a file.
-    asyncpg = importlib.import_module("asyncpg")
+    # Most gateways keep their state in a file.
+    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
+
     try:
         connection = await asyncpg.connect(
             url,

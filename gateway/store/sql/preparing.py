@@ -1,7 +1,6 @@
 """Checking a database, and bringing it to the current revision."""
 
 import asyncio
-import importlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,6 @@ from gateway.store.sql.versions import ENTITY_VERSIONS, EntityTables, Standing, 
 from gateway.store.tables.base import METADATA
 
 _log: Final = logging.getLogger(__name__)
-_MIGRATE: Final = "gateway.store.migrations.upgrade"
 _LOCK: Final = 0x67617466
 """PostgreSQL's advisory lock under which one start at a time brings the tables up to date."""
 _TICK_SECONDS: Final = 10.0
@@ -65,9 +63,8 @@ async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
     """
     async with engines.reader.connect() as connection:
         if not (await standing_of(connection, engines, entities)).is_current:
-            # Alembic is loaded only here, for most starts find the database at its head; and before
-            # the lock is taken, for others who start at the same moment wait for it.
-            importlib.import_module(_MIGRATE)
+            # Before the lock is taken, for others who start at the same moment wait for it.
+            _load_alembic()
     # That connection may have seen the file before the writer turned it to write-ahead logging.
     await engines.reader.dispose()
     async with engines.writer.begin() as connection:
@@ -80,7 +77,7 @@ async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
     async with engines.writer.connect() as connection:
         if (await standing_of(connection, engines, entities)).is_current:
             return
-    importlib.import_module(_MIGRATE)
+    _load_alembic()
     if engines.maintenance is None:
         raise TypeError("a server has connections for maintenance")
     async with engines.maintenance.begin() as guard, _ticking(engines.maintenance):
@@ -93,6 +90,11 @@ async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
         await guard.execute(text("SET LOCAL lock_timeout = 0"))
         async with engines.maintenance.connect() as connection:
             await _migrate_server(connection, engines, entities)
+
+
+def _load_alembic() -> None:
+    """Have it loaded. Most starts find the database at its head, and do without it."""
+    import gateway.store.migrations.upgrade  # noqa: F401, PLC0415 - see above
 
 
 async def _migrate_server(
@@ -117,13 +119,17 @@ async def _migrate_server(
 async def _migrate(
     connection: AsyncConnection, engines: Engines, entities: EntityTables, standing: Standing
 ) -> None:
-    migration = importlib.import_module(_MIGRATE)
+    from gateway.store.migrations.upgrade import (  # noqa: PLC0415 - see `_load_alembic`
+        upgrade,
+        upgrade_entities,
+    )
+
     _log.info("bringing %s up to date; this takes the longer, the more it holds", engines.place)
     if standing.needs_own:
-        await connection.run_sync(migration.upgrade, engines.place)
+        await connection.run_sync(upgrade, engines.place)
     if standing.needs_entities and entities.migrations is not None:
         await connection.run_sync(
-            migration.upgrade_entities, engines.place, entities.migrations, ENTITY_VERSIONS
+            upgrade_entities, engines.place, entities.migrations, ENTITY_VERSIONS
         )
 
 

@@ -1,7 +1,7 @@
 """datamodel-code-generator, in process: JSON Schema definitions in, Pydantic classes out.
 
-The only module that knows the library. Importing it takes half a second, so it is imported by name
-when the first model must be rendered.
+The only module that knows the library. Importing it takes half a second, so it is imported when the
+first model must be rendered.
 """
 
 import json

@@ -1,6 +1,5 @@
 """Pydantic models: one module per tool, one per file of shared definitions."""
 
-import importlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -43,6 +42,11 @@ class ModelFile(Struct, frozen=True, kw_only=True):
         return python(self.path, self.source, text)
 
     def _text(self, package: str) -> str:
+        # Half a second, which a remembered text does not need.
+        from gateway.codegen.render.python.datamodel import (  # noqa: PLC0415 - see above
+            pydantic_source,
+        )
+
         schemas = {model.name: _localised(model.schema, str(model.path)) for model in self.models}
         references = sorted({each for schema in schemas.values() for each in _foreign(schema)})
         names = [*_RESERVED, *schemas, *(name for _, _, name in references)]
@@ -51,9 +55,7 @@ class ModelFile(Struct, frozen=True, kw_only=True):
             typed.add(model.name, _with_origin(schemas[model.name], model))
         common = f"{package}.models.common"
         imports = {file: f"{common}.{identifier(stem)}" for file, stem, _ in references}
-        # By name: importing the library takes half a second that a remembered text does not need.
-        library = importlib.import_module("gateway.codegen.render.python.datamodel")
-        classes = library.pydantic_source(typed.definitions, imports, str(self.source.path))
+        classes = pydantic_source(typed.definitions, imports, str(self.source.path))
         return f"{docstring(self.title)}\n\n{classes}"
 
 
