@@ -35,7 +35,7 @@ contract: setup ## Run the property-based contract tests with many more examples
 check: setup ## Look at everything and change nothing
 	@$(BIN)/python scripts/check.py
 
-fix: setup ## Mend what can be mended by itself
+fix: setup ## Fix what can be fixed automatically
 	@$(BIN)/ruff check --fix --quiet
 	@$(BIN)/ruff format --quiet
 

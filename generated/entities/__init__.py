@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 52f917c61246c070835d051f107cd652; generator 1
+# Source closure sha256: 97805f70f4f5dbeba67a61734019da16; generator 1
 
 """The tables of entities."""
 

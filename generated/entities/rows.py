@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 52f917c61246c070835d051f107cd652; generator 1
+# Source closure sha256: 97805f70f4f5dbeba67a61734019da16; generator 1
 
 """The rows of entities, as SQLModel classes."""
 
@@ -150,7 +150,7 @@ class BookingsRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -162,7 +162,7 @@ class BookingsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class ConversationsRow(Rows, table=True):
@@ -221,7 +221,7 @@ class ConversationsRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -233,7 +233,7 @@ class ConversationsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class MessagesRow(Rows, table=True):
@@ -269,7 +269,7 @@ class MessagesRow(Rows, table=True):
     content_type: str = Field(
         sa_column=Column("content_type", Text, nullable=False, info={"kind": "text"})
     )
-    """`text`: somebody wrote. `quote_shared`: the gateway tells of a quote."""
+    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
     source_id: str = Field(
         sa_column=Column("source_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -314,7 +314,7 @@ class MessagesRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -326,7 +326,7 @@ class MessagesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class OperatorProfilesRow(Rows, table=True):
@@ -386,7 +386,7 @@ class OperatorProfilesRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -398,7 +398,7 @@ class OperatorProfilesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class QuotesRow(Rows, table=True):
@@ -573,7 +573,7 @@ class QuotesRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -585,7 +585,7 @@ class QuotesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class RequestsRow(Rows, table=True):
@@ -708,7 +708,7 @@ class RequestsRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -720,7 +720,7 @@ class RequestsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""
 
 
 class TripsRow(Rows, table=True):
@@ -816,7 +816,7 @@ class TripsRow(Rows, table=True):
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -828,4 +828,4 @@ class TripsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when what it tells had happened: microseconds since 1970."""
+    """By column, when its value changed: microseconds since 1970."""

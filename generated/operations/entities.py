@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9ece6c0d2fac6000c54a8435a785be4b; generator 1
+# Source closure sha256: 9f793c7810407e0e0f90dc59095e4eba; generator 1
 
 """The operations of entities."""
 
@@ -23,7 +23,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Bookings",
         description=(
-            "List the bookings that Avinode's messages told of, the last changed first, page by "
+            "List the bookings that Avinode's messages reported, the last changed first, page by "
             "page."
         ),
         effect=Effect.READ,
@@ -65,8 +65,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Operators",
         description=(
-            "List the operators that Avinode's messages told of, the last changed first, page by "
-            "page."
+            "List the operators that Avinode's messages reported, the last changed first, page "
+            "by page."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -80,7 +80,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Quotes",
         description=(
-            "List the quotes that Avinode's messages told of, the last changed first, page by page."
+            "List the quotes that Avinode's messages reported, the last changed first, page by "
+            "page."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -94,7 +95,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Requests",
         description=(
-            "List the requests for proposal that Avinode's messages told of, the last changed "
+            "List the requests for proposal that Avinode's messages reported, the last changed "
             "first, page by page."
         ),
         effect=Effect.READ,
@@ -109,7 +110,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Trips",
         description=(
-            "List the trips that Avinode's messages told of, the last changed first, page by page."
+            "List the trips that Avinode's messages reported, the last changed first, page by page."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,

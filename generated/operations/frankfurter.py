@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1f076af580328ddc2ef1db0f226eba39; generator 1
+# Source closure sha256: a6ef61403563a426b4c743df5edc5696; generator 1
 
 """The operations of frankfurter."""
 

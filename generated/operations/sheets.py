@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c1c24d9f194ecb5de0f78a881769b5ec; generator 1
+# Source closure sha256: 4bb82d8b9ef2b7029e61a60bf03bceb6; generator 1
 
 """The operations of sheets."""
 

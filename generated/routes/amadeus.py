@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9964a42ad5fb19b39f94487f3bc8e72; generator 1
+# Source closure sha256: 940ad99dfe629065cbca6d4f87d067a2; generator 1
 
 """The REST routes of amadeus."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eb7007b17577d8d865c9a11857ec9aa3; generator 1
+# Source closure sha256: 7e33a31732614d85d1c8b438964bf306; generator 1
 
 """The REST routes of supabase."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9ece6c0d2fac6000c54a8435a785be4b; generator 1
+# Source closure sha256: 9f793c7810407e0e0f90dc59095e4eba; generator 1
 
 """The MCP tools of entities."""
 

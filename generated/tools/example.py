@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: da44bc90c76326b999ccfe915a5621d4; generator 1
+# Source closure sha256: 7a1600e3b6ad65ff9f2f432d98608101; generator 1
 
 """The MCP tools of example."""
 

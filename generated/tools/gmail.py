@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f8dd65cf7a1c3a8bee43994561bd5969; generator 1
+# Source closure sha256: f2fbe5561b1b49c1439c9ba08332118e; generator 1
 
 """The MCP tools of gmail."""
 

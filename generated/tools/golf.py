@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 79bf5e65d62669be918de36e78c8e81a; generator 1
+# Source closure sha256: cf5112c204ec98f585f9452f8ab12107; generator 1
 
 """The MCP tools of golf."""
 

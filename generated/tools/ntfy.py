@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3126255d7de2d62bd17124ba88e0c24c; generator 1
+# Source closure sha256: 3471a5de5c989ea41c1e75e2548935b0; generator 1
 
 """The MCP tools of ntfy."""
 

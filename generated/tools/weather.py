@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b125147b616ffae61175ba3e978f252d; generator 1
+# Source closure sha256: 48198202eddbfddd7a76296a2158c197; generator 1
 
 """The MCP tools of weather."""
 

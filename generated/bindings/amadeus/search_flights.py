@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5310f385c2c8a03407efe483409bd5aa; generator 1
+# Source closure sha256: 4f39516fa4e53634ff6885e8c7b86cf7; generator 1
 
 """The binding of amadeus.search_flights.
 

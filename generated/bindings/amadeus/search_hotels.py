@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1de639b38706a89787ecfcc772be5add; generator 1
+# Source closure sha256: 1949324986f1bce505fdcfde5992d4d4; generator 1
 
 """The binding of amadeus.search_hotels.
 

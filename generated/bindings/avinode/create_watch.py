@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ae78282a6f03af1e80d20055395a1d38; generator 1
+# Source closure sha256: 0c29ce700b2af120a9cc8111a9dadc62; generator 1
 
 """The binding of avinode.create_watch.
 

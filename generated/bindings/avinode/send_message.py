@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 771bece5a2677992137cc83285763e4a; generator 1
+# Source closure sha256: 7e6d6d7930f6263fc639d1bccec89162; generator 1
 
 """The binding of avinode.send_message.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cd46c89b5658046a073b26eb6cae3b97; generator 1
+# Source closure sha256: eef14d9809c00f47d0a6d472406c1847; generator 1
 
 """The binding of entities.bookings.
 

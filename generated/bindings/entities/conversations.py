@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4666d0cc2d47e4756515991cc613ba2c; generator 1
+# Source closure sha256: 0ee31ac757b9b1d87de62e75dd1aeb74; generator 1
 
 """The binding of entities.conversations.
 

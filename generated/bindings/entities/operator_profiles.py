@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5a2f6c8434abc12ee812982f0a2b874; generator 1
+# Source closure sha256: 934e94bbf1d961bef70b25a313dc8d02; generator 1
 
 """The binding of entities.operator_profiles.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fe36e3baaa4837ef0cb74c3ae0be29d9; generator 1
+# Source closure sha256: 928bc7035ff3d0e4211f697c6b04c96f; generator 1
 
 """The binding of entities.quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 21028cee5b20047b005c78f31c59ff8a; generator 1
+# Source closure sha256: 7858b9d5e0830c967fe2cc571f3663b1; generator 1
 
 """The binding of entities.requests.
 

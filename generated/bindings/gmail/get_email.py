@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8798899c8d4d2088be0ce9b99f1eda74; generator 1
+# Source closure sha256: 37407107b8e9d9975f1e8addb00cbad2; generator 1
 
 """The binding of gmail.get_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f09bbc1693da62fdec20efc4f2cc116e; generator 1
+# Source closure sha256: 93c2f5ca9c007f689ccb50f67faed873; generator 1
 
 """The binding of gmail.get_thread_history.
 

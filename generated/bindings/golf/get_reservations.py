@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a81a5f01535b208fb920286bd622de9a; generator 1
+# Source closure sha256: 76c6343e3a7f6012c0341197a0527b2d; generator 1
 
 """The binding of golf.get_reservations.
 

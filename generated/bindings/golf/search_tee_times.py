@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9cb06e53aa10f0885b8f5f4611447677; generator 1
+# Source closure sha256: 1f13faede04fc4987098798c7c28ae18; generator 1
 
 """The binding of golf.search_tee_times.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d6bbd09c49d6149a8779119db35da7aa; generator 1
+# Source closure sha256: f5f180365610532ca417eed2106d20f6; generator 1
 
 """The binding of sheets.get_client_details.
 

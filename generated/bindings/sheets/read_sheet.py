@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 80a4f9c4794cc3e741af38bfae0dd915; generator 1
+# Source closure sha256: 65a197caab002c082172aa50f5a5a9e0; generator 1
 
 """The binding of sheets.read_sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 84ba54b1a2179ac3e8057a86683d48ba; generator 1
+# Source closure sha256: 8f128583fbaac307f58351dd416ec503; generator 1
 
 """The binding of supabase.delete.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c60a6b7e5bd8a6333c457fbe3694968a; generator 1
+# Source closure sha256: 34206e4068dd1012e9cec7fe55bc0cf7; generator 1
 
 """The binding of supabase.insert.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/rpc.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bcef35e36b033ae0880f791b18ed8f3c; generator 1
+# Source closure sha256: 611b415922332b85182453a4b9eb1c64; generator 1
 
 """The binding of supabase.rpc.
 

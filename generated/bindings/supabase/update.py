@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 56448c2fc993afac17fda4dfe57f76cd; generator 1
+# Source closure sha256: e167ce6cfb0bae31f18790017e5b885c; generator 1
 
 """The binding of supabase.update.
 

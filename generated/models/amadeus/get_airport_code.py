@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5db6ba0cdc446332059ccd1e8e71b973; generator 1
+# Source closure sha256: 0a8426793d86de6a2e25f8eedc5f6e37; generator 1
 
 """Get airport code.
 

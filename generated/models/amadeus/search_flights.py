@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 926fa61226591333829ac6a2052dfc2e; generator 1
+# Source closure sha256: 4227d8eaf50eecc939bd63543779c313; generator 1
 
 """Search scheduled flights.
 

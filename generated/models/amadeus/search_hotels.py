@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9e77dbda776ec798b7f94e5ad791010d; generator 1
+# Source closure sha256: e83f71dfa3e12f20a0f8df7d2a1783ab; generator 1
 
 """Search hotels.
 
@@ -61,10 +61,10 @@ class Hotel(BaseModel):
     """Where the rate behind `price` comes from; null where there is none."""
 
     rating: Annotated[int | None, Field(ge=1, le=5)]
-    """Stars of the hotel; null where Amadeus does not tell, as in most answers."""
+    """Stars of the hotel; null where Amadeus does not report it, as in most answers."""
 
     address: Annotated[str | None, Field(max_length=500)]
-    """Street address of the hotel; null where Amadeus does not tell, as in most answers."""
+    """Street address of the hotel; null where Amadeus does not report it, as in most answers."""
 
 
 class SearchHotelsOutput(BaseModel):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: db2573095635b3ade5faf36dfdf0029a; generator 1
+# Source closure sha256: 33e515d38ef5944496b826691c5092e8; generator 1
 
 """Create a request for proposal.
 

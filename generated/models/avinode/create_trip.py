@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36586c81485e083b792ccde2e6a602ac; generator 1
+# Source closure sha256: 55c20ca3d593ba18a71727d4ab81db67; generator 1
 
 """Create a trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aeb39f036f6beee3d03b24e066c94f06; generator 1
+# Source closure sha256: 36b2c64bbbf4bc0d74761e40c50bd54e; generator 1
 
 """Watch for empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b0e968da58e7180fecadfe9e8d07260c; generator 1
+# Source closure sha256: fd7c63deebd1e29bb2dc137b52ae6d1e; generator 1
 
 """Get the status of quotes.
 

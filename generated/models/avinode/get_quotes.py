@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2082c7041de02ec892296f11c69eb467; generator 1
+# Source closure sha256: f5b6bae0ac43c0834ee9ec5726980e25; generator 1
 
 """Get the quotes for a request for proposal.
 

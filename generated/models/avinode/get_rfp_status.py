@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 17b973283263abaf248498bdbd72463c; generator 1
+# Source closure sha256: ac14b40d1f464a028c4841fa6108d73d; generator 1
 
 """Get the status of a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e7bd3484f956c2b9cb4e78ed1471e7e1; generator 1
+# Source closure sha256: b5515ce51c0d4ea633aeb13b5f0aaf8c; generator 1
 
 """Search airports.
 

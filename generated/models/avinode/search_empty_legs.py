@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36ba2c38c84488e6a080482c4f5a4dcf; generator 1
+# Source closure sha256: 378fbbff6505744b41bfcd7d2016a938; generator 1
 
 """Search empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1104b1f072c2c7331bfa57a1172d215e; generator 1
+# Source closure sha256: 5491ce7659bac0a8b2aafc1d5c666d8a; generator 1
 
 """Search charter flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 957d36c4769dc6c97e235bd36f43a433; generator 1
+# Source closure sha256: f6be635033297685ca818f56f22705c0; generator 1
 
 """Send a message to an operator.
 

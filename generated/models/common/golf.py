@@ -1,6 +1,6 @@
 # Generated from schemas/common/golf.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aa7d3c795427e2a5f8b930473f88f89c; generator 1
+# Source closure sha256: 22369bd1651a1bf3bde3031c7065ac7e; generator 1
 
 """Definitions that several contracts share: golf."""
 
@@ -77,7 +77,7 @@ class TeeTime(BaseModel):
     """The same moment, RFC 3339 with the course's offset from UTC."""
 
     holes: Literal[9, 18]
-    """How many holes are played."""
+    """How many holes the round has."""
 
     spots_available: Annotated[int, Field(ge=1, le=100)]
     """Places that are still free."""

@@ -1,6 +1,6 @@
 # Generated from schemas/common/problem.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7fe991067c3a9954bf8839eb4a65aa6a; generator 1
+# Source closure sha256: e95aceeda4aed17aa57d7ca015b4ba53; generator 1
 
 """Definitions that several contracts share: problem."""
 
@@ -49,7 +49,7 @@ class Problem(BaseModel):
     """The HTTP status of this answer."""
 
     detail: str | None = None
-    """What is wrong with this call, and how to mend it."""
+    """What is wrong with this call, and how to fix it."""
 
     code: Annotated[str, Field(pattern="^[A-Z][A-Z_]{0,63}$")]
     """The kind of problem for programs."""

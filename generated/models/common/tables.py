@@ -1,6 +1,6 @@
 # Generated from schemas/common/tables.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 035e72d2ce2047acb77483f6df85ae57; generator 1
+# Source closure sha256: 3e73ab3f9ae77458a7f5f03fbf01bf36; generator 1
 
 """Definitions that several contracts share: tables."""
 
@@ -71,7 +71,7 @@ class Comparison(BaseModel):
     """Text of this form: % stands for any text, _ for one character, and \\ makes either plain."""
 
     ilike: Annotated[str | None, Field(max_length=200, min_length=1)] = None
-    """As like, where a and A are alike. Other letters than A to Z are told apart."""
+    """As like, where a and A are equal. Only the case of A to Z is ignored."""
 
     in_: Annotated[
         list[str | int | float | bool] | None, Field(alias="in", max_length=200, min_length=1)

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b630b393a06251f9aa0365c4ce465c24; generator 1
+# Source closure sha256: 6eccb40bf1e93c689049a0b56ca1ee54; generator 1
 
 """Bookings.
 
-List the bookings that Avinode's messages told of, the last changed first, page by page.
+List the bookings that Avinode's messages reported, the last changed first, page by page.
 """
 
 from typing import Annotated, Literal
@@ -122,7 +122,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

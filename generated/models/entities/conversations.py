@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5228225149749a5a38bb32e4615da359; generator 1
+# Source closure sha256: 71a4758fabe48ddaee35e340ba092f74; generator 1
 
 """Conversations.
 
@@ -74,7 +74,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b9db5226c5eb32ae58d7e18962dc88e9; generator 1
+# Source closure sha256: 4b91e27a46015a6c935ddd801c31c459; generator 1
 
 """Messages.
 
@@ -26,7 +26,7 @@ class MessagesInput(BaseModel):
     """Only rows with this: the conversation that it belongs to."""
 
     content_type: Literal["text", "quote_shared"] | None = None
-    """Only rows with this: `text`: somebody wrote. `quote_shared`: the gateway tells of a quote."""
+    """Only rows with this: `text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
 
     sender_type: Literal["operator", "buyer", "system"] | None = None
     """Only rows with this: who speaks."""
@@ -78,7 +78,7 @@ class Item(BaseModel):
     """The row's id: a UUIDv5 of its kind and key."""
 
     content_type: Literal["text", "quote_shared"]
-    """`text`: somebody wrote. `quote_shared`: the gateway tells of a quote."""
+    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
 
     source_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the message; for `quote_shared` that of the quote."""
@@ -108,7 +108,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

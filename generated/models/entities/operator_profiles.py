@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3ad1eab021129a1a023749dec341d12f; generator 1
+# Source closure sha256: 6172a53c970d82e936224e80c328318b; generator 1
 
 """Operators.
 
-List the operators that Avinode's messages told of, the last changed first, page by page.
+List the operators that Avinode's messages reported, the last changed first, page by page.
 """
 
 from typing import Annotated
@@ -70,7 +70,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9d7711b6f148fe861ec6bff676c6fc4; generator 1
+# Source closure sha256: c20e6b0d28180c8db11fec096082df3f; generator 1
 
 """Quotes.
 
-List the quotes that Avinode's messages told of, the last changed first, page by page.
+List the quotes that Avinode's messages reported, the last changed first, page by page.
 """
 
 from typing import Annotated, Any, Literal
@@ -149,7 +149,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a248c51fcfa7daf6e80592cc3a19e2d; generator 1
+# Source closure sha256: 73abba653c17766d9c50e26cc69789ab; generator 1
 
 """Requests.
 
-List the requests for proposal that Avinode's messages told of, the last changed first, page by
+List the requests for proposal that Avinode's messages reported, the last changed first, page by
 page.
 """
 
@@ -118,7 +118,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f31d78788405e359f17714d2e85d71de; generator 1
+# Source closure sha256: a80305ea0c100475f4d1857e41be8cde; generator 1
 
 """Trips.
 
-List the trips that Avinode's messages told of, the last changed first, page by page.
+List the trips that Avinode's messages reported, the last changed first, page by page.
 """
 
 from typing import Annotated, Literal
@@ -91,7 +91,7 @@ class Item(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

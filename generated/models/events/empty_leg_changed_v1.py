@@ -1,6 +1,6 @@
 # Generated from schemas/events/empty_leg.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 40ee9f214dc95d3de25df4e45b731d80; generator 1
+# Source closure sha256: dca234955d9989e969d296acf525c519; generator 1
 
 """An empty leg was published or changed: gateway.empty_leg.changed.v1."""
 
@@ -22,8 +22,8 @@ class Data(BaseModel):
 
     href: Annotated[str | None, Field(max_length=2048)] = None
     """
-    Where Avinode's API tells more; absent where the message's link leads elsewhere than to
-    Avinode.
+    Where Avinode's API has the details; absent where the message's link leads elsewhere than
+    to Avinode.
     """
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/events/lead.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 07f51c56adf9c249aad4921ee7133d92; generator 1
+# Source closure sha256: 44a1e3a862c7b5b786a2ac0c73ce326c; generator 1
 
 """A lead was received: gateway.lead.received.v1."""
 
@@ -22,8 +22,8 @@ class Data(BaseModel):
 
     href: Annotated[str | None, Field(max_length=2048)] = None
     """
-    Where Avinode's API tells more; absent where the message's link leads elsewhere than to
-    Avinode.
+    Where Avinode's API has the details; absent where the message's link leads elsewhere than
+    to Avinode.
     """
 
 

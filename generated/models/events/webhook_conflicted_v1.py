@@ -1,6 +1,6 @@
 # Generated from schemas/events/webhook.conflicted.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a2613d4177bb24a668cc6d1a795b29e1; generator 1
+# Source closure sha256: 1e9069a4b5feed69ad40c98745c2ce56; generator 1
 
 """A message contradicts an earlier one: gateway.webhook.conflicted.v1."""
 
@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Data(BaseModel):
     """
-    A genuine message bears the id of an earlier one and another body. Both are kept; only the
-    first is worked off.
+    An authentic message has the id of an earlier one and another body. Both are kept; only
+    the first is processed.
     """
 
     model_config = ConfigDict(
@@ -33,8 +33,8 @@ class Data(BaseModel):
 
 class WebhookConflictedV1(BaseModel):
     """
-    A genuine message bears the id of an earlier one and another body. Both are kept; only the
-    first is worked off.
+    An authentic message has the id of an earlier one and another body. Both are kept; only
+    the first is processed.
 
     Schema: schemas/events/webhook.conflicted.v1.json
     """

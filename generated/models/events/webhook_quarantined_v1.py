@@ -1,6 +1,6 @@
 # Generated from schemas/events/webhook.quarantined.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1776827615c66d1569b5fe7eb39bb20c; generator 1
+# Source closure sha256: 2bbfa3d9688fea18e34e0da35dd979a3; generator 1
 
 """A message does not fit its contract: gateway.webhook.quarantined.v1."""
 
@@ -24,8 +24,8 @@ class Refusal(BaseModel):
 
 class Data(BaseModel):
     """
-    A genuine message does not fit its contract. It is kept, and waits until the contract or
-    an operator admits it.
+    An authentic message breaks its contract. It is kept until the contract is changed or an
+    operator accepts it.
     """
 
     model_config = ConfigDict(
@@ -49,8 +49,8 @@ class Data(BaseModel):
 
 class WebhookQuarantinedV1(BaseModel):
     """
-    A genuine message does not fit its contract. It is kept, and waits until the contract or
-    an operator admits it.
+    An authentic message breaks its contract. It is kept until the contract is changed or an
+    operator accepts it.
 
     Schema: schemas/events/webhook.quarantined.v1.json
     """

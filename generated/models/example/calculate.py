@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 96501caec7691270f3893f770d966706; generator 1
+# Source closure sha256: c9e4ce33cfe1fa78e3f5c2b2925438ff; generator 1
 
 """Calculate.
 

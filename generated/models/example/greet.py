@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a3936f8cf2b4034fc927aaacefa7072; generator 1
+# Source closure sha256: 45743a25ffec5689f0153ef75bb8b965; generator 1
 
 """Greet someone.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5614519f477a9d05d4148041af7ccdb8; generator 1
+# Source closure sha256: eef6bae2003fe66c062d6f38ad2651c5; generator 1
 
 """Convert currency.
 

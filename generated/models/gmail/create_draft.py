@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 87a01e964e00b81d95ad18a4b800e7b4; generator 1
+# Source closure sha256: a431a65b587036b8824d046cebe148a7; generator 1
 
 """Create a draft.
 

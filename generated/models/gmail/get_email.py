@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c64d75945b3570620d5c5a0ab3c31031; generator 1
+# Source closure sha256: 6906beeeded3d125a08109eca4c33607; generator 1
 
 """Get an email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1dcf1f3471d1d3ad04a2b33b49af6a79; generator 1
+# Source closure sha256: 9fb96aaef64bbd8f2044395723daacf6; generator 1
 
 """Get the history of a thread.
 

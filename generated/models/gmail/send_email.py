@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9f3092f16bb7277649916df7b868443a; generator 1
+# Source closure sha256: c8064740d39945aa9222ea93d475f5b4; generator 1
 
 """Send an email.
 

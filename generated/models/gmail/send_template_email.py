@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 78160bac99232a28ec11e382961b76f5; generator 1
+# Source closure sha256: 6d3b201f6e7d942b01517b51525f0fdd; generator 1
 
 """Send an email from a template.
 

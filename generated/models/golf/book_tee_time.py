@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4ec29c10ab3f99cab601aa38370dc059; generator 1
+# Source closure sha256: 4a2a63ce4d2a46989169a0323c1743ee; generator 1
 
 """Book a tee time.
 
@@ -46,7 +46,7 @@ class BookTeeTimeInput(BaseModel):
     idempotency_key: IdempotencyKey | None = None
     """
     Names the booking, so that the call can be repeated: the same key answers the same
-    reservation. Without one, every call is a booking of its own.
+    reservation. Without one, every call makes a new booking.
     """
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4cce278bc61e5272d978e468b47d3d3b; generator 1
+# Source closure sha256: f3c629bb3e794e65453fefb9b60311f3; generator 1
 
 """Get golf reservations.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ada086717fabe4d575dab1c5bb9fbd85; generator 1
+# Source closure sha256: 54a67b3f0d63c4791d7d546ec263d31a; generator 1
 
 """Search tee times.
 

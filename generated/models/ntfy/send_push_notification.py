@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b34c36000240edfedaaf5e139ba06c4b; generator 1
+# Source closure sha256: 636bfd6613b1151fc7b76504199d85fb; generator 1
 
 """Send a push notification.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c1e47f0954d4ddec00a16838cb29f926; generator 1
+# Source closure sha256: e0203dd1fb61cd57d25c51a4e8614116; generator 1
 
 """A row of bookings."""
 
@@ -84,7 +84,7 @@ class Bookings(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/conversations.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7f82c991d1c8b393a2379d7bb15cc983; generator 1
+# Source closure sha256: c9cfdb0ce937861310d51614ae73afa8; generator 1
 
 """A row of conversations."""
 
@@ -41,7 +41,7 @@ class Conversations(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 98f0aa2245a6f0535e62f675a0570e0e; generator 1
+# Source closure sha256: 2547ea95494a2c68b0d89461536d5730; generator 1
 
 """A row of messages."""
 
@@ -45,7 +45,7 @@ class Messages(BaseModel):
     """The row's id: a UUIDv5 of its kind and key."""
 
     content_type: Literal["text", "quote_shared"]
-    """`text`: somebody wrote. `quote_shared`: the gateway tells of a quote."""
+    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
 
     source_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the message; for `quote_shared` that of the quote."""
@@ -75,7 +75,7 @@ class Messages(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bfdf972bd3cbee1f2986a42e78672098; generator 1
+# Source closure sha256: ab3e07044f9441510dc285b7ba70906a; generator 1
 
 """A row of operator_profiles."""
 
@@ -46,7 +46,7 @@ class OperatorProfiles(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

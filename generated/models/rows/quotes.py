@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1c9a536c51ee241feea17741b9315c73; generator 1
+# Source closure sha256: 7f205d2648f95ac05343f82675cb180e; generator 1
 
 """A row of quotes."""
 
@@ -114,7 +114,7 @@ class Quotes(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6d20d9103f4b92132fa0e20ebfb03a00; generator 1
+# Source closure sha256: f10fb81bd69e66e1391276fd647dd016; generator 1
 
 """A row of requests."""
 
@@ -82,7 +82,7 @@ class Requests(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

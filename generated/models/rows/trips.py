@@ -1,6 +1,6 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 32eb0a3702ce33e6ea3b7681ff111246; generator 1
+# Source closure sha256: 40dd7ffd35a19e8803a092290d18cb67; generator 1
 
 """A row of trips."""
 
@@ -61,7 +61,7 @@ class Trips(BaseModel):
     """The message that wrote the row last."""
 
     occurred_at: str
-    """When what the row tells last had happened."""
+    """When the latest change in the row happened."""
 
     created_at: str
     """When the row was first written."""

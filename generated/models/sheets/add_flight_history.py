@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 233320853e9561c840099a0244bfff52; generator 1
+# Source closure sha256: c6240acb715b39e44236e3cbc0cf2885; generator 1
 
 """Add a flight to a client's history.
 

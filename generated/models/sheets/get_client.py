@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5afa65086a12436aaa3b6d467e628d24; generator 1
+# Source closure sha256: 8ce06698e5f4758ea4dc444ca37b9a6f; generator 1
 
 """Get a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e9811cccb8cd7fe9660640c63c6a3ab4; generator 1
+# Source closure sha256: 15bc71c6d080d107d18dd45279b0045c; generator 1
 
 """Get all details of a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b9a8d42678c14950207d58d48faac0be; generator 1
+# Source closure sha256: 11934a9736ca00d840e12c790576306f; generator 1
 
 """List clients.
 

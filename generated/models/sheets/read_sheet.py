@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cb9175ec788ee8a17add8c638c5c38ac; generator 1
+# Source closure sha256: 0c75c57a0ebd27063af023213dccc914; generator 1
 
 """Read cells of a sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 335cae85020d2e88d9c5f1efe6e677a7; generator 1
+# Source closure sha256: cc28469f7ae214e1439ad433e2bb055e; generator 1
 
 """Search a client by name.
 
@@ -16,7 +16,7 @@ from generated.models.common.clients import CellText, History, Preferences, VipS
 
 class SearchClientInput(BaseModel):
     """
-    Whom to look for, and what to tell of them.
+    Which client to search for, and which fields to return.
 
     Schema: schemas/tools/sheets/search_client.input.json
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 33fd56ff18988ce2667c2635f8fe31e3; generator 1
+# Source closure sha256: ebfed4c3f3a46e28d55340b4e622bbed; generator 1
 
 """Search clients by criteria.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6ca51ae26993fb7f1e22c6429cb2f168; generator 1
+# Source closure sha256: 4bfc2ea68351b5687bf2edeac28a5f21; generator 1
 
 """Update a client.
 

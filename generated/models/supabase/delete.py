@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 854e733c87e30f38a4c3356933539121; generator 1
+# Source closure sha256: 18603ead9081c5f607a65a950978425e; generator 1
 
 """Delete rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a482efd99398a03daaf6b9d7d0e40b06; generator 1
+# Source closure sha256: 9503311bb97f1ecdf90ca64a56dcb9aa; generator 1
 
 """Insert rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6353a88debd8cc69f1cbc587fc06c217; generator 1
+# Source closure sha256: e91d60ce3ae443fabe003025508cd8e8; generator 1
 
 """Query a table.
 

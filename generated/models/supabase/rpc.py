@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/rpc.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b00c4d885e945396792596fa9e42755e; generator 1
+# Source closure sha256: 8471512f4b4ef7310776506a4f93b4fe; generator 1
 
 """Call a function.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8ada57cb399feaa7a4ac80f5a960b207; generator 1
+# Source closure sha256: 57df6ce0fba58f61a956dac263125cb9; generator 1
 
 """Update rows.
 

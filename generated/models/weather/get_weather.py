@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b49fbb30382144db1285eeba6195f4d9; generator 1
+# Source closure sha256: 5a20c32e289a0bd19f3bdaf0e9b860e0; generator 1
 
 """Get the weather.
 

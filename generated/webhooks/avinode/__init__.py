@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bb5ae1bbade1e02b74f788d7b9c230c3; generator 1
+# Source closure sha256: 07b6fec7533547b992cd0ddc8b585b81; generator 1
 
 """The webhook of avinode."""
 
@@ -116,5 +116,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="bb5ae1bbade1e02b74f788d7b9c230c305616701bf7b2f6d7b6a4b33ec13a036",
+    contract="07b6fec7533547b992cd0ddc8b585b81c5fda9649b2a17e82689c6d0c07b06be",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7eac68175d821e8675bbf5f4f22ed384; generator 1
+# Source closure sha256: b00f6217f7ffc7a81122e3ef0067ef47; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c2d691f3e0535e7efbaa71a753b3988f; generator 1
+# Source closure sha256: 777649504c8b84fa6e38751457bb85fe; generator 1
 
 """What booking_confirmed of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5f43bd0ad228ee9e094c397d79801fe6; generator 1
+# Source closure sha256: 504e947601960503fbacd7f5b1caa834; generator 1
 
 """What booking_updated of avinode does.
 

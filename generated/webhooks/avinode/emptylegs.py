@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 17ab66ecc99aa62a2a83ec8e704dfa99; generator 1
+# Source closure sha256: f035720e554a347b004ba4d8598cc939; generator 1
 
 """What emptylegs of avinode does.
 

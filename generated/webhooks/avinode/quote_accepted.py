@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eaa1737bd7ad0def2c075a44845ec08b; generator 1
+# Source closure sha256: 04ec03ca5d4b32cb08b447b0f0a06999; generator 1
 
 """What quote_accepted of avinode does.
 

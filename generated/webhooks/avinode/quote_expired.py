@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 49a9de3cd20267278bf5894cd1a7c355; generator 1
+# Source closure sha256: 88e278b1d46f574b31c778998bce6c56; generator 1
 
 """What quote_expired of avinode does.
 

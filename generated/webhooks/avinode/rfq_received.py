@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c2454a303929d87f78e279b61888bc79; generator 1
+# Source closure sha256: 02351b7e97984634121eaaf5fbcd60c5; generator 1
 
 """What rfq_received of avinode does.
 

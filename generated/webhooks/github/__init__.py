@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dade342adf8f64dd98aa6e80220b0fd0; generator 1
+# Source closure sha256: 68c59b720837e0dc54b716953aa42627; generator 1
 
 """The webhook of github."""
 
@@ -32,5 +32,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="dade342adf8f64dd98aa6e80220b0fd0b1e4d6d7e82146a663172466f2cc9dea",
+    contract="68c59b720837e0dc54b716953aa42627777b9d5be1d85dcd28d03b9befccc8ce",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 408bbc18a8e593044be4510f45c362e3; generator 1
+# Source closure sha256: da4141c6b4d9aea2ba1e2dd13f1c33d2; generator 1
 
 """What ping of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1f213136f2755ae27f061a1ca6295d8b; generator 1
+# Source closure sha256: a6de3e612833c786dd3f1e02d5af22a8; generator 1
 
 """The webhook of standard."""
 
@@ -25,5 +25,5 @@ SOURCE: Final = WebhookSource(
         record_changed.EVENT,
     ),
     keep_headers=("user-agent",),
-    contract="1f213136f2755ae27f061a1ca6295d8ba151226963d68d1e5be2cfb98d0c28f8",
+    contract="a6de3e612833c786dd3f1e02d5af22a8ec4f0fca5b4b7fdc9c8773732d407e77",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6aaedd7948869a1dc9399906bea6be72; generator 1
+# Source closure sha256: 717c7928d3f097fc934bcb667a592657; generator 1
 
 """What ping of standard does.
 

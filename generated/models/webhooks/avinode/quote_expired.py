@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bb5ae1bbade1e02b74f788d7b9c230c3; generator 1
+# Source closure sha256: 07b6fec7533547b992cd0ddc8b585b81; generator 1
 
 """The payload of quote_expired from avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dade342adf8f64dd98aa6e80220b0fd0; generator 1
+# Source closure sha256: 68c59b720837e0dc54b716953aa42627; generator 1
 
 """The payload of push from github."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/borrowers.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 467c100c755d07a03448439477ac7b4e; generator 1
+# Source closure sha256: e67c3b06fd642a92e2744176af29be17; generator 1
 
 """A row of borrowers."""
 
@@ -32,7 +32,7 @@ class Borrowers(BaseModel):
     """The webhook that wrote the row last."""
 
     occurred_at: str
-    """When the latest news happened."""
+    """When the latest change happened."""
 
     created_at: str
     """When the row was made."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/loans.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6a0561ce2f4adff8c15912982eb96113; generator 1
+# Source closure sha256: e1685d9417719b8054ad5b3451bbfd84; generator 1
 
 """A row of loans."""
 
@@ -38,7 +38,7 @@ class Loans(BaseModel):
     """The webhook that wrote the row last."""
 
     occurred_at: str
-    """When the latest news happened."""
+    """When the latest change happened."""
 
     created_at: str
     """When the row was made."""
