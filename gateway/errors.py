@@ -1,7 +1,7 @@
 """Everything that can go wrong, as one tree. A class's docstring is its default message.
 
     GatewayError
-      CallerError        the caller can mend it
+      CallerError        the caller can fix it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
         ForbiddenPeer · NotProven · ConflictingMessage
@@ -97,7 +97,7 @@ class ForbiddenPeer(CallerError):
 class NotProven(CallerError):
     """Nothing proves that this message is from its source: look at its signature, secret and time.
 
-    The same for whatever is wrong with a proof, so that trying tells nothing.
+    The same for whatever is wrong with a proof, so that trying reveals nothing.
     """
 
     stage = "authenticate"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run every check that only looks, or the ones named; say what failed and how to mend it.
+"""Run every check that only looks, or the ones named; say what failed and how to fix it.
 
 All of them run even when one fails. Nothing is changed: `make fix` changes.
 """
@@ -25,7 +25,7 @@ class Check:
 
 
 CHECKS = (
-    Check("contracts", ("gateway", "lint"), "mend the contracts under schemas/"),
+    Check("contracts", ("gateway", "lint"), "fix the contracts under schemas/"),
     Check("generated", ("gateway", "generate", "--check"), "make generate"),
     Check(
         "reference",
@@ -40,17 +40,17 @@ CHECKS = (
     Check(
         "vendors",
         ("python", "scripts/conformance/vendor_specs.py", "--check"),
-        "mend the upstream contract, or explain in scripts/conformance/accepted_differences.toml",
+        "fix the upstream contract, or explain in scripts/conformance/accepted_differences.toml",
     ),
     Check("style", ("ruff", "check", "--quiet"), "make fix"),
     Check("format", ("ruff", "format", "--check", "--quiet"), "make fix"),
-    Check("types", ("mypy",), "mend the annotations"),
+    Check("types", ("mypy",), "fix the annotations"),
     Check("imports", ("lint-imports", "--no-cache"), "import downwards only, see pyproject.toml"),
-    Check("architecture", ("pytest", "-q", "tests/architecture"), "mend what the tests name"),
+    Check("architecture", ("pytest", "-q", "tests/architecture"), "fix what the tests name"),
     Check(
         "docs",
         ("sphinx-build", "-W", "--keep-going", "-n", "-q", "docs", "docs/_build/html"),
-        "mend the pages named above",
+        "fix the pages named above",
     ),
 )
 

@@ -71,7 +71,7 @@ RULES_HEAD: Final = f"""\
 
 {NOTICE}
 
-What `gateway lint` checks, and `gateway generate` refuses. A `note` tells and refuses nothing.
+What `gateway lint` checks, and `gateway generate` refuses. A `note` refuses nothing.
 `gateway lint --rules` prints the same table.
 
 | rule | severity | meaning | fix |

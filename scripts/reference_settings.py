@@ -22,7 +22,7 @@ BAR: Final = "\\|"
 """A bar that does not end the cell of a table."""
 
 MAX_PATTERN: Final = 60
-"""Longer ones tell nobody anything."""
+"""Longer ones are not readable."""
 
 SETTINGS_HEAD: Final = f"""\
 # Settings

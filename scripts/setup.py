@@ -35,7 +35,7 @@ class SetupError(Exception):
 def main() -> int:
     """Exit 0 when the environment is ready, 2 when it cannot be made."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--force", action="store_true", help="make the environment anew")
+    parser.add_argument("--force", action="store_true", help="make the environment again")
     options = parser.parse_args()
     try:
         _continue_on_a_python_that_is_new_enough()

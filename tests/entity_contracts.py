@@ -1,4 +1,4 @@
-"""A project that declares kinds of rows, in folders of its own."""
+"""A project that declares kinds of rows, in its own folders."""
 
 import json
 import shutil

@@ -35,14 +35,14 @@ def server_url() -> str:
 
 
 async def create_database(server: str) -> str:
-    """The URL of a database of its own, to be dropped by `drop_database`."""
+    """The URL of its own database, to be dropped by `drop_database`."""
     name = f"gateway_test_{uuid4().hex[:12]}"
     await run(server, f'create database "{name}"')
     return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
 
 
 async def drop_database(server: str, url: str) -> None:
-    """Drop it, whoever is connected."""
+    """Drop it, also while clients are connected."""
     await run(server, f'drop database "{urlsplit(url).path[1:]}" with (force)')
 
 

@@ -149,7 +149,7 @@ def proof_of(
 
 
 class ListInbox:
-    """An inbox by the rules of `store.base.Inbox`, in memory; it may be told to fail."""
+    """An inbox by the rules of `store.base.Inbox`, in memory; it can be set to fail."""
 
     def __init__(self) -> None:
         self.stored: list[NewWebhook] = []
@@ -158,7 +158,7 @@ class ListInbox:
         self._digests: dict[tuple[str, str], tuple[str, str]] = {}
 
     async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
-        """Store all, or raise what it was told to."""
+        """Store all, or raise what it was set to."""
         if self.failure is not None:
             raise self.failure
         self.batches.append(len(arrivals))

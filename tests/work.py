@@ -16,7 +16,7 @@ NOTHING = Changes()
 
 
 def message(number: int | str = 1, body: bytes = b'{"a":1}', **changes: Any) -> NewWebhook:
-    """A message that was proved genuine."""
+    """A message that was proved authentic."""
     plain = NewWebhook(
         provider="avinode",
         profile="signed",

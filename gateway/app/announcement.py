@@ -1,4 +1,4 @@
-"""What followers are told when the gateway begins to serve another contract."""
+"""The event for followers when the gateway begins to serve another contract."""
 
 from hashlib import sha256
 from typing import Final

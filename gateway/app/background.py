@@ -1,4 +1,4 @@
-"""The tasks that run beside the doors, each kept going for as long as the gateway serves."""
+"""The tasks that run beside the transports; each is restarted for as long as the gateway serves."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ async def keep(name: str, task: Task) -> None:
     while True:
         try:
             await task()
-        except Exception:  # noqa: BLE001 - whatever it is, the other tasks and the doors go on
+        except Exception:  # noqa: BLE001 - whatever it is, the other tasks and the transports go on
             _log.exception("the task %s failed and begins again", name)
             await asyncio.sleep(_REST_SECONDS)
         else:

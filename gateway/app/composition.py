@@ -1,4 +1,5 @@
-"""The composition root: every object behind the doors is built here, once, in reading order."""
+"""The composition root: every object behind the transports is built here, once, in reading
+order."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -79,7 +80,7 @@ async def assemble(
 ) -> Components:
     """Build everything; `stack` closes it in reverse order.
 
-    Raises an `OperatorError` when a setting, a contract or the store is unfit.
+    Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
     catalogue, lines, workspaces, secrets = _checked(settings, clock, stack)
     store = await _store(settings, clock, stack)

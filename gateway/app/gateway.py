@@ -128,7 +128,7 @@ class Gateway:
             raise NotRunning(f"The gateway is {self.state}; add hooks before `async with`.")
 
     async def __aenter__(self) -> "Gateway":
-        """Start. Raises an `OperatorError` when a setting, a contract or the store is unfit."""
+        """Start. Raises an `OperatorError` when a setting, a contract or the store is invalid."""
         try:
             async with AsyncExitStack() as stack:
                 if self._is_server:
@@ -181,7 +181,7 @@ class Gateway:
         timeout_seconds: float | None = None,
         max_attempts: int | None = None,
     ) -> dict[str, Any]:
-        """The result of one call, by the same pipeline as every other door's.
+        """The result of one call, by the same pipeline as every transport.
 
         `timeout_seconds` and `max_attempts` can lower what the tool's contract allows, never raise
         it. Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
@@ -227,7 +227,7 @@ class Gateway:
         return build_operator_site(operator_routes(self.parts, LocalIdentification(agent)))
 
     async def readiness(self) -> Readiness:
-        """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
+        """Whether calls can be served and recorded. Anybody may ask, so it gives no detail."""
         return await readiness_of(self.parts)
 
     @asynccontextmanager

@@ -24,7 +24,7 @@ Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
 def webhook_secrets(
     catalogue: Catalogue, settings: Settings, lines: Mapping[str, UpstreamConnection]
 ) -> Secrets:
-    """The secrets that the settings name, and for sources that are only played those made here.
+    """The secrets that the settings name, and for sources that are only mocked those made here.
 
     Raises `ConfigurationError` for what is misconfigured, and `StoreError` when a secret that is to
     be made cannot be kept.
@@ -48,7 +48,7 @@ def open_arrivals(
 def open_webhook_door(
     catalogue: Catalogue, settings: Settings, secrets: Secrets, arrivals: GroupCommit, clock: Clock
 ) -> WebhookEndpoint:
-    """The door, with every source that has secrets. Raises `ConfigurationError`."""
+    """The endpoint, with every source that has secrets. Raises `ConfigurationError`."""
     sources = {
         name: OpenSource(
             contract.source,

@@ -21,7 +21,7 @@ def mock_senders(
     clock: Clock,
     url: str,
 ) -> Sequence[MockSender]:
-    """A sender for each mock whose source of webhooks has a secret and is told things."""
+    """A sender for each mock whose source of webhooks has a secret and receives messages."""
     return tuple(_senders(catalogue, lines, secrets, clock, url))
 
 

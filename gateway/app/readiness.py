@@ -1,4 +1,4 @@
-"""What operators' probes are told."""
+"""The answers to operators' probes."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ class ReadinessProbe:
 
 
 async def readiness_of(parts: Components) -> Readiness:
-    """Whether calls can be served and recorded. Anybody may ask, so no detail is told."""
+    """Whether calls can be served and recorded. Anybody may ask, so it gives no detail."""
     problems = ["Audit records cannot be stored."] if parts.audit.problem else []
     try:
         await parts.store.audit.latest(1)

@@ -1,4 +1,4 @@
-"""The gateway as a server, until it is told to stop."""
+"""The gateway as a server, until it is asked to stop."""
 
 import asyncio
 import gc
@@ -21,7 +21,7 @@ USUAL_THRESHOLDS: Final = (700, 10, 10)
 _GRACE_BEYOND_TOOLS_SECONDS: Final = 5.0
 
 OnReady = Callable[[str, NewKey | None], None]
-"""Told the address, and the administrator's key when this start made one."""
+"""Called with the address, and the administrator's key when this start made one."""
 
 
 def serve(settings: Settings, on_ready: OnReady, grants: Grants | None = None) -> None:

@@ -22,7 +22,7 @@ from gateway.store.sql.engines import MEMORY_URL
 from gateway.workspace.database import Workspace, seeded_keys
 
 MOCKS: Final = "mocks"
-"""The folder under the data folder in which mocks remember, each in a file of its own."""
+"""The folder under the data folder in which mocks remember, each in its own file."""
 
 
 def open_lines(

@@ -1,4 +1,4 @@
-"""What goes on behind the doors: messages become changes, and events go out."""
+"""Background work: messages become changes, and events go out."""
 
 import os
 import socket
@@ -68,7 +68,7 @@ class WorkDependencies(Struct, frozen=True):
 
 
 def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
-    """Build everything; nothing runs yet. Raises an `OperatorError` for unfit settings."""
+    """Build everything; nothing runs yet. Raises an `OperatorError` for invalid settings."""
     settings, store, clock = grounds.settings, grounds.store, grounds.clock
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)

@@ -1,4 +1,4 @@
-"""The work behind the doors, for as long as somebody serves."""
+"""Runs the background work for as long as the gateway serves."""
 
 import asyncio
 from collections.abc import AsyncIterator

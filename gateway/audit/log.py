@@ -217,7 +217,7 @@ class OpenRecord:
     def _is_denied(self, error: BaseException | None) -> bool:
         """Whether nobody is known to have called: then anybody can ask for one record more.
 
-        However it ended: a stranger may also leave before the refusal.
+        However it ended: an unauthenticated client may also leave before the refusal.
         """
         return self.principal is None and error is not None
 

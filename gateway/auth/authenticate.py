@@ -31,7 +31,7 @@ class Authenticator:
     """Identifies callers by their agent keys."""
 
     def __init__(self, keys: KeyStore, clock: Clock, strangers: Strangers | None = None) -> None:
-        """`strangers` counts requests without a valid key; without it, none is too many."""
+        """`strangers` counts requests without a valid key; without it, there is no limit."""
         self._keys = keys
         self.strangers = strangers or Strangers(clock, _UNLIMITED)
         self._clock = clock
@@ -70,7 +70,7 @@ class Authenticator:
         return principal
 
     def forget(self) -> None:
-        """Decide anew from now on: called when a key is made or revoked in this process."""
+        """Decide again from now on: called when a key is made or revoked in this process."""
         self._generation += 1
         self._known.clear()
         self._unknown.clear()

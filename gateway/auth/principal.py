@@ -13,7 +13,7 @@ class Credentials(Struct, frozen=True, kw_only=True):
 
     bearer: str | None = None
     peer: Address | None = None
-    """Where they came from; None where nobody can tell, or in the same process."""
+    """Where they came from; None where it is unknown, or in the same process."""
 
     def __repr__(self) -> str:
         return f"Credentials(bearer={'<secret>' if self.bearer else None})"

@@ -13,7 +13,7 @@ class Backend(Protocol):
 
     @property
     def problem(self) -> str | None:
-        """What an operator must mend before calls can succeed again, without secrets, or None."""
+        """What an operator must fix before calls can succeed again, without secrets, or None."""
         ...
 
     async def send(

@@ -53,7 +53,7 @@ async def _put(
 
 @contextmanager
 def _writing(place: Path) -> Iterator[None]:
-    """Told where it happens: around it, an error is the backup's or a database's."""
+    """Entered around each step: it says whether an error is the backup's or a database's."""
     try:
         yield
     except OSError as error:

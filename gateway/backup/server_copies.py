@@ -190,7 +190,7 @@ class ServerRestore:
                     "project's contracts; restore with the generated package of the backup"
                 )
         if names:
-            # Migrations may have added rows of their own.
+            # Migrations may have added their own rows.
             await driver.execute(f"TRUNCATE {names}")
 
     async def _migrate(self, revisions: Mapping[str, str], entities: EntityTables) -> None:

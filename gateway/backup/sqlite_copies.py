@@ -21,7 +21,8 @@ def copy_database(source: Path, target: Path, moved: Callable[[int, int], None])
     """Copy `source` to the new file `target`; the revisions that it is at.
 
     The copy is what had been committed at one moment, at the earliest that of the call. `moved` is
-    told of pages done and of all. Raises `StoreError` for a database that cannot be read.
+    called with the pages done and the total. Raises `StoreError` for a database that cannot be
+    read.
     """
     target.touch(mode=0o600, exist_ok=False)
     try:

@@ -27,7 +27,7 @@ from gateway.contract.fields.conversion import rfc3339
 from gateway.errors import StoreError
 
 Report = Callable[[str], None]
-"""Told what is being done."""
+"""Called with what is being done."""
 _PART_BYTES: Final = 4 * 1024 * 1024
 
 

@@ -31,8 +31,8 @@ class _Kept(Struct, Generic[T], frozen=True):
 class KeptAnswers(Generic[T]):
     """Values by key, each until its time is up.
 
-    Whoever asks while the same is being made waits for it, and shares its failure. What fails is
-    not kept.
+    A caller that asks while the same is being made waits for it, and shares its failure. What fails
+    is not kept.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class ReadCache:
     """Results of reads, by operation and arguments, where the contract says `x-policy.cache`.
 
     What a connector's reads answered before a write of the same connector ended, whatever came of
-    the write, is not answered again: nobody here is told that what they changed is unchanged. What
+    the write, is not answered again: so nobody gets an answer from before their own change. What
     changes elsewhere shows when the time of the result is up.
     """
 
@@ -166,5 +166,5 @@ class ReadCache:
 
         seconds = operation.cache_seconds
         kept = await self._kept.get(key, seconds, make, is_shared=is_shared)
-        # Decoded anew: whoever gets the values may change them.
+        # Decoded again: the caller that gets the values may change them.
         return Result(_decode(kept.text), kept.text, kept.backend, kept.hidden_characters)

@@ -28,7 +28,7 @@ class Call(Struct, frozen=True, kw_only=True):
     operation_id: str
     credentials: Credentials
     arguments: bytes
-    """The JSON text of the arguments, undecoded: one strict reading serves every door."""
+    """The JSON text of the arguments, undecoded: one strict reading serves every transport."""
     transport: Literal["rest", "mcp", "stdio", "local"]
     request_id: str
     bounds: CallBounds = UNBOUNDED
@@ -54,7 +54,7 @@ class Result(Struct, frozen=True):
 
     values: dict[str, Any]
     text: bytes
-    """The same as JSON text, encoded once for every door."""
+    """The same as JSON text, encoded once for every transport."""
     backend: BackendName
     hidden_characters: int = 0
     """How many characters that no reader sees were removed from it."""

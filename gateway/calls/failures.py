@@ -22,7 +22,7 @@ class _Failure(Struct, frozen=True):
 class Failures:
     """What has just failed, by request.
 
-    Whoever has something else to use in place of the reply does not wait for the same failure
+    A caller that has something else to use in place of the reply does not wait for the same failure
     again. When the time is up, one call asks the upstream, and the others go on as before.
     """
 

@@ -27,7 +27,7 @@ class FetchBudget(Struct, frozen=True, kw_only=True):
 USUAL: Final = FetchBudget(
     attempts=Attempts(max=2, backoff_seconds=(0.5,), timeout_seconds=10.0), timeout_seconds=20.0
 )
-"""Whoever fetches for a job has the job's attempts besides."""
+"""A fetch for a job has the job's attempts as well."""
 
 
 class Fetcher:

@@ -18,7 +18,7 @@ ErrorHook: TypeAlias = Callable[[str, Exception], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class CallHooks:
     """Hooks of every call that is admitted, over every transport. They observe: what they raise is
-    logged and changes nothing. The call waits for them, within no time limit of its own.
+    logged and changes nothing. The call waits for them, without a separate time limit.
     """
 
     on_execution: tuple[ExecutionHook, ...] = ()

@@ -84,7 +84,7 @@ class ReplyReader:
         return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
 
     def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
-        """The failure that `reply` tells of, if it may have passed by the next attempt.
+        """The failure that `reply` reports, if the next attempt may succeed.
 
         A refusal rule knows better than the status, whether that is among `statuses` or not.
         """
@@ -169,7 +169,7 @@ class ReplyReader:
         return self._rejected(reply)
 
     def _refused_credentials(self, reply: Reply) -> UpstreamRefusedCredentials:
-        """It names the upstream: whoever renews the credentials must know where."""
+        """It names the upstream: the operator who renews the credentials must know where."""
         title = self._upstream.title
         return UpstreamRefusedCredentials(
             f"{title} answered {reply.status}: it refused this gateway's credentials."

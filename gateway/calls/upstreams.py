@@ -94,7 +94,7 @@ class CallUpstreams:
     ) -> Iterator[None]:
         """Raise a failure again while it is remembered; remember that of the block."""
         seconds = operation.failure_seconds
-        # The failure of a call with a bound of its own says nothing to the others.
+        # The failure of a call with its own limits says nothing to the others.
         if not seconds or not self._is_shared:
             yield
             return

@@ -48,6 +48,6 @@ def open_entities(path: Path) -> dict[str, Entity]:
     with reading(path):
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Entity])
         for entity in found.values():
-            # Whoever reads the columns compiles them again, and could not name the file.
+            # The reader of the columns compiles them again, and could not name the file.
             Validator(entity.schema)
         return found

@@ -72,7 +72,7 @@ def _upstream(path: Path) -> Upstream:
         upstream = msgspec.json.decode(path.read_bytes(), type=Upstream)
         for operation in upstream.operations:
             for schema in operation.replies.values():
-                # Whoever reads the replies compiles it again, and could not name the file.
+                # The reader of the replies compiles it again, and could not name the file.
                 Validator(True if schema is None else schema)
     _check_outbound(upstream)
     return upstream

@@ -11,13 +11,13 @@ from gateway.contract.credentials.scopes import EVENTS
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
 _HINT: Final = "This is what needs no key. Authorize with a key to see the tools that it may call."
 MayCall = Callable[[str], bool]
-"""Tells of the id of an operation, or of a scope, whether the caller holds it."""
+"""Whether the caller is granted an operation or a scope, by its id."""
 
 
 def openapi_for(text: bytes, may_call: MayCall | None) -> bytes:
     """The OpenAPI document for a caller; `may_call` is None for one that shows no key.
 
-    Schemas and tags that nothing visible needs are left out, as their names tell of tools.
+    Schemas and tags that nothing visible needs are left out, as their names reveal tools.
     """
     whole: dict[str, Any] = msgspec.json.decode(text)
     paths = {p: item for p, item in whole.get("paths", {}).items() if _is_visible(p, may_call)}

@@ -76,7 +76,7 @@ def _explanations(error: Exception) -> list[tuple[str, str]]:
 
 
 def _explanation(error: Exception) -> tuple[str, str]:
-    """What is wrong and how to mend it."""
+    """What is wrong and how to fix it."""
     match error:
         case click.UsageError(ctx=context):
             path = context.command_path if context else "gateway"

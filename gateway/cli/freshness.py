@@ -19,7 +19,7 @@ def package_names(settings: Settings) -> PackageNames:
 
 
 def stale_finding(settings: Settings, report: GenerateReport) -> str:
-    """What is wrong with a stale package, and how to mend it, parted by `; `."""
+    """What is wrong with a stale package, and how to fix it, parted by `; `."""
     folder = _folder_of(settings.package)
     return (
         f"{len(report.changes)} files of {folder} are not what the contracts say; gateway generate"

@@ -76,7 +76,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
 
 
 def announce(url: str) -> None:
-    """Print `ready URL` for whoever started a server; when that fails, the server goes on."""
+    """Print `ready URL` for the program that started a server; when that fails, the server goes
+    on."""
     try:
         click.echo(f"ready {url}")
     except Unwritable as error:
@@ -85,7 +86,7 @@ def announce(url: str) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[str], None]]:
-    """A moving line on stderr while the block runs; what it is told goes beside the title.
+    """A moving line on stderr while the block runs; what it is called with goes beside the title.
 
     Nothing is shown when stderr is no terminal.
     """

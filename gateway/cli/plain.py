@@ -1,8 +1,8 @@
-"""Strangers' texts as a terminal may show them."""
+"""Untrusted text as a terminal may show it."""
 
 
 def plain(text: str) -> str:
-    """A stranger's `text` with what a terminal obeys, or does not show, written out."""
+    """Untrusted `text` with all that a terminal obeys, or does not show, written out."""
     return "".join(each if each.isprintable() else _written_out(each) for each in text)
 
 

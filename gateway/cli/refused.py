@@ -1,4 +1,4 @@
-"""What a gateway refused, as a command tells it."""
+"""What a gateway refused, as a command reports it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -23,7 +23,7 @@ class Unwritable(OSError):
 def prepare() -> None:
     """Open the streams that are missing, and let standard output raise `Unwritable`.
 
-    Standard error just goes nowhere when it fails: nobody is left to be told. Without its standard
+    Standard error just goes nowhere when it fails: nobody is left to read it. Without its standard
     streams, the next socket or file that a process opens takes the number of one, and gets what is
     printed.
     """
@@ -37,7 +37,7 @@ def prepare() -> None:
 
 
 class _Guarded:
-    """A text stream that tells its own failures apart from all other errors of the system."""
+    """A text stream that distinguishes its own failures from all other errors of the system."""
 
     def __init__(self, stream: TextIO, *, is_silent: bool) -> None:
         self._stream = stream

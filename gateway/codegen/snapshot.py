@@ -72,7 +72,7 @@ def digests(schemas: Path) -> dict[str, str]:
 def refresh(
     old: Snapshot, schemas: Path, found: dict[str, str], packages: Sequence[str]
 ) -> Snapshot | None:
-    """`old` with what changed since; None when only the whole tree can tell."""
+    """`old` with what changed since; None when the whole tree must be read."""
     if _has_other_handlers(old.contracts, Handlers(schemas, packages)):
         return None
     if found == old.digests:
@@ -191,7 +191,7 @@ def _index(
 
 def _policies(tools: Iterable[ToolContract]) -> dict[str, Any]:
     grants = [tool.id for tool in tools]
-    return {"agents": {"part": {"description": "Whoever may call them.", "grants": grants}}}
+    return {"agents": {"part": {"description": "The agents that may call them.", "grants": grants}}}
 
 
 def _with_tools(contracts: Contracts, tools: Iterable[ToolContract]) -> Contracts:

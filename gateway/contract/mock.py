@@ -98,7 +98,7 @@ class TokenRefusal(Struct, frozen=True, kw_only=True):
 
 
 class MockMessage(Struct, frozen=True, kw_only=True):
-    """What the upstream tells those who listen to its webhook."""
+    """What the upstream sends to the listener of its webhook."""
 
     id: str
     """The same when it is sent again."""

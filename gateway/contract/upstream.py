@@ -18,7 +18,7 @@ def status_names(status: int) -> tuple[str, str]:
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """A request in the upstream's terms, before credentials and wire encoding.
 
-    Path segments and query values are plain text: whoever puts them on the wire encodes them, and
+    Path segments and query values are plain text: the backend that sends them encodes them, and
     refuses the segments `.`, `..` and the empty one.
     """
 
@@ -130,7 +130,7 @@ class RefusalRule(Struct, frozen=True, kw_only=True):
 
 
 class RateHeaders(Struct, frozen=True, kw_only=True):
-    """Reply headers in which the upstream tells how much of its limit is left."""
+    """Reply headers in which the upstream reports how much of its limit is left."""
 
     remaining: str
     reset_seconds: str

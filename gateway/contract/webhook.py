@@ -86,7 +86,7 @@ class Notification(Struct, frozen=True, kw_only=True):
 
     operation: str
     arguments: Built
-    """None where nobody is to be told."""
+    """None where no event is published."""
 
 
 class Fetch(Struct, frozen=True, kw_only=True):
@@ -120,8 +120,8 @@ class WebhookEvent(Struct, frozen=True, kw_only=True):
     profiles: tuple[str, ...]
     """The profiles in which it may arrive."""
     occurred_at: str | None = None
-    """JSON Pointer, in the payload, of when it happened: later news is never overwritten by
-    earlier. None where the arrival decides."""
+    """JSON Pointer, in the payload, of when it happened: a later message is never overwritten by an
+    earlier one. None where the arrival decides."""
     fetch: Fetch | None = None
     derives: tuple[Derivation, ...] = ()
     """From the fetched reply, which the field maps then read as the payload."""

@@ -1,4 +1,4 @@
-"""One thing wrong with the contracts: where, which rule, what, and how to mend it."""
+"""One thing wrong with the contracts: where, which rule, what, and how to fix it."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -9,7 +9,7 @@ from gateway.errors import ContractError
 
 
 class Severity(StrEnum):
-    """Whether a finding refuses the contracts (`error`) or only tells (`note`)."""
+    """Whether a finding refuses the contracts (`error`) or only reports (`note`)."""
 
     ERROR = "error"
     NOTE = "note"

@@ -107,7 +107,8 @@ class EndpointRegistry:
         if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             detail = f"grace_seconds must be from 0 to {MAX_GRACE_SECONDS:g}"
             raise InvalidArguments.at("/grace_seconds", "maximum", detail)
-        # Of two at once the second keeps the secret of the first: one that was told must sign.
+        # Of two at once the second keeps the secret of the first: the caller has it already, so it
+        # must sign.
         while endpoint := await self._endpoints.find(endpoint_id):
             new = self._rotated(endpoint, grace_seconds)
             if await self._replace_secret(endpoint, new.endpoint):
@@ -145,7 +146,7 @@ class EndpointRegistry:
     async def test(self, endpoint_id: str) -> str | None:
         """Send one signed event to it now, and say what came back: `2xx` to `5xx`, or why nothing.
 
-        More is not told: neither body nor status, lest the test be a window into other networks.
+        Neither body nor status is reported, so that the test does not show other networks.
         None where there is no such endpoint. A test leaves the endpoint's record as it is.
         """
         endpoint = await self._endpoints.find(endpoint_id)

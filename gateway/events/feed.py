@@ -54,7 +54,7 @@ class FeedPage(Struct, frozen=True):
 
 
 class Feed:
-    """Reads the log once for all followers, and tells them when there is more."""
+    """Reads the log once for all followers, and notifies them when there is more."""
 
     def __init__(self, log: EventLog, limits: FeedLimits | None = None) -> None:
         self.limits = limits or FeedLimits()

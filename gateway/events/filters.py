@@ -48,7 +48,7 @@ class LogPosition(Struct, frozen=True):
     """Of the event at this position; empty before the first."""
 
     def cursor(self, wanted: TypeFilter) -> str:
-        """The place as its follower is told it: good for the same filter and the same log only.
+        """The place as its follower sees it: good for the same filter and the same log only.
 
         The event's id is in it, so that a cursor of another database, or of one that was restored
         from a backup, is known for what it is.

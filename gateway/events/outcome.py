@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 
 PASSING: Final = frozenset({408, 409, 425, 429})
-"""Client errors that time mends. All other ones are about the message, or the endpoint."""
+"""Client errors that may pass. All others are about the message, or the endpoint."""
 GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
@@ -19,7 +19,7 @@ class AttemptOutcome(Struct, frozen=True, kw_only=True):
     """How an attempt to deliver ended."""
 
     answer: str
-    """`2xx` to `5xx`, or why there was none: all that a test of an endpoint tells."""
+    """`2xx` to `5xx`, or why there was none: all that a test of an endpoint reports."""
     error: str | None = None
     """A class such as `endpoint_unavailable`; None for what was delivered."""
     detail: str | None = None

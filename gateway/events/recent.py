@@ -46,7 +46,7 @@ class RecentEvents:
         return self.end.position - len(self._events)
 
     def append(self, events: Sequence[StoredEvent]) -> None:
-        """Take what follows. Where something is missing between, the stretch begins anew."""
+        """Take what follows. Where something is missing between, the stretch begins again."""
         for event in events:
             if event.position != self.end.position + 1:
                 self._events.clear()

@@ -71,7 +71,7 @@ def open_keyring(configured: str | None, folder: Path) -> Keyring:
         text = path.read_text("ascii") if path.exists() else _made(path)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise StoreError(f"{path} cannot be used: {reason}; mend it") from None
+        raise StoreError(f"{path} cannot be used: {reason}; fix it") from None
     return Keyring(_keys(text.split(), str(path)))
 
 

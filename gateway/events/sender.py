@@ -81,7 +81,7 @@ def _values_in(url: str) -> Sequence[str]:
 
 
 def _shown(excerpt: bytes, secrets: Sequence[str]) -> str:
-    """The beginning of a stranger's text: without secrets, and without what a terminal obeys."""
+    """The beginning of an untrusted text: without secrets, and without what a terminal obeys."""
     keys = [secret.removeprefix(standard.PREFIX) for secret in secrets]
     text = Redactor((*secrets, *keys)).redact(excerpt.decode("utf-8", "replace"))
     words = "".join(each if each.isprintable() else " " for each in text).split()

@@ -36,7 +36,7 @@ class Sequencer:
     ) -> None:
         self._log = log
         self._on_published = on_published
-        """Told when events got positions, so that who follows them need not wait for its poll."""
+        """Called when events got positions, so that followers need not wait for their poll."""
         self._pace = pace or SequencerPace()
         self._woken = asyncio.Event()
         self.problem: str | None = None
@@ -69,7 +69,7 @@ class Sequencer:
 
     async def _pause(self, failures: int) -> None:
         if failures:
-            # Not cut short by being woken: whoever commits would otherwise hammer a sick store.
+            # Not cut short by being woken: commits would otherwise overload a failing store.
             longest = self._pace.longest_backoff_seconds
             await asyncio.sleep(min(longest, self._pace.poll_seconds * 2 ** min(failures, 16)))
             return

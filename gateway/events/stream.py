@@ -33,7 +33,7 @@ async def stream_events(
 ) -> AsyncGenerator[bytes, None]:
     """Pieces of the stream, from the first on; the last when the gateway stops.
 
-    At least one comes in `keep_alive_seconds`. Whoever takes them slowly only falls behind: nothing
+    At least one comes in `keep_alive_seconds`. A slow client only falls behind: nothing
     is kept for it but its place. Raises `StoreError`, before the first piece or later.
     """
     opening = await _open(feed, wish)

@@ -35,7 +35,7 @@ def peer_of(
     proxies: Networks,
     header: bytes = X_FORWARDED_FOR,
 ) -> Address | None:
-    """The nearest party that is not one of our own proxies; None where nobody can tell.
+    """The nearest party that is not one of our proxies; None where it is unknown.
 
     `host` is the socket's other end, `forwarded` the values of `header`: `X-Forwarded-For`, or
     `Forwarded` (RFC 7239). They are read only from a proxy, and from their right end: what stands
@@ -55,7 +55,7 @@ def peer_of(
 def group_of(address: Address | None) -> Hashable:
     """What stands for everything that one host can send from: an IPv4 address or an IPv6 /64.
 
-    All whom nobody can tell apart are one host.
+    All clients that cannot be distinguished are one host.
     """
     if address is None or isinstance(address, IPv4Address):
         return address

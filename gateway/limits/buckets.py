@@ -59,7 +59,8 @@ class Bucket:
 
 
 class PeerBuckets:
-    """One bucket for each host: an IPv4 address or an IPv6 /64, or all whom nobody can tell."""
+    """One bucket for each host: an IPv4 address or an IPv6 /64, or all clients of an unknown
+    address."""
 
     def __init__(self, rate: RateLike, clock: Clock, max_peers: int = _MAX_PEERS) -> None:
         self._rate = rate

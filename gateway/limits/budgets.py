@@ -39,7 +39,7 @@ class ByteBudget:
 
 
 class BodyBudgets(Struct, frozen=True):
-    """Two budgets, so that strangers cannot use up what callers with a key need."""
+    """Two budgets, so that unauthenticated clients cannot use up what callers with a key need."""
 
     strangers: ByteBudget
     callers: ByteBudget

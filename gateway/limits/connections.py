@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeAlias
 
 _LOOKED_AT: Final = 64
 """So many of the oldest connections are asked whether they wait: a search through all of them for
-each new connection would be an attack of its own."""
+each new connection would be another attack."""
 
 
 class Connected(Protocol):

@@ -150,7 +150,7 @@ def _lost(draft: Draft) -> Iterator[bool]:
 
 
 def _belongs_to_unlisted(draft: Draft, path: PurePosixPath, used: frozenset[PurePosixPath]) -> bool:
-    """Whether the contract that `path` belongs to is not named by the index: told already."""
+    """Whether the contract that `path` belongs to is not named by the index: reported already."""
     owner = _owner(path)
     return owner in draft.tree.documents and owner not in used
 

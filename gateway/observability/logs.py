@@ -74,14 +74,14 @@ def configure_logs(
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines, and at the end of the process how many were left out and not told."""
+    """Writes lines, and at the end of the process how many were left out and not yet reported."""
 
     def __init__(self, stream: TextIO, limit: RepeatLimit) -> None:
         super().__init__(stream)
         self._limit = limit
 
     def close(self) -> None:
-        """Tell, then close."""
+        """Report, then close."""
         for line in self._limit.untold():
             self.emit(line)
         super().close()

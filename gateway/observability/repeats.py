@@ -10,7 +10,7 @@ USUAL_RATE: Final = Rate(5, 50)
 SUPPRESSED: Final = "suppressed"
 """The member of a line that says how many of its kind were left out before it."""
 ERROR: Final = "error"
-"""The member of a line that names the class of the error that it tells of."""
+"""The member of a line that names the class of the error that it reports."""
 _MAX_KINDS: Final = 1000
 _LAST: Final = "no more lines of this kind followed"
 _Key = tuple[str, int, int, str | None]
@@ -19,7 +19,7 @@ _Key = tuple[str, int, int, str | None]
 class RepeatLimit(logging.Filter):
     """Lets so many lines of each kind pass: of one severity, from one place, of one class of error.
 
-    Whoever can cause a warning can cause it without end. Lines below a warning always pass.
+    A client that can cause a warning can cause it without end. Lines below a warning always pass.
     """
 
     def __init__(self, rate: Rate = USUAL_RATE, clock: Clock | None = None) -> None:
@@ -68,7 +68,7 @@ class _Kind:
 
 
 def _error_of(record: logging.LogRecord) -> str | None:
-    """The class of the error that a line tells of: failures of all calls come from one place."""
+    """The class of the error that a line reports: failures of all calls come from one place."""
     if record.exc_info and record.exc_info[0]:
         return record.exc_info[0].__name__
     named = getattr(record, ERROR, None)

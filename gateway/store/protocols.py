@@ -96,7 +96,7 @@ class KeyStore(Protocol):
 
 
 class Inbox(Protocol):
-    """Webhooks as they were received. Raises `StoreError` where durability is in doubt."""
+    """Webhooks as they were received. Raises `StoreError` where durability is uncertain."""
 
     async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
         """Store all of them in one durable transaction, each with its job.
@@ -128,7 +128,7 @@ class Inbox(Protocol):
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
     ) -> bool:
-        """Judge a quarantined webhook anew: pending without refusals, else with the new ones.
+        """Judge a quarantined webhook again: pending without refusals, else with the new ones.
 
         False when it is not quarantined any more, or a conflict.
         """
@@ -157,8 +157,8 @@ class Queue(Protocol):
     ) -> list[Claim]:
         """Take due jobs, fairly among lanes; their attempts count from now.
 
-        The lane with the fewest jobs under way comes first, whoever runs them; with `lane_limit`
-        no lane has more than that many under way.
+        The lane with the fewest jobs under way comes first, no matter which worker runs them; with
+        `lane_limit` no lane has more than that many under way.
         """
         ...
 
@@ -201,7 +201,7 @@ class Queue(Protocol):
     ) -> list[Job]:
         """The newest first; `page.after` is the last one's id.
 
-        `is_last`: only those that nobody has begun anew.
+        `is_last`: only those that nobody has started again.
         """
         ...
 

@@ -231,7 +231,7 @@ class Changes(Struct, frozen=True, kw_only=True):
     entities: tuple[EntityChange, ...] = ()
     events: tuple[NewEvent, ...] = ()
     webhooks: tuple[NewWebhook, ...] = ()
-    """Derived messages; duplicates are dropped as they are at the door."""
+    """Derived messages; duplicates are dropped as they are on arrival."""
     calls: tuple[NewCall, ...] = ()
     delivery: DeliveryOutcome | None = None
     audit: AuditRecord | None = None

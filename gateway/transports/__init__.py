@@ -1,1 +1,1 @@
-"""The doors: outside world to Call and back."""
+"""The transports: outside world to Call and back."""

@@ -28,7 +28,7 @@ class Documents(Struct, frozen=True, kw_only=True):
     catalogue: Catalogue
     identification: Identification
     invoke: Invoke
-    """Records whoever shows a key that is not valid; what succeeds leaves no record."""
+    """Records requests with an invalid key; what succeeds leaves no record."""
     policy: Policy
     is_public: bool = False
     """Whether everybody sees the whole documents."""

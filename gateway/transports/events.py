@@ -1,4 +1,4 @@
-"""The door of `GET /events`: the gateway's events as a stream that can be resumed."""
+"""The transport of `GET /events`: the gateway's events as a stream that can be resumed."""
 
 from contextlib import aclosing
 from typing import Final
@@ -51,7 +51,7 @@ class EventEndpoint:
             await while_connected(self._follow(scope, answer), receive)
         except ClientGone:
             return
-        except Exception as error:  # noqa: BLE001 - this door's single edge
+        except Exception as error:  # noqa: BLE001 - this transport's single edge
             await answer.fail(error, request_id_of(scope))
 
     async def _follow(self, scope: Scope, answer: "_Answer") -> None:
@@ -98,7 +98,8 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def fail(self, error: Exception, request_id: str) -> None:
-        """Tell the problem, or end a stream that is begun: its client resumes, and is told then."""
+        """Answer with the problem, or end a stream that is begun: its client resumes, and gets it
+        then."""
         if not self._is_begun:
             await send_problem(self._send, error, request_id)
             return

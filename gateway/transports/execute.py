@@ -102,7 +102,7 @@ class ExecuteEndpoint:
         """What the request asks for, or why it cannot be read."""
         principal: Principal | None = None
         try:
-            # Before the body: whoever shows no valid key is read no further.
+            # Before the body: a request without a valid key is read no further.
             credentials, sender = shown_credentials(scope), sender_of(scope)
             principal = await prove(self._parts.identification, credentials, sender)
             sender.max_body_bytes = self._largest_body(principal)

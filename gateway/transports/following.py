@@ -1,4 +1,4 @@
-"""Who may follow the events, at every door: proven, granted, recorded, and given a seat."""
+"""Who may follow the events, over every transport: authenticated, granted, recorded, limited."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ class Followers:
     async def admit(
         self, asked: Asked, refusal: CallerError | None = None
     ) -> AsyncIterator[Principal]:
-        """A seat for whoever asks, for as long as it is held.
+        """A place among the followers, for as long as the block runs.
 
         Raises what `prove` raises, then `LimitExceeded` or `Stopping`.
         """
@@ -59,7 +59,7 @@ class Followers:
     async def prove(
         self, asked: Asked, refusal: CallerError | None = None
     ) -> AsyncIterator[Principal]:
-        """Whoever asks, proven and granted; the one audit record says how the block ended.
+        """The caller, authenticated and granted; the one audit record says how the block ended.
 
         Raises `Unauthenticated`, then `refusal`, which is why the wish cannot be read, then
         `UnknownOperation`, as for a tool.

@@ -14,7 +14,7 @@ class UpstreamState(Struct, frozen=True, kw_only=True):
 
     backend: Literal["live", "mock", "workspace"]
     problem: str | None = None
-    """What an operator must mend; only calls to this upstream fail for it."""
+    """What an operator must fix; only calls to this upstream fail for it."""
 
 
 class Readiness(Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Readiness(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Everything that is wrong, in words for the operator, without secrets."""
     stopping: bool = False
-    """Whether the gateway was told to stop; it serves on for a while."""
+    """Whether the gateway was asked to stop; it serves on for a while."""
 
     @property
     def status(self) -> Literal["ready", "degraded", "not ready"]:
@@ -43,12 +43,12 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
 
     @get("/healthz", name="healthz")
     async def healthz() -> Response[bytes]:
-        """Tell that the process answers."""
+        """Report that the process answers."""
         return _json(200, {"status": "alive"})
 
     @get("/readyz", name="readyz")
     async def readyz() -> Response[bytes]:
-        """Tell whether calls can be served; 503 when not.
+        """Report whether calls can be served; 503 when not.
 
         An upstream that cannot be used leaves the gateway in service: taking it out would take all
         the other upstreams out with it.
@@ -65,7 +65,7 @@ def health_alias() -> HTTPRouteHandler:
 
     @get("/health", name="health")
     async def health() -> Response[bytes]:
-        """Tell that the process answers."""
+        """Report that the process answers."""
         return _json(200, {"status": "healthy"})
 
     return health

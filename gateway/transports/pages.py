@@ -79,7 +79,7 @@ def page_routes(documents: Documents) -> list[HTTPRouteHandler]:
 
     @get("/", name="index")
     async def index() -> Response[bytes]:
-        """Tell what is here."""
+        """List what is here."""
         return _html("Contract gateway", _INDEX)
 
     @get("/docs", name="docs")

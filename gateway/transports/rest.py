@@ -1,4 +1,4 @@
-"""The REST door: decode the request, invoke the pipeline, encode the answer."""
+"""The REST transport: decode the request, invoke the pipeline, encode the answer."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,7 +34,7 @@ _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
 class CallerLeft(BaseException):
     """The caller left before the call was read.
 
-    No `Exception`, like every cancellation: by that the audit tells it from a failure.
+    No `Exception`, like every cancellation: by that the audit distinguishes it from a failure.
     """
 
 
@@ -70,7 +70,7 @@ class RestEndpoint:
             result = await self._call(operation_id, scope, receive)
         except CallerLeft:
             return
-        except Exception as error:  # noqa: BLE001 - this door's single edge
+        except Exception as error:  # noqa: BLE001 - this transport's single edge
             await send_problem(send, error, request_id)
             return
         backend = (b"gateway-backend", result.backend.encode("ascii"))
@@ -89,7 +89,7 @@ class RestEndpoint:
         bounds = UNBOUNDED
         refusal: BaseException | None = None
         try:
-            # Before the body: whoever shows no valid key is read no further.
+            # Before the body: a request without a valid key is read no further.
             principal = await prove(self._parts.identification, credentials, sender_of(scope))
             self._admit(principal, operation_id, scope)
             bounds = bounds_of_headers(scope)

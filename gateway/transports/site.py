@@ -62,7 +62,8 @@ class SiteParts(Struct, frozen=True, kw_only=True):
 
 
 def build_site(parts: SiteParts) -> Edge:
-    """The ASGI application. Outermost first: edge, Litestar (CORS, routing), door, pipeline."""
+    """The ASGI application. Outermost first: edge, Litestar (CORS, routing), transport,
+    pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
     rest_parts = RestParts(

@@ -1,4 +1,5 @@
-"""The webhook door, `POST /webhooks/<provider>`: senders are known by what they send."""
+"""The webhook endpoint, `POST /webhooks/<provider>`: senders are authenticated by what they
+send."""
 
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Answer(Struct, frozen=True):
-    """What a sender is told of a message that was taken."""
+    """The answer to the sender of a message that was accepted."""
 
     id: str
     """The webhook's id in the gateway."""
@@ -55,10 +56,10 @@ class WebhookEndpoint:
         except ClientGone:
             return
         except GatewayError as error:
-            # Ingest has told of it; and anybody can ask for one more.
+            # Ingest has logged it; and anybody can ask for one more.
             await send_refusal(send, error, request_id_of(scope))
             return
-        except Exception as error:  # noqa: BLE001 - this door's single edge
+        except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
             return
         status = 200 if receipt.outcome == "duplicate" else 202
@@ -77,13 +78,13 @@ class WebhookEndpoint:
         except NotProven:
             raise
         except GatewayError:
-            # It was genuine before it was anything else.
+            # It was authentic before it was anything else.
             sender.is_proven = True
             raise
 
 
 def webhook_route(door: WebhookEndpoint) -> ASGIRouteHandler:
-    """The route of every source; which of them are open the door knows."""
+    """The route of every source; the endpoint knows which of them are open."""
 
     @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)
     async def serve_webhook(scope: Any, receive: Any, send: Any) -> None:

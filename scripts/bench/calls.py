@@ -7,7 +7,7 @@ gateway does its whole work: key, grant, validation of arguments, reply and resu
 
 Each server has core 0 to itself; upstream and load generator share core 1 and stay well below it.
 FastMCP runs in its fastest configuration (stateless, plain JSON answers, uvloop) and without a key.
-By 2026-07-28 it lists all its tools anew for each call, which is why that row is so slow.
+By 2026-07-28 it lists all its tools again for each call, which is why that row is so slow.
 With --rate, requests arrive at that rate instead, and what counts is how much longer the median
 call takes than the upstream's own answer.
 """

@@ -1,4 +1,5 @@
-"""What is measured: the gateway's three doors, FastMCP, a bare proxy, and the upstream itself."""
+"""What is measured: the gateway's three transports, FastMCP, a bare proxy, and the upstream
+itself."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """FastMCP `from_openapi` over the same upstream contract, in its fastest configuration.
 
-Runs in an environment of its own (`peer.py` makes it), so it imports nothing of this project.
+Runs in a separate environment (`peer.py` makes it), so it imports nothing of this project.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Show what one host that floods the gateway costs honest callers from other addresses.
 
-A gateway with its usual limits serves 20 honest callers, each from a loopback address of its own
+A gateway with its usual limits serves 20 honest callers, each from its own loopback address
 (127.0.0.2, …) with a valid key and a steady rate. In each round they are measured alone, and then
 beside one address that keeps 1,000 sockets busy as fast as it is answered. Trust the ratios, taken
 round by round, not the single figures. Kinds of flood:
@@ -109,7 +109,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         os.sched_setaffinity(0, {LOAD_CPU})
     found: dict[str, list[Round]] = {}
     for kind in options.kind or KINDS:
-        # A gateway of its own, as one flood must not spend what the next one has.
+        # A new gateway, as one flood must not spend what the next one has.
         with gateway_server(NOWHERE) as server:
             asyncio.run(_honest(server, options, WARM_UP_SECONDS))
             found[kind] = [_round(server, kind, options) for _ in range(options.rounds)]

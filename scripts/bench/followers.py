@@ -1,7 +1,8 @@
 """What followers of `GET /events` cost: `python scripts/bench/followers.py --followers 1000`.
 
-A process serves the door of the events over a log in memory; this one opens the streams, measures
-the memory that each added to the server, and how long one event takes to reach all of them.
+A process serves the endpoint of the events over a log in memory; this one opens the streams,
+measures the memory that each added to the server, and how long one event takes to reach all of
+them.
 """
 
 import argparse

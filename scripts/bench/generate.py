@@ -23,7 +23,7 @@ EDITS = 3
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """One run of the command in a process of its own, imports included."""
+    """One run of the command in its own process, imports included."""
 
     what: str
     seconds: float
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def measure(folder: Path, tools: int) -> Iterator[Measurement]:
-    """The measurements, each on files of its own under `folder`."""
+    """The measurements, each on its own files under `folder`."""
     catalogue = folder / "catalogue"
     shutil.copytree(ROOT / "schemas", catalogue / "schemas")
     yield Measurement("catalogue, cold", timed(catalogue), 5.0)

@@ -1,6 +1,6 @@
 """What the benchmark of ingest compares, each as a process: `ingest_server.py gateway|bare URL`.
 
-`gateway` is the edge, door, ingest and store of the gateway with the contract of Avinode, whose
+`gateway` is the edge, endpoint, ingest and store of the gateway with the contract of Avinode, whose
 rate limit alone is lifted. `bare` is what one would write without it: verify, insert, commit.
 """
 

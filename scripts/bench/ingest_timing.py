@@ -1,9 +1,9 @@
-"""Whether the time of a refusal tells how near a forged proof came: Welch's t for each proof.
+"""Whether the time of a refusal shows how near a forged proof came: Welch's t for each proof.
 
 Of two classes of wrong proofs one differs from the right proof in its first character, the other in
 its last; they are verified in random order. |t| below 4.5 means that the times of the two
-classes cannot be told apart (the usual bound of leakage assessment). The slowest twentieth is left
-out: it is the machine's, and would hide a leak.
+classes cannot be distinguished (the usual bound of leakage assessment). The slowest twentieth is
+left out: it is the machine's, and would hide a leak.
 
     scripts/bench/ingest_timing.py [--samples 10000] [--json]
 """
@@ -64,13 +64,13 @@ def measure(proof: Proof, header: str, begin: int, samples: int) -> float:
     random.shuffle(order)
     gc.disable()
     for kind in order:
-        # Made anew, so that no class always lies at the better address.
+        # Made again, so that no class always lies at the better address.
         forged = _forged(right, header, (begin, last)[kind])
         began = time.perf_counter_ns()
         is_genuine = verify(forged, BODY, now)
         times[kind].append(time.perf_counter_ns() - began)
         if is_genuine:
-            raise AssertionError("a forged proof was taken for genuine")
+            raise AssertionError("a forged proof was taken for authentic")
     gc.enable()
     slow = sorted((*times[0], *times[1]))[len(order) * 19 // 20]
     return _welch(*([each for each in kind if each < slow] for kind in times))

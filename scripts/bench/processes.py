@@ -108,7 +108,7 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def ask(server: Server, request: bytes) -> bytes:
-    """One request over a connection of its own; the answer's body. Raises `BenchError`."""
+    """One request over its own connection; the answer's body. Raises `BenchError`."""
     closing = request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
     try:
         with socket.create_connection(("127.0.0.1", server.port), START_SECONDS) as connection:

@@ -2,7 +2,7 @@
 
 The first request of its kind goes on to the origin (`gateway mock`, which answers by the upstream's
 contract); later ones get the same answer from memory. So every contender meets the same upstream,
-and it is never what is measured. `GET /recorded` tells the exchanges so far.
+and it is never what is measured. `GET /recorded` returns the exchanges so far.
 """
 
 import argparse

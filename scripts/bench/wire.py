@@ -24,7 +24,7 @@ def message(port: int, method: str, target: str, body: bytes, headers: Mapping[s
 
 
 def rest(port: int, path: str, arguments: Mapping[str, Any], key: str) -> bytes:
-    """One call by the gateway's REST door."""
+    """One call over the gateway's REST transport."""
     headers = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
     return message(port, "POST", path, json.dumps(arguments).encode(), headers)
 

@@ -31,7 +31,7 @@ _DOOR: Final = "tests/interaction/test_webhook_refusals.py"
 
 BUGS: Final = (
     Bug(
-        "no fence: a job is finished by whoever once had it",
+        "no fence: a job is finished by any worker that once had it",
         "gateway/store/sql/work/jobs.py",
         "shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)",
         "shown = and_(JOBS.c.id == job.id)",
@@ -79,7 +79,7 @@ BUGS: Final = (
         (_QUEUE,),
     ),
     Bug(
-        "effects in a transaction of their own",
+        "effects in a separate transaction",
         "gateway/store/sql/work/queue.py",
         "            await apply_changes(connection, self._tables, changes, now)\n",
         "            await self._database.write(\n"
@@ -119,7 +119,7 @@ BUGS: Final = (
         (_DOOR, "tests/interaction/test_webhooks.py"),
     ),
     Bug(
-        "a forged message burns the id of a genuine one",
+        "a forged message burns the id of an authentic one",
         "gateway/webhooks/ingest.py",
         "            raise NotProven(challenge=source.challenge)\n",
         "            forged = read_message(source.contract.profiles[0], fields, body)\n"
@@ -148,7 +148,7 @@ BUGS: Final = (
         (_QUEUE,),
     ),
     Bug(
-        "work is found only when somebody tells of it",
+        "work is found only after a notification",
         "gateway/jobs/fetcher.py",
         "await _wait(self._work_may_be_there, self._pace.poll_seconds)",
         "await self._work_may_be_there.wait()",

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own, to be restarted and filled."""
+"""A separate PostgreSQL server, to be restarted and filled."""
 
 import asyncio
 import os

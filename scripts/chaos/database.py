@@ -50,7 +50,7 @@ def main() -> int:
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """What can be done to this engine, each on a database of its own."""
+    """What can be done to this engine, each on its own database."""
     options, figures, failures = trial.options, {}, []
     if trial.engine == "postgres" and options.restarts + options.terminations:
         with open_folder() as place:

@@ -181,13 +181,13 @@ class Site:
 async def age_messages(trial: Trial) -> None:
     """Make what is done 40 days old, so that its bodies are forgotten, when no gateway runs."""
     await trial.change(
-        f"UPDATE jobs SET updated_at = updated_at - {40 * _DAY}"  # noqa: S608 - a number of its own
+        f"UPDATE jobs SET updated_at = updated_at - {40 * _DAY}"  # noqa: S608 - its own number
         " WHERE kind = 'webhook' AND state = 'completed'"
     )
     # Once only: after 90 days the ids would be forgotten too.
     young = (time.time_ns() // 1000) - _DAY
     await trial.change(
-        f"UPDATE webhooks SET received_at = received_at - {40 * _DAY}"  # noqa: S608 - numbers of its own
+        f"UPDATE webhooks SET received_at = received_at - {40 * _DAY}"  # noqa: S608 - its own numbers
         f" WHERE received_at > {young}"
     )
 
@@ -197,7 +197,7 @@ def _is_proven(proof: Path, place: str) -> bool:
 
 
 def _poison(message_id: str) -> Message:
-    """A genuine message whose time has no place in the tables: a dead letter at once."""
+    """An authentic message whose time has no place in the tables: a dead letter at once."""
     message = quote(message_id)
     at = message.body.index(b'"timestamp": "') + len(b'"timestamp": "')
     body = (

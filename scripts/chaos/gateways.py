@@ -31,7 +31,7 @@ class Process(Struct, eq=False):
     out: Path
     died: asyncio.Event
     status: int | None = None
-    """As `os.waitpid` tells it."""
+    """As `os.waitpid` returns it."""
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal, if it still lives."""

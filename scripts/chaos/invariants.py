@@ -15,7 +15,7 @@ RESTING: Final = ENDED | {"quarantined"}
 STATES: Final = RESTING | {"pending", "processing", "failed"}
 ACCEPTED: Final = frozenset({200, 202})
 ADMITTED: Final = ACCEPTED | {409, 429, 503, None}
-"""What a genuine message may be answered."""
+"""What an authentic message may be answered."""
 QUOTE_EVENT: Final = "gateway.quote.received.v1"
 _SECOND: Final = 1_000_000
 
@@ -50,7 +50,7 @@ def i1_accepted_is_stored(evidence: Evidence, _patience: Patience) -> Iterator[s
         elif stored[key] is not None and digest(bytes(stored[key])) != key[1]:
             yield f"{key[0]} is stored with another body than its hash says"
     for status in {each.status for each in evidence.sent} - ADMITTED:
-        yield f"a genuine message was answered {status}"
+        yield f"an authentic message was answered {status}"
 
 
 def i2_effects_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
@@ -105,7 +105,7 @@ def i4_ends_or_goes_on(evidence: Evidence, patience: Patience) -> Iterator[str]:
 
 
 def i5_delivered(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """Each event is delivered once to each endpoint, and arrived there genuine and unchanged."""
+    """Each event is delivered once to each endpoint, and arrived there authentic and unchanged."""
     pairs = Counter((row["event_id"], row["endpoint_id"]) for row in evidence.tables["deliveries"])
     yield from (f"{number} deliveries of {pair}" for pair, number in pairs.items() if number > 1)
     if evidence.received is None:

@@ -1,7 +1,7 @@
 """An endpoint of a subscriber that shares no code with the gateway, and is not always well.
 
 It checks the signatures by itself (Standard Webhooks 1.0.0), answers some deliveries late and some
-with 500, and writes down each: its id, the SHA-256 of its body, whether it was genuine, and the
+with 500, and writes down each: its id, the SHA-256 of its body, whether it was authentic, and the
 answer.
 """
 

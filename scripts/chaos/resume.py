@@ -181,7 +181,7 @@ class Follower:
         )
         self._cursor = fields.get("id", self._cursor)
         if fields.get("event") == "reset":
-            raise ChaosError(f"follower {self._number} was told that there is a gap: {frame!r}")
+            raise ChaosError(f"follower {self._number} got a reset for a gap: {frame!r}")
         if "data" not in fields:
             return
         self._last = json.loads(fields["data"])["id"]

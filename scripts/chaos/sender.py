@@ -1,4 +1,4 @@
-"""A sender of webhooks that shares no code with the gateway, and writes down what it was told.
+"""A sender of webhooks that shares no code with the gateway, and records the answers.
 
 Each message is sent until there is a definite answer: an answer of 503, and none at all, are not.
 The log has two lines of JSON for each request: one when it begins, with the message's id and the
@@ -75,7 +75,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: bytes) -> int | None:
-        """The status of the answer; None where there was none, or nobody can tell."""
+        """The status of the answer; None where there was none, or it is unknown."""
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await self._ask(request)

@@ -36,7 +36,7 @@ def main() -> int:
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine; on PostgreSQL a server of its own takes so many connections."""
+    """One run on one engine; on PostgreSQL a separate server takes so many connections."""
     if trial.engine == "sqlite":
         return await _run(trial)
     with open_folder() as place:

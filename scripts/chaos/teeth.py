@@ -1,7 +1,7 @@
 """R17: sixteen known bugs are made again, one at a time, and the suite must notice each.
 
 On a copy of the tree each bug of `bugs.py` is written into the text, which must fit exactly, and
-the tests that it names are run: at least one must fail, and by an assertion or an error of its own,
+the tests that it names are run: at least one must fail, and by an assertion or its own error,
 not because nothing could be collected. Before, the same tests must pass on the unchanged copy.
 
     python scripts/chaos/teeth.py

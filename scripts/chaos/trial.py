@@ -1,4 +1,4 @@
-"""What every chaos script has: its options, a database of its own, a progress bar, a report."""
+"""What every chaos script has: its options, its own database, a progress bar, a report."""
 
 import argparse
 import asyncio
@@ -158,7 +158,7 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
 
 
 def play(options: argparse.Namespace, label: str, steps: int, run: Run) -> int:
-    """Run on each engine that was asked for, and report. Exit 0, 1 on a finding, 2 on trouble."""
+    """Run on each engine that was asked for, and report. Exit 0, 1 on a finding, 2 on an error."""
     engines = ENGINES if options.engine == "both" else (options.engine,)
     report: dict[str, Any] = {**circumstances(), "seed": options.seed, "engines": {}}
     try:

@@ -34,12 +34,12 @@ def silent(_step: str) -> None:
 
 @pytest.fixture
 def backup(tmp_path: Path) -> Path:
-    """A genuine one, of more than one piece."""
+    """An authentic one, of more than one piece."""
     state = made_state(tmp_path / "old")
     asyncio.run(put_gateway(state))
     (state.data / "notes").write_bytes(b"n" * 200_000)
-    asyncio.run(take_backup(state, tmp_path / "genuine.gwb", PASSPHRASE, "1.0", silent))
-    return tmp_path / "genuine.gwb"
+    asyncio.run(take_backup(state, tmp_path / "authentic.gwb", PASSPHRASE, "1.0", silent))
+    return tmp_path / "authentic.gwb"
 
 
 def forged(path: Path, contents: list[tuple[str, bytes]], **changes: Any) -> Path:

@@ -63,7 +63,7 @@ async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str
 
 
 def site_with_webhooks() -> Running:
-    """The small gateway with a door for webhooks, where a body may take as long as a test."""
+    """The small gateway with a transport for webhooks, where a body may take as long as a test."""
     clock = SystemClock()
     door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
     peers = Peers(Networks([ip_network(PROXY)]))
@@ -71,7 +71,7 @@ def site_with_webhooks() -> Running:
 
 
 async def held(shared: Shared, size: int) -> None:
-    """Wait until strangers hold `size` bytes."""
+    """Wait until unauthenticated clients hold `size` bytes."""
 
     async def look() -> bool | None:
         return shared.bodies.strangers.taken == size or None
@@ -110,7 +110,7 @@ async def test_bodies_of_strangers_stay_within_their_budget() -> None:
 
 
 @pytest.mark.attack(
-    "four addresses hold all the bytes that strangers may hold together, with half-sent webhooks",
+    "four addresses hold all bytes that clients without a key may hold, with half-sent webhooks",
     required="one more webhook gets 429, and callers with a key send bodies as before, from other "
     "addresses and from those of the attackers",
 )
@@ -153,7 +153,7 @@ async def test_of_a_body_that_nobody_asks_for_one_read_is_held() -> None:
 
 
 @pytest.mark.attack(
-    "a stranger puts requests with bodies behind one that waits, in one connection after the other",
+    "a client without a key puts requests with bodies behind one that waits, again and again",
     required="what is held of the requests that wait for their turn stays within the budget",
 )
 async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None:
@@ -168,7 +168,7 @@ async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None
 
 
 @pytest.mark.attack(
-    "a stranger behind our own proxy fills what one address may hold of bodies",
+    "an unauthenticated client behind our own proxy fills what one address may hold of bodies",
     required="that part is of the address that the proxy names: others behind it go on",
 )
 async def test_a_proxy_is_not_one_host_for_bodies() -> None:
@@ -186,5 +186,5 @@ async def test_a_proxy_is_not_one_host_for_bodies() -> None:
         assert (await more.answer()).status == 429
         async with connected(url, PROXY) as other:
             await other.send(good + b" " * 3000)
-            # Read whole, and not genuine.
+            # Read whole, and not authentic.
             assert (await other.answer()).status == 401

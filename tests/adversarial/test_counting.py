@@ -1,4 +1,5 @@
-"""Who is counted as a stranger: whoever proves nothing, at every door, once; and nobody else."""
+"""Who is counted as unauthenticated: each request without proof, over every transport, once; no
+other."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +28,7 @@ BODY = b'{"event_type": "thing_made", "event_id": "e-1", "thing": "a lamp"}'
 
 @pytest.fixture
 async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
-    """A whole gateway that serves ten requests of strangers, and then hardly one more."""
+    """A whole gateway that serves ten unauthenticated requests, and then hardly one more."""
     given: dict[str, Any] = {
         "data": tmp_path / "data",
         "database_url": "memory:",
@@ -80,8 +81,8 @@ async def test_messages_that_prove_nothing_are_counted() -> None:
 
 
 @pytest.mark.attack(
-    "genuine messages come faster than strangers may send, some of them malformed",
-    required="none of them counts as a stranger's: others at the same address go on",
+    "authentic messages come faster than unauthenticated clients may send, some of them malformed",
+    required="none of them counts as unauthenticated: others at the same address go on",
 )
 async def test_genuine_messages_are_not_counted_also_when_they_are_refused() -> None:
     running = site_of_webhooks(burst=1)
@@ -92,7 +93,7 @@ async def test_genuine_messages_are_not_counted_also_when_they_are_refused() -> 
 
 
 @pytest.mark.attack(
-    "a caller with a key is refused, at each door, more often than a stranger may be",
+    "a caller with a key is refused, over each transport, more often than one without",
     required="none of its requests is counted: others at the same address go on",
 )
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ async def test_whoever_shows_a_valid_key_is_not_counted(
 
 
 @pytest.mark.attack(
-    "keys are guessed at each door",
+    "keys are guessed at each transport",
     required="each request counts once: as many as the limit says get 401, and the next one 429",
 )
 @pytest.mark.parametrize("path", ["/mcp/info", "/openapi.json", "/events", "/operator/jobs"])
@@ -136,7 +137,7 @@ async def test_a_request_without_a_valid_key_is_counted_once(gateway: Gateway, p
 
 
 @pytest.mark.attack(
-    "a stranger beyond the limit asks for the events, and hangs up before the refusal, 300 times",
+    "a client beyond the limit asks for events without a key, and hangs up at once, 300 times",
     required="the audit holds a bounded number of rows, and the number of those without one",
 )
 async def test_strangers_who_hang_up_write_a_bounded_number_of_rows(gateway: Gateway) -> None:

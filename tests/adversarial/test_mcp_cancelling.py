@@ -39,7 +39,7 @@ def cancel(request_id: Any) -> dict[str, Any]:
 
 
 async def session_of(http: Any) -> str:
-    """A session of its own."""
+    """Its own session."""
     answer = await http.post("/mcp", headers=HEADERS, json=INITIALIZE)
     session: str = answer.headers["mcp-session-id"]
     return session

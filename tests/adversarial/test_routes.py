@@ -1,4 +1,4 @@
-"""Every route of the real gateway, asked for in odd ways: no error of its own, and no silence."""
+"""Every route of the real gateway, asked for in odd ways: no error of ours, and no silence."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -55,7 +55,7 @@ async def statuses(http: httpx.AsyncClient, methods: Any, targets: Any) -> dict[
 
 
 @pytest.mark.attack(
-    "every route is asked for by a stranger with odd tails: `//`, a name behind a file, dots, 300 "
+    "every route is asked for without a key, with odd tails: `//`, a name behind a file, dots, 300 "
     "characters, a NUL in the query",
     required="each request is answered, and no answer is an error of the gateway (5xx)",
 )

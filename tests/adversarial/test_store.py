@@ -120,7 +120,7 @@ async def test_two_gateways_do_not_serve_one_file(tmp_path) -> None:
 
 @pytest.mark.attack(
     "the machine's clock is set back by an hour, and the gateway dies with work claimed",
-    required="the work is taken up within its lease by the next start, and readiness tells of it",
+    required="the work is taken up within its lease by the next start, and readiness reports it",
 )
 async def test_a_clock_that_was_set_back_makes_no_work_wait(tmp_path) -> None:
     clock = ManualClock()

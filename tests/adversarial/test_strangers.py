@@ -71,7 +71,7 @@ async def test_sockets_that_send_nothing_lock_nobody_out(socket_site: str, start
 
 @pytest.mark.attack(
     "an address that holds all connections it may have opens another one",
-    required="the oldest of its own that is idle is closed, and nobody else's",
+    required="its oldest idle connection is closed, and no other client's",
 )
 async def test_the_sockets_of_others_outlive_a_flood(socket_site: str) -> None:
     async with AsyncExitStack() as held, connected(socket_site, "127.0.0.2") as honest:
@@ -152,8 +152,8 @@ async def test_what_needs_no_key_is_limited_too(path: str) -> None:
 
 
 @pytest.mark.attack(
-    "a stranger and a caller without the grant ask by OPTIONS and by wrong methods which tools "
-    "there are and which of them only read",
+    "a client without a key and a caller without the grant ask by OPTIONS and wrong methods which "
+    "tools there are and which of them only read",
     required="tools that are not granted answer as tools that do not exist, by every method",
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST"])
@@ -172,8 +172,8 @@ async def test_methods_tell_nothing_of_tools_without_a_grant(
 
 
 @pytest.mark.attack(
-    "a stranger reads the documents, the pages and the answers to errors for the names of tools, "
-    "providers and events",
+    "a client without a key reads the documents, the pages and the error answers for names of "
+    "tools, providers and events",
     required="none of them names one; with a key, the documents name what the key may call",
 )
 async def test_no_page_names_a_tool_to_a_stranger(site: Any) -> None:

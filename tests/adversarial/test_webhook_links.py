@@ -27,7 +27,7 @@ GENUINE = "https://sandbox.avinode.com/marketplace/mvc/search/load/atrip-1?sourc
 
 
 @pytest.mark.attack(
-    "a genuine message of a trip carries a link to the metadata service of a cloud, to another "
+    "an authentic message of a trip carries a link to the metadata service of a cloud, to another "
     "host, or of another scheme than https, for agents and people to open",
     required="the link is neither in the row nor in the event; an earlier link stays, and the rest "
     "of the message counts",
@@ -48,7 +48,7 @@ def test_foreign_links_are_left_out(link: str) -> None:
 
 
 @pytest.mark.attack(
-    "a genuine pointer to a lead or an empty leg leads to the metadata service of a cloud, to "
+    "an authentic pointer to a lead or an empty leg leads to the metadata service of a cloud, to "
     "another host, or by another scheme than https",
     required="the event names what has changed by its id, without the link",
 )

@@ -1,4 +1,4 @@
-"""Somebody who has seen a genuine message sends it again under another name."""
+"""Somebody who has seen an authentic message sends it again under another name."""
 
 import asyncio
 import json
@@ -53,8 +53,8 @@ class Way:
         self._contract = source
 
     def seen(self, body: bytes = BODY, at: float | None = None) -> dict[str, str]:
-        fields = proof_of(self._contract, body, at or time.time(), message_id="genuine")
-        return {**fields, "x-hub-delivery": "genuine", "x-hub-event": "thing_made"}
+        fields = proof_of(self._contract, body, at or time.time(), message_id="authentic")
+        return {**fields, "x-hub-delivery": "authentic", "x-hub-event": "thing_made"}
 
     async def send(self, fields: dict[str, str], body: bytes = BODY) -> Receipt:
         encoded = [(name.encode(), value.encode()) for name, value in fields.items()]
@@ -94,9 +94,9 @@ async def test_signed_bytes_under_other_ids(store: SqlStore, source: WebhookSour
 
 
 @pytest.mark.attack(
-    "The copies of a signed webhook take ids, so that a genuine message with such an id is lost.",
-    required="A copy takes no id: the genuine message is stored; another genuine body under a known"
-    " id is kept as a conflict, as ever.",
+    "Copies of a signed webhook take ids, so that an authentic message with such an id is lost.",
+    required="A copy takes no id: the authentic message is stored; another authentic body under a "
+    "known id is kept as a conflict, as ever.",
 )
 async def test_a_replay_takes_no_id(store: SqlStore) -> None:
     way = Way(store, HUB)
@@ -112,7 +112,7 @@ async def test_a_replay_takes_no_id(store: SqlStore) -> None:
 
 
 @pytest.mark.attack(
-    "The first of all copies that arrive comes with the attacker's id, before the genuine one.",
+    "The first of all copies that arrive comes with the attacker's id, before the authentic one.",
     required="One message is stored, whichever came first; the event type is judged by its payload"
     " schema like any other.",
 )

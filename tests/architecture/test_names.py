@@ -62,7 +62,7 @@ def test_no_class_has_an_empty_name(written, tested):
 
 
 def test_a_public_class_name_means_one_thing(written):
-    """In the gateway; programs under scripts/ have names of their own."""
+    """In the gateway; programs under scripts/ have their own names."""
     assert shared_classes([each for each in written if each.path.startswith("gateway/")]) == {}
 
 

@@ -21,7 +21,7 @@ def workflows(root):
 
 
 def unpinned(workflow: dict[str, Any]) -> list[str]:
-    """Each action that a tag or a branch names: whoever moves it runs code here."""
+    """Each action that a tag or a branch names: anyone who moves it runs code here."""
     steps = [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
     named = [job["uses"] for job in workflow["jobs"].values() if "uses" in job]
     used = [*named, *(step["uses"] for step in steps if "uses" in step)]

@@ -1,4 +1,4 @@
-"""One running gateway, its three MCP doors, and what each client said over each of them."""
+"""One running gateway, its three MCP transports, and what each client reported over each."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -63,7 +63,7 @@ def client(request: pytest.FixtureRequest) -> ClientUnderTest:
     ],
 )
 def conversation(request: pytest.FixtureRequest, doors: dict[str, Door]) -> Conversation:
-    """What one client was told over one door; held once, read by every test."""
+    """What one client received over one transport; run once, read by every test."""
     client, door = request.param
     if client.needs_node and (reason := missing()):
         pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""What every client is asked to do, over every door, and what it reports."""
+"""What every client is asked to do, over every transport, and what it reports."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final

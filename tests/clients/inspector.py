@@ -77,7 +77,7 @@ def _server(era: str, door: Door) -> dict[str, Any]:
 
 
 def _protocol(answers: Sequence[Answer]) -> str | None:
-    """The CLI does not tell the revision; only a result of the modern era names its server."""
+    """The CLI does not show the revision; only a result of the modern era names its server."""
     results = [answer.result for answer in answers if answer.result is not None]
     named = [SERVER_INFO in result.get("_meta", {}) for result in results]
     return MODERN if all(named) else HANDSHAKE if not any(named) else None

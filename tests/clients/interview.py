@@ -1,4 +1,4 @@
-"""The five things that every client asks over every door, and what it heard."""
+"""The five things that every client asks over every transport, and what it heard."""
 
 from typing import Any, Final
 

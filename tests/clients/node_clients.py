@@ -62,7 +62,7 @@ def run_node(
 
 def converse(script: str, mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
     """Hold the conversation with one of the scripts beside the packages."""
-    order: dict[str, Any] = {"mode": mode, "door": door, "steps": steps}
+    order: dict[str, Any] = {"mode": mode, "transport": door, "steps": steps}
     done = run_node(script, text=msgspec.json.encode(order))
     if done.returncode != 0:
         raise ClientFailed(done.stderr.decode(errors="replace"))

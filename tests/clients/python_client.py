@@ -24,7 +24,7 @@ from tests.clients.conversation import (
 )
 
 TIMEOUT_SECONDS: Final = 30
-# Where the commands of stdio doors run: a folder in which no `gateway.toml` lies.
+# Where the commands of stdio transports run: a folder in which no `gateway.toml` lies.
 FOLDER: Final = Path(__file__).resolve().parent
 
 

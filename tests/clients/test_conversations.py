@@ -10,7 +10,7 @@ INVALID_PARAMS = -32602
 UNGRANTED = "supabase_delete"
 """The one tool that no agent is granted."""
 MADE_BY_THE_README = "avinode_airport_names"
-"""Whoever runs these tests may have taken its tour."""
+"""The checkout of a reader of the README may contain it."""
 
 
 def test_a_client_speaks_the_revision_that_its_mode_asks_for(conversation: Conversation) -> None:

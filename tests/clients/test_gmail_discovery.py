@@ -20,7 +20,7 @@ METHODS: Final = {
     "readThread": ("threads", "get"),
     "createDraft": ("drafts", "create"),
 }
-ISSUE_TOKEN: Final = "issueToken"  # of another service, with a document of its own
+ISSUE_TOKEN: Final = "issueToken"  # of another service, with its own document
 TYPES: Final = {"string": str, "integer": int, "array": list, "boolean": bool}
 
 

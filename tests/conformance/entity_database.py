@@ -20,7 +20,7 @@ TABLES = {KIND: TABLE}
 
 
 def change(values: dict[str, Any], at: int = 0, mode: Any = "upsert") -> EntityChange:
-    """What a message of minute `at` tells."""
+    """What a message of minute `at` reports."""
     return EntityChange(
         kind=KIND,
         values=values,

@@ -41,7 +41,7 @@ def events(count, kind=QUOTE):
 
 async def until(condition, seconds=20.0):
     async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110 - the store is asked, it does not tell
+        while not await condition():  # noqa: ASYNC110 - the store is polled, it does not notify
             await asyncio.sleep(0.01)
 
 

@@ -1,4 +1,4 @@
-"""News of entities, in whatever order it arrives, on every database."""
+"""Changes of entities, in whatever order they arrive, on every database."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ VALUES = st.fixed_dictionaries(
 
 
 class Expected:
-    """The rule, as plainly as it can be said: by column, the last that was told of the latest."""
+    """The rule, as plainly as it can be said: by column, the last report of the latest time."""
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, tuple[datetime, Any]]] = {}
@@ -161,7 +161,7 @@ async def test_change_without_its_key_is_refused(url) -> None:
 
 @pytest.mark.postgres
 async def test_concurrent_writers_lose_nothing(fresh_url) -> None:
-    """Each writer alone tells of one column of every row, some in one order, some in the other."""
+    """Each writer alone reports one column of every row, some in one order, some in the other."""
     columns = {"status": "open", "seats": 7, "price": 1.5, "is_open": True}
     names = [f"row {number}" for number in range(20)]
     times = count()

@@ -1,4 +1,4 @@
-"""State machines in every database: what is written is what the rules say, whoever writes it."""
+"""State machines in every database: what is written is what the rules say, on each of them."""
 
 import asyncio
 from datetime import timedelta

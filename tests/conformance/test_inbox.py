@@ -1,4 +1,4 @@
-"""What becomes of a webhook at the store's door, on every engine."""
+"""What happens to a webhook that the store receives, on every engine."""
 
 import asyncio
 from collections import Counter
@@ -75,7 +75,7 @@ async def test_the_same_signed_bytes_are_one_message_under_any_id(store) -> None
 
 
 async def test_what_is_signed_anew_leads_to_the_first_message(store) -> None:
-    """Each try of a sender that signs the time is signed anew; the id tells that it is one."""
+    """Each try of a sender that signs the time is signed again; the id shows that it is one."""
     [first] = await store.inbox.receive([message(1, signed_sha256="s1")])
     [again] = await store.inbox.receive([message(1, signed_sha256="s2")])
     [copy] = await store.inbox.receive([message(9, signed_sha256="s2")])

@@ -181,7 +181,7 @@ async def _play(url: str, clock: ManualClock) -> list[Any]:
 
 
 class Script:
-    """The same steps each time; jobs are told by the messages that they are about."""
+    """The same steps each time; jobs are identified by the messages that they are about."""
 
     def __init__(self, store: SqlStore, clock: ManualClock) -> None:
         self.store = store

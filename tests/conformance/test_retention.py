@@ -70,7 +70,8 @@ async def two(url: str) -> tuple[SqlStore, SqlStore]:
 
 @pytest.mark.postgres
 async def test_a_body_stays_when_its_work_is_begun_anew_at_that_moment(fresh_url) -> None:
-    """Whoever begins it anew holds its row; what retention has read before says nothing."""
+    """The transaction that starts it again locks its row; what retention has read before says
+    nothing."""
     store, other = await two(fresh_url)
     [job_id] = await put(store, message(1))
     [claimed] = await claim(store)

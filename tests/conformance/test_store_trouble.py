@@ -29,7 +29,7 @@ OPENING = "import asyncio; from gateway.store.sql.engine import open_store"
 
 
 async def pages(store, number: int | None = None) -> int:
-    """SQLite's own limit: a disk that is full, as far as it can tell."""
+    """SQLite's own limit: a disk that is full, as far as it can see."""
     async with store.database.engines.writer.connect() as connection:
         words = "max_page_count" if number is None else f"max_page_count = {number}"
         return (await connection.exec_driver_sql(f"PRAGMA {words}")).scalar_one()
@@ -104,7 +104,7 @@ async def test_another_programs_lock_is_waited_for_and_then_told(tmp_path, monke
 
 
 class Sender:
-    """Sends each message until it is told that it is stored, as webhook senders do."""
+    """Sends each message until it is acknowledged, as webhook senders do."""
 
     def __init__(self, store: SqlStore, lane: int) -> None:
         self.store = store
@@ -152,7 +152,7 @@ async def test_a_server_that_drops_everybody_costs_no_message(fresh_url) -> None
 
 @pytest.mark.postgres
 async def test_a_connection_that_dies_before_the_commit_is_no_success(fresh_url) -> None:
-    """P9: the connection dies before the commit; nobody is told that it was stored."""
+    """P9: the connection dies before the commit; no answer says that it was stored."""
     store = await open_store(fresh_url)
 
     async def write(connection: Any, _now: object) -> None:

@@ -58,7 +58,7 @@ class Watched:
 
 
 class Faces:
-    """Calls an operation through a face and tells the verdict."""
+    """Calls an operation through a face and returns the verdict."""
 
     def __init__(self, gateway: Gateway, client: httpx.AsyncClient, watched: list[Watched]) -> None:
         self.catalogue: Catalogue = gateway.parts.catalogue

@@ -1,4 +1,4 @@
-"""Every upstream of the catalogue behind one socket, each its mock until it is told to fail."""
+"""Every upstream of the catalogue behind one socket, each its mock until it is set to fail."""
 
 import dataclasses
 import json

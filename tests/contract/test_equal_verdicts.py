@@ -43,7 +43,7 @@ def is_sayable(kind: str, value: Any) -> bool:
     """Whether a parameter of this type can say `value`.
 
     Null and an object have no form there; a list has one by repetition; and text that reads like a
-    number cannot be told from the number.
+    number cannot be distinguished from the number.
     """
     match value:
         case str():

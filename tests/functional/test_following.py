@@ -1,4 +1,4 @@
-"""Following the events of a whole gateway, which is told to stop, or killed."""
+"""Following the events of a whole gateway, which is asked to stop, or killed."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The generator as a stranger would use it: contracts in, an importable package out."""
+"""The generator as a new user would use it: contracts in, an importable package out."""
 
 import importlib
 import shutil

@@ -1,4 +1,4 @@
-"""`gateway mock avinode --webhooks-to URL`: the mock in its own process tells a listener."""
+"""`gateway mock avinode --webhooks-to URL`: the mock in its own process sends to a listener."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A worker in a process of its own follows pointers to what the mock of the server has made."""
+"""A worker in its own process follows pointers to what the mock of the server has made."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""A gateway that is told to stop while calls are under way."""
+"""A gateway that is asked to stop while calls are under way."""
 
 import json
 import os

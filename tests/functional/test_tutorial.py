@@ -33,7 +33,7 @@ def gateway(tmp_path, blocks):
         if caption.startswith("schemas/tools/"):
             (tmp_path / caption).write_text(content, "utf-8")
     index = tmp_path / INDEX
-    # Whoever runs this may have followed the tutorial already.
+    # The checkout may be of somebody who has followed the tutorial already.
     lines = index.read_text("utf-8").splitlines(keepends=True)
     text = "".join(line for line in lines if "airport_names" not in line)
     index.write_text(text.replace("paths:\n", f"paths:\n{blocks[INDEX]}", 1), "utf-8")

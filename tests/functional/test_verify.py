@@ -1,4 +1,4 @@
-"""`gateway verify`: the whole catalogue through the doors of real processes."""
+"""`gateway verify`: the whole catalogue through the transports of real processes."""
 
 import json
 import shutil

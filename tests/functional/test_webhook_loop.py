@@ -1,4 +1,4 @@
-"""The whole loop in one process, as `make run` shows it: the mock tells, rows and events follow.
+"""The whole loop in one process, as `make run` shows it: the mock sends, rows and events follow.
 
 Nothing is set but how fast mock time passes: the secret is made at the start.
 """
@@ -32,7 +32,7 @@ PROFILES = {
 
 
 class Caller:
-    """An agent at the doors of a gateway."""
+    """An agent over all transports of a gateway."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._http = http

@@ -296,7 +296,7 @@ def _catalogue(handlers: Handlers) -> Catalogue:
 
 
 def _openapi(entries: list[Entry]) -> bytes:
-    """A document of the tools, each with a schema of its own."""
+    """A document of the tools, each with its own schema."""
     names = {entry.id: entry.operation.route for entry in entries}
     schemas: dict[str, Any] = {
         each.rpartition(".")[2]: {"$ref": "#/components/schemas/name"} for each in names
@@ -333,7 +333,7 @@ def _route(operation_id: str, path: str) -> ASGIRouteHandler:
 
 
 class _Lifespan:
-    """The ASGI lifespan in a task of its own: it must be left where it was entered."""
+    """The ASGI lifespan in its own task: it must be left where it was entered."""
 
     def __init__(self, app: Edge) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""What is a call, and so leaves exactly one audit record: the same on both doors."""
+"""What is a call, and so leaves exactly one audit record: the same over both transports."""
 
 import json
 from collections.abc import AsyncIterator
@@ -64,7 +64,7 @@ async def test_whoever_shows_no_valid_key_leaves_one_record(
     site: Any, path: str, operation: str, authorization: str
 ) -> None:
     async with site.http(key=None) as http:
-        # What else is wrong with the request is no stranger's business.
+        # A client without a key does not learn what else is wrong with the request.
         answer = await http.post(path, content=b"{", headers={"authorization": authorization})
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]

@@ -260,7 +260,7 @@ async def test_leaving_cancels_the_call_in_the_modern_era_only(
     await site.handlers.entered.wait()
     gone.set()
     if not cancels:
-        for _ in range(50):  # whoever listens for it learns that the client has left
+        for _ in range(50):  # the listener learns that the client has left
             await asyncio.sleep(0)
         site.handlers.release.set()
     await serving

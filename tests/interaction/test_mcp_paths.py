@@ -240,7 +240,7 @@ async def test_repeated_routing_headers_and_parameter_headers_fall_through(
 
 @pytest.fixture
 def stopped_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if another server of this process had been told to stop."""
+    """As if another server of this process had been asked to stop."""
     monkeypatch.setattr(AppStatus, "enable_automatic_graceful_drain", True)
     monkeypatch.setattr(AppStatus, "should_exit", True)
 

@@ -21,7 +21,7 @@ PING = {"zen": "Keep it logically awesome.", "hook_id": 30}
 
 
 class Desk:
-    """An operator at a running gateway, and GitHub at its door."""
+    """An operator of a running gateway, and GitHub as its sender."""
 
     def __init__(self, gateway: Gateway, http: httpx.AsyncClient) -> None:
         self.gateway = gateway

@@ -1,4 +1,4 @@
-"""MCP over standard streams, in a process of its own, and the bridge to a gateway elsewhere."""
+"""MCP over standard streams, in its own process, and the bridge to a gateway elsewhere."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Whatever is sent to the webhook door, signed or not, the answer is never an error of ours."""
+"""Whatever is sent to the webhook endpoint, signed or not, the answer is never an error of ours."""
 
 import asyncio
 import json

@@ -1,4 +1,5 @@
-"""The webhook door on a real socket: edge, route, door and ingest, over an inbox in memory."""
+"""The webhook endpoint on a real socket: edge, route, endpoint and ingest, over an inbox in
+memory."""
 
 import asyncio
 import json
@@ -88,7 +89,7 @@ class WebhookSite:
         return await self.send(request_bytes(body, fields, path=path, extra=extra))
 
     async def post_acme(self, payload: Any = PAYLOAD, *, extra: Fields = ()) -> Answer:
-        """The answer to a genuine message of acme's."""
+        """The answer to an authentic message of acme's."""
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return await self.post(body, proof_of(ACME, body, time.time()), extra=extra)
 

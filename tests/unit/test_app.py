@@ -122,7 +122,7 @@ async def test_hooks_run_after_the_start_and_before_the_end(settings: Settings) 
 
 
 async def test_tool_hooks_see_each_call_and_change_nothing(settings: Settings) -> None:
-    """Over every transport, with arguments of their own, and whatever they raise."""
+    """Over every transport, with their own arguments, and whatever they raise."""
     seen: list[Any] = []
 
     async def execution(operation: str, arguments: dict[str, Any]) -> None:

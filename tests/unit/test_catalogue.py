@@ -22,7 +22,7 @@ Damage = Callable[[str, str, str], None]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the committed package that imports by a name of its own."""
+    """A copy of the committed package that imports by its own name."""
     copy = tmp_path / PACKAGE
     shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for module in copy.rglob("*.py"):

@@ -1,4 +1,4 @@
-"""The errand through each door."""
+"""The errand over each transport."""
 
 import asyncio
 
@@ -11,11 +11,11 @@ from tests.workflow.story import Story
 
 @pytest.fixture(scope="module", params=DOORS)
 def open_door(request: pytest.FixtureRequest) -> OpenDoor:
-    """Each door in turn."""
+    """Each transport in turn."""
     return DOORS[request.param]
 
 
 @pytest.fixture(scope="module")
 def story(open_door: OpenDoor, tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """The errand, run once through each door of a fresh gateway on the mock."""
+    """The errand, run once over each transport of a fresh gateway on the mock."""
     return asyncio.run(told(on_mock, open_door, tmp_path_factory.mktemp("gateway")))

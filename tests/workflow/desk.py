@@ -1,6 +1,6 @@
 """The work of a charter desk: six agents, each with its own key over MCP, and webhooks between.
 
-Told once, from the client's message to the mail with the proposals, and to the alert of a workflow
+One story, from the client's message to the mail with the proposals, and to the alert of a workflow
 that failed. Each agent's part is what its document says that it does, with its own tools alone.
 """
 
@@ -388,7 +388,7 @@ STORY: Final[tuple[tuple[str, str, Part], ...]] = (
     ("communication", "communication", mail),
     ("error_monitor", "error_monitor", monitor),
 )
-"""What is told under which name, by which agent."""
+"""What is reported under which name, by which agent."""
 
 
 async def tell_all(data: Path) -> Told:

@@ -1,4 +1,4 @@
-"""The doors of one gateway, each as a function that calls a tool through it."""
+"""The transports of one gateway, each as a function that calls a tool over it."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +14,7 @@ from tests.workflow.story import CallTool
 
 
 class OpenDoor(Protocol):
-    """Opens a door of the gateway at `url` with `key`."""
+    """Opens a transport of the gateway at `url` with `key`."""
 
     def __call__(self, url: str, key: str) -> AbstractAsyncContextManager[CallTool]: ...
 

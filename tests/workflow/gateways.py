@@ -64,7 +64,7 @@ def _settings(data: Path, **variables: str) -> Settings:
 
 
 async def told(open_gateway: OpenGateway, open_door: OpenDoor, data: Path) -> Story:
-    """The errand through one door of a fresh gateway."""
+    """The errand over one transport of a fresh gateway."""
     clock = ManualClock(START)
     async with open_gateway(clock, data) as url, open_door(url, KEY) as call:
         return await tell(call, clock)

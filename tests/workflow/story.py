@@ -1,4 +1,5 @@
-"""A broker searches, asks operators, waits and reads the quotes: told once for every door."""
+"""A broker searches, asks operators, waits and reads the quotes: written once for every
+transport."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ FLIGHT: Final = {
     "passengers": 6,
 }
 CallTool = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""One call through some door: operation id and arguments to the result."""
+"""One call over some transport: operation id and arguments to the result."""
 
 
 class Story(Struct, frozen=True, kw_only=True):
@@ -37,7 +38,7 @@ class Story(Struct, frozen=True, kw_only=True):
 
 
 async def tell(call: CallTool, clock: ManualClock) -> Story:
-    """Run the errand through one door, with a day passing in between."""
+    """Run the errand over one transport, with a day passing in between."""
     search = FLIGHT | {"departure_date": "2026-12-01"}
     found = await call("avinode.search_flights", search)
     asked = sorted({aircraft["operator"]["id"] for aircraft in found["aircraft"]})[:OPERATORS_ASKED]

@@ -1,4 +1,4 @@
-"""From a search to the quotes: the same story through every door and both backends."""
+"""From a search to the quotes: the same story over every transport and both backends."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ async def test_the_live_backend_tells_the_same_story_as_the_mock(
 
 
 async def test_what_one_door_creates_every_door_reads(tmp_path: Path) -> None:
-    """One gateway, one request for proposals: the doors show the same state of it."""
+    """One gateway, one request for proposals: the transports show the same state of it."""
     clock = ManualClock(START)
     async with on_mock(clock, tmp_path) as url:
         async with DOORS["rest"](url, KEY) as call:

@@ -69,7 +69,7 @@ class UpstreamClient:
                 self._health.failed()
             raise
         except asyncio.CancelledError:
-            # The call's own limit ends with this one, and whoever waits hears only of that.
+            # The call's own limit ends with this one, and the waiting caller sees only that.
             if deadline.is_over and not is_hurried:
                 self._health.failed()
             raise

@@ -72,7 +72,7 @@ class Outbound:
         self._session: aiohttp.ClientSession | None = None
 
     async def refusal(self, url: str) -> NoAnswer | None:
-        """Why nothing could be sent to `url` at present, as far as its name and addresses tell."""
+        """Why nothing could be sent to `url` at present, as far as its name and addresses show."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 found = await self._addresses(target_of(URL(url, encoded=True)))

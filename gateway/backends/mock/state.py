@@ -1,6 +1,6 @@
 """What a mock upstream remembers, in a file beside the gateway's database or in memory.
 
-Each mock has a file of its own, made when there is first something to remember. A request's
+Each mock has its own file, made when there is first something to remember. A request's
 changes are one transaction, done before its answer is sent, so that no id is ever given twice,
 whenever the process ends. Several processes may use one file: one writes at a time, and all see
 what was written. The journal is a rollback journal: SQLite's write-ahead log has had defects under
@@ -180,7 +180,7 @@ class StoredState:
         where = self._path or "memory"
         return ConfigurationError(
             f"{where}: the data of a mock cannot be used ({reason}); "
-            "move the file away, and the mock begins anew"
+            "move the file away, and the mock begins again"
         )
 
 

@@ -1,7 +1,8 @@
 """The token endpoint of a mock upstream (RFC 6749 §4.4, §5, §6; RFC 7523 §2.1, §3).
 
-It issues tokens to whoever asks in the right form, and the API of the same mock admits them until
-they expire. A `refresh_token`, `client_secret` or issuer that contains `revoked` is refused.
+It issues tokens to every client that asks in the right form, and the API of the same mock admits
+them until they expire. A `refresh_token`, `client_secret` or issuer that contains `revoked` is
+refused.
 """
 
 import base64

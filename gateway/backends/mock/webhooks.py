@@ -1,4 +1,5 @@
-"""A mock as the sender of its vendor's webhook: what it tells is signed, and posted until taken."""
+"""A mock as the sender of its vendor's webhook: what it reports is signed, and posted until it is
+accepted."""
 
 import asyncio
 import logging
@@ -18,7 +19,7 @@ from gateway.contract.webhook import Profile, WebhookSource
 from gateway.signatures.proof import key_of, proven_fields
 
 LOOK_SECONDS: Final = 0.25
-"""How often the mock is asked whether it has something to tell."""
+"""How often the mock is asked whether it has something to send."""
 GIVE_UP_SECONDS: Final = 48 * 3600.0
 """Avinode sends for 48 hours what nobody takes; so do the mocks."""
 _MAX_WAIT_SECONDS: Final = 300.0
@@ -27,7 +28,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Listener(Struct, frozen=True, kw_only=True):
-    """Who is told, and how the sender proves itself there."""
+    """The receiver, and how the sender authenticates there."""
 
     url: str
     """Of the webhook, such as http://127.0.0.1:8700/webhooks/avinode."""
@@ -50,9 +51,9 @@ class _Attempt(Struct, frozen=True, order=True):
 
 
 class MockSender:
-    """Posts what the mock tells to one listener, until it answers 2xx.
+    """Posts the mock's messages to one listener, until it answers 2xx.
 
-    Mock time decides when something is told, `clock` when it is sent again and what a signature
+    Mock time decides when something happens, `clock` when it is sent again and what a signature
     says. A message that is not taken is sent again after 1, 2, 4, … up to 300 seconds, for 48
     hours. Raises `UnfitSecret`.
     """

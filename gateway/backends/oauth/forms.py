@@ -45,7 +45,7 @@ class TokenForms:
         return form | self._credentials
 
     def rotate(self, refresh_token: str | None) -> bool:
-        """Use this refresh token from now on; whether that is news."""
+        """Use this refresh token from now on; returns whether it is a new one."""
         held = self._credentials.get("refresh_token")
         if refresh_token is None or held is None or refresh_token == held:
             return False

@@ -41,7 +41,7 @@ class IssuedToken(Struct, frozen=True, kw_only=True):
 
 
 class CredentialsRefused(Struct, frozen=True):
-    """No token until an operator mends the credentials; `code` is the endpoint's word for why."""
+    """No token until an operator fixes the credentials; `code` is the endpoint's word for why."""
 
     code: str
 

@@ -66,11 +66,11 @@ class TokenSource:
 
     @property
     def problem(self) -> str | None:
-        """What an operator must mend before there can be a token again, or None."""
+        """What an operator must fix before there can be a token again, or None."""
         return None if self._refused is None else self._advice(self._refused.code)
 
     async def current(self) -> str:
-        """A token that holds for a while yet. Whoever waits may leave without failing the others.
+        """A token that is valid for a while. A waiting caller may leave without failing the others.
 
         Raises `UpstreamError`; nothing was sent to the API itself then.
         """

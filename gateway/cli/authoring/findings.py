@@ -39,7 +39,7 @@ def print_findings(
 
 def _print_text(findings: Sequence[Finding], folder: str, *, everything: bool) -> None:
     shown = [f for f in findings if everything or f.rule != _ASKS_FOR_NOTHING]
-    # A message may repeat a name of the contract: a line of its own could be a command to a CI.
+    # A message may repeat a name of the contract: a separate line could be a command to a CI.
     for line in as_lines(shown, folder):
         click.echo(_coloured(plain(line)))
     if spared := len(findings) - len(shown):

@@ -136,7 +136,7 @@ async def _serve(
 
 
 def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str) -> Listener:
-    """Who is told, by the first profile that has a secret. Raises `ConfigurationError`."""
+    """The receiver, by the first profile that has a secret. Raises `ConfigurationError`."""
     contract = catalogue.webhooks.get(provider)
     if contract is None:
         raise ConfigurationError(f"{provider} sends no webhooks; leave out --webhooks-to")

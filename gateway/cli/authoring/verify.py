@@ -36,7 +36,7 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     """Call every tool with its contract's examples over every transport, on mocks.
 
     What is called is the generated package, and a folder of contracts beside it must say the same.
-    Over REST, over both eras of MCP and over stdio, each in a process of its own: every answer must
+    Over REST, over both eras of MCP and over stdio, each in its own process: every answer must
     keep the tool's output schema, and all transports must give the same. Nothing reaches a real
     system. Exit code 1 when something fails.
     """

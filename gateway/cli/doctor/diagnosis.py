@@ -28,16 +28,16 @@ def note(part: str, finding: str, fix: str | None = None) -> Diagnosis:
 
 
 def wrong(part: str, finding: str, fix: str | None = None) -> Diagnosis:
-    """The part has to be mended."""
+    """The part has to be fixed."""
     return Diagnosis(part=part, verdict="error", finding=finding, fix=fix)
 
 
 def refused(part: str, error: OperatorError) -> Diagnosis:
-    """The part has to be mended, in the words of the error that it raised."""
+    """The part has to be fixed, in the words of the error that it raised."""
     return wrong(part, *parted(error.detail))
 
 
 def parted(detail: str) -> tuple[str, str | None]:
-    """What is wrong and how to mend it: an operator's error says both, parted by `; `."""
+    """What is wrong and how to fix it: an operator's error says both, parted by `; `."""
     problem, separator, fix = detail.rpartition("; ")
     return (problem, fix) if separator else (detail, None)

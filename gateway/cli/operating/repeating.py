@@ -1,4 +1,4 @@
-"""Asking the same of several things, and telling what came of each."""
+"""Does the same to several things, and reports the outcome of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -117,7 +117,7 @@ def quarantine(
     as_json: bool,
     **flags: Any,
 ) -> int:
-    """List what was genuine and broke its contract, with the places that break it."""
+    """List authentic messages that break their contract, with the places that break it."""
     query = {"provider": provider, "event_type": event_type, "state": "quarantined"}
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:

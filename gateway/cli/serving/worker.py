@@ -34,7 +34,7 @@ def command(**flags: Any) -> None:
     settings = settings_of(flags)
     if not settings.database.startswith(POSTGRES_PREFIXES):
         raise ConfigurationError(
-            "workers of their own need PostgreSQL, since one process owns a SQLite file;"
+            "separate workers need PostgreSQL, since one process owns a SQLite file;"
             " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` do the work"
         )
     start_logs(settings)

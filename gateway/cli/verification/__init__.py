@@ -1,1 +1,2 @@
-"""Calls every tool by its contract's own examples through every door, and compares the answers."""
+"""Calls every tool by its contract's own examples over every transport, and compares the
+answers."""

@@ -1,4 +1,4 @@
-"""Whether two answers are the same, but for what differs from run to run at one door."""
+"""Whether two answers are the same, except for what differs from run to run over one transport."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,7 +11,7 @@ VARYING: Final = "(varies)"
 def varying(one: Any, other: Any, pointer: str = "") -> Iterator[str]:
     """Pointers of the texts and numbers that differ; of a whole value whose shape differs.
 
-    The shape of an answer may not vary: `is_shape_of` tells the two apart.
+    The shape of an answer may not vary: `is_shape_of` distinguishes the two.
     """
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         for name in one:

@@ -1,4 +1,4 @@
-"""The doors as clients find them: processes of their own, sockets and pipes, official clients."""
+"""The transports as clients use them: separate processes, sockets and pipes, official clients."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEE
 
 
 UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, ValueError)
-"""What clients raise when a door does not answer as its protocol says."""
+"""What clients raise when a transport does not answer as its protocol says."""
 
 
 class CallRefused(Exception):
@@ -39,11 +39,11 @@ class CallRefused(Exception):
 
 
 class TransportFailed(Exception):
-    """A door could not be opened, or its protocol was broken."""
+    """A transport could not be opened, or its protocol was broken."""
 
 
 class World(Struct, frozen=True):
-    """What every door of one verification is opened with."""
+    """What every transport of one verification is opened with."""
 
     folder: Path
     """Empty, for the state of the processes."""
@@ -77,7 +77,7 @@ class World(Struct, frozen=True):
 
 
 Ask = Callable[[Step], Awaitable[dict[str, Any]]]
-"""One call through a door. Raises `CallRefused`."""
+"""One call over a transport. Raises `CallRefused`."""
 Door = Callable[[World], AbstractAsyncContextManager[Ask]]
 
 

@@ -1,4 +1,4 @@
-"""What the doors of a verification start: the gateway with every tool granted, mocks alone.
+"""What the transports of a verification start: the gateway with every tool granted, mocks alone.
 
 `python -m gateway.cli.verification.process serve|mcp FOLDER`. A tool that no agent is granted is
 still a promise, so it is verified too; no setting makes `gateway serve` grant what the policy

@@ -1,4 +1,4 @@
-"""Runs the plan through every door and says of each tool what came of it."""
+"""Runs the plan over every transport and reports the outcome of each tool."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from gateway.cli.verification.plan import Step, steps
 from gateway.contract.values.pointers import NoSuchPlace, follow
 
 REFERENCE: Final = "REST"
-"""The door that the others are compared with. It is passed twice, to learn what varies."""
+"""The transport that the others are compared with. It is called twice, to learn what varies."""
 
 Answer = dict[str, Any] | str
 """A result, or why there is none."""
@@ -33,10 +33,12 @@ class ToolReport(Struct, frozen=True, kw_only=True):
     operation: str
     examples: int
     verified: Mapping[str, int]
-    """Examples by door that were answered, within the contract, as at the first door."""
+    """Examples by transport that were answered, within the contract, as over the first
+    transport."""
     failures: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
-    """Members that differ from run to run, such as times; all doors give them, each its own."""
+    """Members that differ from run to run, such as times; all transports return them, each its
+    own."""
 
     @property
     def is_verified(self) -> bool:
@@ -46,7 +48,8 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 async def verify(
     catalogue: Catalogue, world: World, *, connector: str | None = None, tell: Tell
 ) -> list[ToolReport]:
-    """Call everything everywhere, on mocks. Raises `TransportFailed` when a door does not open."""
+    """Call everything everywhere, on mocks. Raises `TransportFailed` when a transport does not
+    open."""
     plan = steps(catalogue, connector)
     names = [*DOORS, REFERENCE]
     answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))

@@ -16,7 +16,7 @@ GENERATOR_VERSION: Final = "1"
 """Raise it when the same contracts give other text: headers and cached renderings name it."""
 
 _DIGEST_LENGTH: Final = 32
-"""Half of the digest tells closures apart as well, and the line stays below 100 columns."""
+"""Half of the digest distinguishes closures as well, and the line stays below 100 columns."""
 
 Root = Literal["generated", "docs"]
 
@@ -78,7 +78,7 @@ def joint_source(path: str, sources: Iterable[ContractSource], *facts: str) -> C
 def literal(text: str, *, column: int, indent: int, width: int = 100) -> str:
     """`text` as a Python string literal that starts at `column` of a line indented by `indent`.
 
-    What would reach beyond `width` is broken after blanks, into lines of their own.
+    What would reach beyond `width` is broken after blanks, into separate lines.
     """
     single = quoted(text)
     if column + len(single) < width:

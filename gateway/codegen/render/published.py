@@ -1,4 +1,4 @@
-"""What clients are told: `openapi.json` and `tools.json`, self-contained."""
+"""What clients read: `openapi.json` and `tools.json`, self-contained."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

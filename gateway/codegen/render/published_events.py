@@ -1,4 +1,4 @@
-"""What senders and subscribers are told: webhooks and events in `openapi.json`, `asyncapi.json`."""
+"""What senders and subscribers read: webhooks and events in `openapi.json`, `asyncapi.json`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

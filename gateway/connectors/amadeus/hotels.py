@@ -81,7 +81,7 @@ def best_price(found: Mapping[str, Any], exchange: Exchange) -> Price | None:
 def hotel_of(
     hotel: Mapping[str, Any], price: Price, listed: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """One hotel as the tool shows it. `listed` is what the list of the city's hotels told."""
+    """One hotel as the tool shows it. `listed` is its entry in the list of the city's hotels."""
     known = listed.get(hotel.get("hotelId", ""), {})
     return {
         "name": hotel["name"][:_MAX_NAME],

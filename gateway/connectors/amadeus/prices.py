@@ -1,4 +1,4 @@
-"""Prices of Amadeus in US dollars, and what to tell of their conversion."""
+"""Prices of Amadeus in US dollars, and how they were converted."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal

@@ -23,7 +23,7 @@ class AmadeusRefusal(Struct, frozen=True, kw_only=True):
         return bool(self.codes) and self.codes.issubset(codes)
 
     def rejected(self) -> UpstreamRejected:
-        """The error for a refusal that has no meaning of its own."""
+        """The error for a refusal that has no specific meaning."""
         code = min(self.codes, default=None)
         known = "" if code is None else f" with its code {code}"
         return UpstreamRejected(f"The upstream answered {self.status}{known}.")

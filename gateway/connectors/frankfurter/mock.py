@@ -40,7 +40,7 @@ BEHAVIOURS: Final = mock_behaviours(__name__, {"readLatestRates": read_latest_ra
 
 
 def refuse(refusal: MockRefusal) -> Any:
-    """Frankfurter's message; it tells the status itself only where there is no such path."""
+    """Frankfurter's message; it contains the status only where there is no such path."""
     if refusal.status in {404, 405}:
         return {"status": refusal.status, "message": "not found"}
     return {"message": refusal.title}

@@ -1,6 +1,6 @@
 """What may stand in a mail. Every check returns what may be used, and raises `InvalidArguments`.
 
-The schemas of the tools say the same; these checks hold for whoever makes a mail without them.
+The schemas of the tools say the same; these checks hold for code that makes a mail without them.
 """
 
 import binascii
@@ -25,7 +25,7 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]
 """Controls, and whatever a program may take for the end of a line."""
 _NOT_IN_FILENAME: Final = re.compile(r"[/\\\u202a-\u202e\u2066-\u2069]|=\?|\A\.{1,2}\Z")
 """Path separators and folders; the marks that let `fdp.exe` look like `exe.pdf`; and the beginning
-of encoded words, which readers decode even where RFC 2231 has told them the name already."""
+of encoded words, which readers decode even where RFC 2231 has given them the name already."""
 _CONTENT_TYPE: Final = re.compile(
     r"(?!(?:multipart|message)/)[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*"
 )

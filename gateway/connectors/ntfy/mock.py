@@ -66,7 +66,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """No reply of ntfy tells a limit; a 429 does not even tell how long to wait."""
+    """No reply of ntfy names a limit; a 429 does not even say how long to wait."""
     return reply
 
 

@@ -121,7 +121,7 @@ async def add_flight_history(
 ) -> AddFlightHistoryOutput:
     """Record a flight, then count it in the client's row. Raises `ToolFailed`.
 
-    The record comes first: a flight that is recorded and not counted can be seen and mended, one
+    The record comes first: a flight that is recorded and not counted can be seen and fixed, one
     that is counted and not recorded cannot.
     """
     flight = arguments.flight_details.model_dump(mode="json", exclude_unset=True)

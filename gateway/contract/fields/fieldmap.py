@@ -83,7 +83,7 @@ def or_default(value: Any, default: Any) -> Any:
 
 
 def or_none(value: Any) -> Any:
-    """`value`, or None in its absence: how absence is told to a field function."""
+    """`value`, or None in its absence: how a field function sees absence."""
     return None if value is ABSENT else value
 
 

@@ -16,7 +16,7 @@ UPDATED_AT: Final = "updated_at"
 ROW_COLUMNS: Final = (ID, WEBHOOK_ID, OCCURRED_AT, CREATED_AT, UPDATED_AT)
 """What every row has besides its own columns; the database alone sets them."""
 TIMES: Final = "column_times"
-"""The column in which the store keeps, by column, when what it tells had happened: microseconds
+"""The column in which the store keeps, by column, when its value changed: microseconds
 since 1970."""
 
 Owner = Literal["webhook", "agent", "gateway"]

@@ -1,4 +1,4 @@
-"""JSON in and out, by the strict reading that every door shares (RFC 8259, RFC 7493)."""
+"""JSON in and out, by the strict reading that every transport shares (RFC 8259, RFC 7493)."""
 
 import json
 import re

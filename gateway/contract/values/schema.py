@@ -50,8 +50,8 @@ class Validator:
     def violations(self, value: Any) -> tuple[Violation, ...]:
         """What is wrong with `value`, at most `MAX_VIOLATIONS`, in document order.
 
-        Of a value with more than `MAX_EXPLAINED` members only the first error is told: the
-        validator finds all errors before it tells one, and 100,000 of them take half a second.
+        Of a value with more than `MAX_EXPLAINED` members only the first error is reported: the
+        validator finds all errors before it reports one, and 100,000 of them take half a second.
         """
         found = (
             v for error in relevant(self._errors(value)) for v in _violations(error, self._schema)
@@ -132,7 +132,7 @@ def _known(schema: Mapping[str, Any]) -> str:
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:
-    """What people are told of such values: few of those who call can read a pattern at a glance."""
+    """The message about such values: few callers can read a pattern at a glance."""
     told = schema.get("description")
     if not isinstance(told, str):
         return ""

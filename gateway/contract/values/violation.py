@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 MAX_VIOLATIONS: Final = 20
-"""Of one value, as many are told: `common/problem.json` promises no more."""
+"""At most so many are reported of one value: `common/problem.json` promises no more."""
 
 
 class Violation(Struct, frozen=True, kw_only=True):

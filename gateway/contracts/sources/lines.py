@@ -24,7 +24,7 @@ class JsonRefused(ValueError):
 
 
 def decode(text: bytes) -> Any:
-    """The value of `text`, by the reading that every door shares. Raises `JsonRefused`."""
+    """The value of `text`, by the reading that every transport shares. Raises `JsonRefused`."""
     try:
         return jsontext.decode(text)
     except jsontext.NotJson as error:

@@ -47,7 +47,7 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
 
     Raises `ContractRefused`: `ref/remote`, `ref/absolute`, `ref/escapes`, `ref/dangling`,
     `ref/malformed`; without findings
-    when the target could not be read, which the tree tells already.
+    when the target could not be read, which the tree reports already.
     """
     if not isinstance(ref, str):
         raise _refused(tree, base_path, at, "ref/malformed", "a reference is text")

@@ -71,7 +71,7 @@ def _declared(draft: Draft, unsound: frozenset[PurePosixPath]) -> Declared:
 
 
 def _broken(draft: Draft, unsound: frozenset[PurePosixPath]) -> Named:
-    """What is there and cannot be compared with anything: told already."""
+    """What is there and cannot be compared with anything: reported already."""
     tree = draft.tree
     return Named(
         entities=frozenset(

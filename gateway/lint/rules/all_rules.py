@@ -1,4 +1,4 @@
-"""Every rule by id: how grave it is, what it means, and how a break of it is mended."""
+"""Every rule by id: its severity, its meaning, and how to fix a violation."""
 
 from typing import Final
 
@@ -15,8 +15,8 @@ FILES: Final = (
     Rule("file/too-large", "A contract is at most 1 MiB.", "Split the file."),
     Rule("file/encoding", "A contract is UTF-8 without a byte order mark.", "Save it as UTF-8."),
     Rule("file/unknown-kind", "Contracts are .yaml and .json files.", "Rename or move the file."),
-    Rule("json/malformed", "JSON files hold one strict JSON value.", "Mend the JSON."),
-    Rule("yaml/malformed", "YAML files are well-formed.", "Mend the YAML."),
+    Rule("json/malformed", "JSON files hold one strict JSON value.", "Fix the JSON."),
+    Rule("yaml/malformed", "YAML files are well-formed.", "Fix the YAML."),
     Rule("yaml/empty", "A YAML file holds a value.", "Write the contract or delete the file."),
     Rule("yaml/directive", "YAML files hold no % directives.", "Delete the line."),
     Rule("yaml/several-documents", "A YAML file holds one document.", "Split the file."),
@@ -60,7 +60,7 @@ SCHEMAS: Final = (
     Rule("schema/too-deep", "A contract nests at most 32 objects.", "Flatten the shape."),
     Rule("schema/too-many-definitions", "$defs holds at most 1,000 schemas.", "Split the file."),
     Rule("schema/dialect", "$schema is JSON Schema 2020-12.", "Name the 2020-12 dialect."),
-    Rule("schema/invalid", "Every schema is valid JSON Schema 2020-12.", "Mend the keyword."),
+    Rule("schema/invalid", "Every schema is valid JSON Schema 2020-12.", "Fix the keyword."),
     Rule("schema/unknown-keyword", "Every keyword is known.", "Correct or remove the keyword."),
     Rule(
         "schema/red-keyword",
@@ -94,7 +94,7 @@ SCHEMAS: Final = (
         "What a closed object requires is among its properties.",
         "Declare the property, or correct the name.",
     ),
-    Rule("schema/unsatisfiable", "Every schema admits some value.", "Mend the contradiction."),
+    Rule("schema/unsatisfiable", "Every schema admits some value.", "Fix the contradiction."),
     Rule("schema/default-refused", "A default keeps its own schema.", "Correct the default."),
     Rule("schema/example-refused", "Examples keep their own schema.", "Correct the example."),
     Rule("schema/enum-refused", "Members of enum and const are admitted.", "Remove the member."),

@@ -119,7 +119,7 @@ ENTITIES: Final = (
     ),
     Rule(
         "entity/required-column",
-        "Only the key and the standard columns are required: news comes in any order.",
+        "Only the key and the standard columns are required: messages arrive in any order.",
         "Let the column be null, and take it out of `required`.",
     ),
     Rule(

@@ -6,7 +6,7 @@ from gateway.contracts.finding import Severity
 
 
 class Rule(Struct, frozen=True):
-    """How grave a break of the rule is, what the rule means, and how a break is mended."""
+    """The severity of the rule, its meaning, and how to fix a violation."""
 
     id: str
     meaning: str

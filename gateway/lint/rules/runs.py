@@ -70,7 +70,7 @@ UPSTREAMS: Final = (
     Rule("upstream/unknown-credential", "Templates use declared credentials.", "Declare it."),
     Rule(
         "upstream/taken-setting",
-        "Credentials and settings have names of their own.",
+        "Credentials and settings have their own names.",
         "Rename it.",
     ),
     Rule(
@@ -118,7 +118,7 @@ UPSTREAMS: Final = (
         "upstream/cached-write", "x-cache-seconds and x-failure-seconds stand at GET.", "Remove it."
     ),
     Rule("upstream/workspace", "A workspace has tables.", "Add x-upstream.tables."),
-    Rule("upstream/table-file", "A table has a file of its own.", "Refer to ./tables/<name>.json."),
+    Rule("upstream/table-file", "A table has its own file.", "Refer to ./tables/<name>.json."),
     Rule(
         "upstream/table-shape",
         "A row is a closed object of typed columns, one of which is `id`, its key.",

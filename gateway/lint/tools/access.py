@@ -125,7 +125,7 @@ def _token_credentials(
 def _token_operation(
     draft: Draft, document: Document, rule: dict[str, Any]
 ) -> tuple[str, str | None] | None:
-    """What is wrong with the operation of a way to get tokens, and how to mend it."""
+    """What is wrong with the operation of a way to get tokens, and how to fix it."""
     known = {each.value["operationId"]: each for each in operations(document)}
     name = rule["operationId"]
     if name not in known:

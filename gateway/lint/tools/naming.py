@@ -1,4 +1,4 @@
-"""Tools: their names, their words, and hints that tell the truth."""
+"""Tools: their names, their words, and hints that are true."""
 
 import keyword
 import re

@@ -1,4 +1,4 @@
-"""The three colours of keywords: green is used freely, amber is told, red is refused.
+"""The three colours of keywords: green is allowed, amber is reported, red is refused.
 
 Green keywords mean the same in the gate, in generated models and in MCP clients. Amber ones are
 checked by the gate only. Red ones are not honoured somewhere, so that a contract must not rely on

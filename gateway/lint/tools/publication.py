@@ -100,7 +100,7 @@ def check_closed(draft: Draft) -> Iterator[Finding]:
 def _values(
     draft: Draft, place: SchemaPlace, seen: set[tuple[PurePosixPath, str]]
 ) -> Iterator[SchemaPlace]:
-    """`place` and the schemas that it uses, once each, that judge a value of their own.
+    """`place` and the schemas that it uses, once each, that validate a separate value.
 
     The branches of allOf and its like judge the value around them, which is closed there.
     """

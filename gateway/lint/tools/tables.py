@@ -1,4 +1,4 @@
-"""Tables of upstreams: files of their own, and rows of typed columns with a key."""
+"""Tables of upstreams: their own files, and rows of typed columns with a key."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath

@@ -113,7 +113,7 @@ def _path_parameter(draft: Draft, operation: UpstreamPlace, pointer: str, messag
 def declared_parameters(
     draft: Draft, operation: UpstreamPlace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Parameters of the path (which an operation may declare anew) and of the operation."""
+    """Parameters of the path (which an operation may declare again) and of the operation."""
     around = child("/paths", operation.path)
     own = {_key(each) for each in operation.value.get("parameters", ())}
     for holder in (around, operation.pointer):

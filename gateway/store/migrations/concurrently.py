@@ -3,7 +3,7 @@
 An index of a table that was there before is built with `CONCURRENTLY`: reads and writes go on. That
 needs the end of the revision's transaction. A start that dies after it leaves a revision that is
 half done, so every step is one that can be made again: what is there already is left as it is, and
-an index that was not finished is built anew.
+an index that was not finished is built again.
 """
 
 from functools import partial

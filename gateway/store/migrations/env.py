@@ -1,6 +1,6 @@
 """What Alembic runs: the revisions, on the connection that it was handed.
 
-They run in the caller's transaction, if there is one. Else, on a server, each has one of its own,
+They run in the caller's transaction, if there is one. Else, on a server, each has its own,
 so that indexes of tables that are in use can be built without locking these.
 """
 

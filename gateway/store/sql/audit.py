@@ -17,7 +17,7 @@ from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
 
 _TRIMMED_AFTER: Final = 1000
 _SCANNED: Final = 20_000
-"""Records that one page reads at most: most conditions have no index of their own."""
+"""Records that one page reads at most: most conditions have no index."""
 _SETTLED: Final = (
     "outcome",
     "stage",

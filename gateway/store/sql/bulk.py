@@ -46,7 +46,7 @@ class Bulk:
         self._each = f"{self._into} VALUES {self._row}{self._tail}"
         arrays = (_array(column.type) for column in table.columns)
         numbered = (f"${place}::{array}" for place, array in enumerate(arrays, 1))
-        rows = f"SELECT * FROM unnest({', '.join(numbered)})"  # noqa: S608 - names of our own tables
+        rows = f"SELECT * FROM unnest({', '.join(numbered)})"  # noqa: S608 - names of our tables
         self._unnest = f"{self._into} {rows}{self._tail}"
         self._is_answering = bool(returning)
         self._sized = lru_cache(maxsize=64)(self._values)

@@ -29,7 +29,7 @@ async def open_store(
 
     `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute), `postgresql://…`, or `memory:`
     for state that ends with the process. `package` is the generated one, whose entities get their
-    tables; without it there are none. `clock` is the time where the database has none of its own.
+    tables; without it there are none. `clock` is the time where the database has none.
     Without `is_upgraded`, the database is checked and left as it is: call `SqlStore.upgrade` before
     anything else is asked of it.
     Raises `StoreError`, one line naming the place, when it is corrupt, locked, no database, not

@@ -43,7 +43,8 @@ _SERVER_SETTINGS: Final = {
 }
 _MAINTENANCE: Final = {
     **_SERVER_SETTINGS,
-    # A table that others use is not waited for long: whoever waits to alter one makes others wait.
+    # A table that others use is not waited for long: a statement that waits to alter one makes
+    # others wait.
     "lock_timeout": "2s",
     # An index of millions of rows takes minutes, and nobody else is to begin meanwhile.
     "statement_timeout": "0",

@@ -1,4 +1,4 @@
-"""What the database says when it cannot, as one line that tells the operator what to do."""
+"""What the database says when it cannot, as one line that says what the operator must do."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ _SQLITE: Final = (
     ("SQLITE_CONSTRAINT_UNIQUE", "holds such a record already"),
 )
 _POSTGRES: Final = (
-    ("28", "refuses the user or the password; mend them in the URL"),
+    ("28", "refuses the user or the password; fix them in the URL"),
     ("3D000", "does not exist; make it, or name another one in the URL"),
     ("3F", "has no schema to make tables in; name one in the user's search_path"),
     ("42501", "does not let the user make, read or change tables; grant it, or name another user"),
@@ -62,12 +62,12 @@ _VALUES: Final = (
     *("SQLITE_CONSTRAINT", "SQLITE_TOOBIG", "SQLITE_MISMATCH"),
 )
 """Beginnings of the codes of what is about the values: it would come back each time. Every other
-error is about the database, its rights, its tables, its disk or its server, which can be mended:
+error is about the database, its rights, its tables, its disk or its server, which can be fixed:
 what was accepted must not be given up for it."""
 
 
 def explain(error: BaseException) -> str:
-    """What went wrong and how to mend it, without any value that was being stored."""
+    """What went wrong and how to fix it, without any value that was being stored."""
     if isinstance(error, NoConnection):
         return "is too busy to take more work; try again"
     code, kind = _code(error)
@@ -78,7 +78,7 @@ def explain(error: BaseException) -> str:
         if code.startswith(prefix):
             return f"{meaning} ({code})"
     if kind in {"ConnectionRefusedError", "gaierror", "TimeoutError"}:
-        return "cannot be reached; start it, or mend host and port in the URL"
+        return "cannot be reached; start it, or fix host and port in the URL"
     return f"failed ({code or kind})"
 
 

@@ -81,7 +81,7 @@ async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
     if engines.maintenance is None:
         raise TypeError("a server has connections for maintenance")
     async with engines.maintenance.begin() as guard, _ticking(engines.maintenance):
-        # Held by a transaction of its own, which outlives those of the revisions, and which no
+        # Held by its own transaction, which outlives those of the revisions, and which no
         # proxy moves to another session. While another start migrates, this one waits.
         await guard.execute(text("SET LOCAL lock_timeout = 0"))
         await guard.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

@@ -2,7 +2,7 @@
 
 Python's own is the system's, and may be years old; before 3.51.3 SQLite can damage a database that
 two programs write. The package `pysqlite3` brings a current one, for the platforms that it has
-wheels for. Both have the interface of Python's `sqlite3`, with classes of their own: whoever opens
+wheels for. Both have the interface of Python's `sqlite3`, with separate classes: code that opens
 a database of the gateway, or catches what SQLite raises, takes both from here.
 """
 

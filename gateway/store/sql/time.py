@@ -42,16 +42,16 @@ LATEST: Final = (
 
 
 class StoreTime:
-    """Tells the time of one store."""
+    """The clock of one store."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall = clock.now()
         self._monotonic = clock.monotonic()
         self._latest = self._wall
-        """The latest time that was told or stored."""
+        """The latest time that was read or stored."""
         self.is_corrected = False
-        """Whether times that a wrong clock told are still stored; see `bring_forward`."""
+        """Whether times of a wrong clock are still stored; see `bring_forward`."""
 
     def now(self) -> datetime:
         """Never earlier than before, unless the machine's clock was set back by over a day."""
@@ -103,13 +103,13 @@ class StoreTime:
 
 
 async def latest_time(connection: AsyncConnection) -> datetime | None:
-    """The latest time that the rows of a store tell, or None when there are none."""
+    """The latest time in the rows of a store, or None when there are none."""
     found = [await connection.scalar(query) for query in LATEST]
     return max((moment for moment in found if moment is not None), default=None)
 
 
 async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
-    """Let nothing wait for a time that a wrong clock told: it is due now, or a lease ends soon."""
+    """Let nothing wait for a time of a wrong clock: it is due now, or a lease ends soon."""
     waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
     await connection.execute(waits.values(run_at=now, updated_at=now))
     end = now + _LONGEST_LEASE

@@ -144,7 +144,7 @@ class Acceptor:
 
 
 def _refuse(held: socket.socket, answer: bytes) -> None:
-    """Answer and close; a client that has gone is not told."""
+    """Answer and close; a client that has gone gets nothing."""
     with held:
         try:
             # Closed with bytes unread, the connection would be reset, and the answer lost with it.

@@ -54,7 +54,7 @@ class Connection(HeadProtocol):
         self._charges: deque[BodyCharge | None] = deque()
         """For each request that is owed an answer, what holds its body."""
         self._untold = 0
-        """Bytes that the parser was fed since it last told of a head or of a piece of a body."""
+        """Bytes that the parser was fed since it last reported a head or a piece of a body."""
         self._waiting_since = self.loop.time()
         """When the client's turn began; never, while an answer is owed."""
         self._is_refused = False
@@ -221,7 +221,7 @@ class Connection(HeadProtocol):
     def _refuse(self, error: GatewayError) -> None:
         """Read no more, and close after the last answer: with `error`, where none is owed yet.
 
-        A request that is still arriving meets `error` where its body is read, so that whoever
+        A request that is still arriving meets `error` where its body is read, so that the one that
         answers it, and records it, knows why.
         """
         if self._waiting_since < _NEVER:

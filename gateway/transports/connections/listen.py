@@ -65,7 +65,7 @@ class StopPlan(Struct, frozen=True, kw_only=True):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, telling when it can serve, and leaving the process to end by itself."""
+    """uvicorn, which reports when it can serve, and leaves the process to end by itself."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class _Server(uvicorn.Server):
             loop.remove_signal_handler(signal.SIGINT)
 
     def _stop(self, number: int) -> None:
-        """End on a signal: on the first SIGTERM, only once whoever sends requests could know."""
+        """End on a signal: on the first SIGTERM, only once clients could know."""
         is_first = self._notice is None and not self.should_exit
         seconds = self._plan.announce() if is_first else 0.0
         if number == signal.SIGTERM and seconds:

@@ -1,4 +1,4 @@
-"""ASGI as the doors use it: the three parameters, one body, one answer."""
+"""ASGI as the transports use it: the three parameters, one body, one answer."""
 
 import random
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -71,7 +71,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that tells `body` once more, and then goes on as the real one."""
+    """A `receive` that returns `body` once more, and then continues with the real one."""
     is_told = False
 
     async def receive_again() -> Message:

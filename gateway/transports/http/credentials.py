@@ -32,7 +32,7 @@ def credentials_of(scope: Scope) -> Credentials:
 async def prove(
     identification: Identification, credentials: Credentials, sender: Sender
 ) -> Principal:
-    """Whose `credentials` these are; from now on `sender` is no stranger.
+    """Whose `credentials` these are; from now on `sender` is authenticated.
 
     Every transport proves its callers here. Raises what `Identification.identify` raises.
     """

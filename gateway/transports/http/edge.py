@@ -57,7 +57,7 @@ _FRAMING: Final = (b"content-length", b"transfer-encoding")
 _CASELESS: Final = (b"host", b"origin")
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
-"""Paths whose doors answer HEAD themselves; a stream would never come to its end."""
+"""Paths whose transports answer HEAD themselves; a stream would never come to its end."""
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _DOTS: Final = frozenset({".", ".."})
 
@@ -114,7 +114,7 @@ class Edge:
         except ClientGone:
             return
         except asyncio.CancelledError:
-            # Whoever cancels a whole request is the server, at the end of its grace.
+            # Only the server cancels a whole request, at the end of its grace.
             if not answer.is_started:
                 await send_problem(answer.send, _cut_off(answer.path, body), request_id)
         except Exception as error:

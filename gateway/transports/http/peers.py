@@ -24,13 +24,13 @@ class Sender:
 
     def __init__(self, peer: Address | None) -> None:
         self.peer = peer
-        """None where nobody can tell."""
+        """None where it is unknown."""
         self.is_proven = False
-        """Whether the request showed a valid key, or is a genuine message."""
+        """Whether the request showed a valid key, or is an authentic message."""
         self.is_counted = False
         """Whether it was counted among the requests without one."""
         self.max_body_bytes: int | None = None
-        """How large its body may be; None is as large as a stranger's."""
+        """How large its body may be; None is the limit of unauthenticated clients."""
 
 
 class Peers:
@@ -64,5 +64,5 @@ def sender_of(scope: Scope) -> Sender:
 
 
 def peer_at(scope: Scope) -> Address | None:
-    """The peer of this request; None where nobody can tell."""
+    """The peer of this request; None where it is unknown."""
     return sender_of(scope).peer

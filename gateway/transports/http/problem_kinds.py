@@ -1,4 +1,4 @@
-"""The table of problems: what each error of the gateway is to whoever sees it from outside."""
+"""The table of problems: what clients see of each error of the gateway."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,7 +19,7 @@ class NoRoomForBody(errors.LimitExceeded):
 
 
 class BadFraming(errors.MalformedRequest):
-    """Where the request ends cannot be told, or it has a body where none is expected."""
+    """The end of the request is ambiguous, or it has a body where none is expected."""
 
 
 class ProblemKind(Struct, frozen=True):
@@ -40,7 +40,7 @@ _LATER = "Try again later."
 _LOOK = (
     "Try again later if the problem is `retryable`. If not, a write may have happened: look first."
 )
-_OPERATOR = "Tell the operator of this gateway the request id."
+_OPERATOR = "Report the request id to the operator of this gateway."
 _WAIT = "Wait for the seconds that `retry_after` names, then try again."
 _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", _OPERATOR)
 
@@ -132,7 +132,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "CONFLICTING_MESSAGE",
         "conflicting-message",
         "A message with this id has come before, with another body",
-        "Both are kept, and the gateway's operator is told: give each message an id of its own.",
+        "Both are kept, and the gateway's operator is notified. Give each message its own id.",
     ),
     errors.Unauthenticated: ProblemKind(
         401,
@@ -160,7 +160,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "VALIDATION_ERROR",
         "invalid-arguments",
         "The arguments do not match the tool's input schema",
-        "Mend each place that `errors` points at.",
+        "Fix each place that `errors` points to.",
     ),
     errors.Unsuitable: ProblemKind(
         409,
@@ -240,7 +240,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "INTERNAL_ERROR",
         "not-recorded",
         "The call has run, but could not be recorded",
-        "Look at what the call has done and do not repeat it. Tell the operator the request id.",
+        "Check what the call has done; do not repeat it. Report the request id to the operator.",
     ),
     errors.NotStored: ProblemKind(
         503,

@@ -79,7 +79,7 @@ def kind_of(error: errors.GatewayError) -> ProblemKind:
 def problem_headers(error: BaseException) -> Headers:
     """The header fields that HTTP asks for beside this error's status."""
     fields = _own_headers(error)
-    # The rest of the body is not read, or nobody can tell where it ends, so the connection cannot
+    # The rest of the body is not read, or its end is unknown, so the connection cannot
     # be used again.
     return [*fields, CLOSE] if isinstance(error, _LAST) else fields
 
@@ -100,7 +100,7 @@ def _own_headers(error: BaseException) -> Headers:
 
 
 def log_failure(error: BaseException, request_id: str) -> None:
-    """Tell the operator what the caller is not told: defects, and replies that break contracts."""
+    """Log what the caller does not get: defects, and replies that break contracts."""
     if not isinstance(error, errors.GatewayError):
         _log.error("request %s: unexpected error", request_id, exc_info=error)
     elif _status(error, kind_of(error)) >= 500:
@@ -115,7 +115,7 @@ def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]
 
 
 async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
-    """Answer with `error` as problem+json, and tell the operator what the log is for."""
+    """Answer with `error` as problem+json, and log what the operator must know."""
     log_failure(error, request_id)
     await send_refusal(send, error, request_id)
 

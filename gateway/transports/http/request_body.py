@@ -20,7 +20,7 @@ def charge_body(scope: Scope, charge: BodyCharge) -> None:
 
 
 def refuse_body(scope: Scope, error: GatewayError) -> None:
-    """Let whoever reads the rest of this request's body meet `error`."""
+    """Raise `error` in the reader of the rest of this request's body."""
     scope[_REFUSAL] = error
 
 
@@ -35,7 +35,7 @@ class RequestBody:
         max_bytes: int,
         deadline_seconds: float,
     ) -> None:
-        """`max_bytes` holds for strangers; of others the `sender` knows how much they may send."""
+        """`max_bytes` holds for unauthenticated clients; for others, the `sender` has the limit."""
         self._scope = scope
         self._sender = sender
         self._receive = receive
@@ -94,5 +94,5 @@ def _declared(scope: Scope) -> int:
 
 
 def too_large(max_bytes: int) -> str:
-    """What the caller is told of a body that is larger than `max_bytes`."""
+    """The error for a body that is larger than `max_bytes`."""
     return f"The request body is larger than {max_bytes} bytes."

@@ -18,8 +18,8 @@ _KEYED_WHERE_SHOWN: Final = frozenset({"/openapi.json", "/asyncapi.json"})
 class StrangerCounts:
     """Counts the requests that no key is asked for, so that they cost no more than others.
 
-    Transports count whoever shows no valid key themselves. A path is always the one that was asked
-    for: a router may write another one into the scope.
+    Transports count requests without a valid key themselves. A path is always the one that was
+    asked for: a router may write another one into the scope.
     """
 
     def __init__(self, strangers: Strangers | None) -> None:

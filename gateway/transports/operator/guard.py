@@ -29,7 +29,7 @@ MAX_BODY_BYTES: Final = 2**20
 _STEP: Final = re.compile(r"[A-Za-z0-9_]+")
 """A member or an index in msgspec's spelling of a place, `$.event_types[0]`."""
 _QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
-"""The value that msgspec repeats: an answer tells the mistake, and never what was sent."""
+"""The value that msgspec repeats: an answer names the mistake, and never repeats what was sent."""
 _T = TypeVar("_T")
 _POLL_SECONDS: Final = 60.0
 _MAX_POLLED: Final = 1024
@@ -70,8 +70,8 @@ class OperatorGuard:
         `is_poll`: programs ask for this again and again, so what succeeds leaves one record per
         key and minute. Refusals and failures always leave one.
 
-        Raises `Unauthenticated`, and `UnknownPath` to whoever is no operator: a caller without the
-        right cannot find out what there is.
+        Raises `Unauthenticated`, and `UnknownPath` to callers that are no operators: a caller
+        without the right cannot find out what there is.
         """
         scope: Any = request.scope
         asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")

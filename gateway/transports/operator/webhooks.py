@@ -37,7 +37,7 @@ class WorkParts(Struct, frozen=True):
     queue: Queue
     quarantine: Quarantine
     wake: Callable[[], None]
-    """Tells the workers of this process that there is something to do."""
+    """Notifies the workers of this process that there is something to do."""
 
 
 class WebhookQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +57,7 @@ class JobQuery(Struct, frozen=True, forbid_unknown_fields=True):
     lane: _Name | None = None
     state: JobState | None = None
     is_last: bool = False
-    """Only those that nobody has begun anew."""
+    """Only those that nobody has started again."""
     limit: _Limit = 50
     after: _Id | None = None
 
@@ -165,7 +165,7 @@ def _job_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
 
 
 def _ended_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """`/operator/jobs/<id>/…`: what begins a job anew, or ends it."""
+    """`/operator/jobs/<id>/…`: what begins a job again, or ends it."""
 
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
     async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
@@ -193,10 +193,10 @@ _NO_WEBHOOK: Final = "There is no webhook with this id."
 _NO_JOB: Final = "There is no job with this id."
 _WAITS: Final = "Only ended work can be repeated, and this has attempts left."
 _DONE_SINCE: Final = (
-    "It was begun anew already and waits or is done, or its payload is no longer kept."
+    "It was started again already and waits or is done, or its payload is no longer kept."
 )
 _FORGOTTEN: Final = (
-    "Its arguments are no longer kept, so it cannot be repeated: make the call anew. The setting"
+    "Its arguments are no longer kept, so it cannot be repeated: make the call again. The setting"
     " `job_days` says how long they are kept."
 )
 _REPEATING: Final[Mapping[str, str]] = {

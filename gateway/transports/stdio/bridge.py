@@ -101,7 +101,7 @@ class RemoteGateway:
             async with self._connected() as client:
                 return await question(client)
         except Exception as error:
-            # The next request finds out anew which era the remote speaks.
+            # The next request finds out again which era the remote speaks.
             self._mode = "auto"
             raise self._explained(error, last_refusal.reason) from error
         finally:
@@ -162,7 +162,7 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
 
 
 class _LastRefusal:
-    """Why the last answer to a request is none in the protocol, where the SDK does not tell."""
+    """Why the last answer to a request breaks the protocol, where the SDK does not say."""
 
     def __init__(self) -> None:
         self.reason: str | None = None

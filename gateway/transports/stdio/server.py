@@ -36,7 +36,7 @@ async def serve_stdio(
 ) -> None:
     """Serve `tools` until the host closes standard input.
 
-    The caller is whoever started this process: `tools` identifies it without credentials. From
+    The caller is the user who started this process: `tools` identifies it without credentials. From
     now on, whatever else the process prints goes to standard error.
     """
     credentials = Credentials()
@@ -95,7 +95,7 @@ class StrictLines:
                 yield line.decode()
             elif self.outgoing is not None:
                 refused = JSONRPCError(jsonrpc="2.0", id=None, error=error)
-                # Whoever writes has met the same end of the conversation, and says so.
+                # The writer has met the same end of the conversation, and reports it.
                 with suppress(anyio.BrokenResourceError):
                     await self.outgoing.send(SessionMessage(refused))
 

@@ -9,7 +9,7 @@ const { door, steps } = await order();
 const client = new Client({ name: 'sdk-v1', version: '1.0.0' });
 const transport = transportTo(door, StreamableHTTPClientTransport, StdioClientTransport);
 
-// The client tells the negotiated revision to its transport and to nobody else.
+// The client passes the negotiated revision to its transport and to nobody else.
 let negotiated = null;
 const tell = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (version) => {

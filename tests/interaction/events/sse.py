@@ -22,7 +22,7 @@ class Block(Struct):
 
 
 class EventClient:
-    """One GET over a socket of its own."""
+    """One GET over its own socket."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self._writer = reader, writer

@@ -129,7 +129,7 @@ async def test_a_stopping_gateway_ends_listening_gracefully(
 async def test_each_frame_bears_the_id_of_the_request(
     site: Any, socket_site: str, admin_key: str, store: SqlStore
 ) -> None:
-    """As it stands on the wire: acknowledged first, then told, each under the request's id."""
+    """As it stands on the wire: acknowledged first, then notified, each under the request's id."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(socket_site.rpartition(":")[2]))
     params = {"_meta": ENVELOPE, "notifications": {"resourceSubscriptions": [EVENTS_URI]}}
     body = json.dumps(

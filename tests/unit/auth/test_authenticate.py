@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 class CountingKeys(MemoryKeys):
-    """Counts look-ups, can fail, and can hold them back until told."""
+    """Counts look-ups, can fail, and can hold them back until released."""
 
     def __init__(self) -> None:
         super().__init__()

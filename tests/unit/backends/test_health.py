@@ -54,7 +54,7 @@ def test_rejected_credentials_are_a_problem_until_they_are_taken(health) -> None
 
 
 class Wire:
-    """Fails as it is told, or never answers."""
+    """Fails as configured, or never answers."""
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure

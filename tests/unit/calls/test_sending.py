@@ -182,7 +182,7 @@ async def test_looking_first_leaves_no_doubt_and_writing_does() -> None:
         await sending.send(to_shop, ORDER)
     assert sending.may_have_acted
 
-    # What came before stays in doubt, however harmless the request that fails now.
+    # What came before stays uncertain, however harmless the request that fails now.
     with pytest.raises(UpstreamTimeout):
         await sending.send(to_shop, LOOK)
     assert sending.may_have_acted

@@ -1,4 +1,4 @@
-"""What a handler may ask of its upstreams, and what it is told."""
+"""What a handler may ask of its upstreams, and what it gets."""
 
 import asyncio
 

@@ -69,7 +69,7 @@ def test_an_escalation_needs_its_own_grant() -> None:
 
 
 def test_a_result_that_needs_its_hidden_characters_is_not_sent() -> None:
-    """Whoever looks for the cause is told which check failed, and nothing of the text."""
+    """The error names the check that failed, and nothing of the text."""
     schema = {"properties": {"name": {"pattern": "^a\u200b$"}}}
     entry = Entry(operation(), None, None, Validator({}), Validator(schema))  # type: ignore[arg-type]  # neither tool nor listing is looked at
     with pytest.raises(InvalidResult) as invalid:

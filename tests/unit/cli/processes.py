@@ -1,4 +1,4 @@
-"""Starts and stops `gateway` commands as processes of their own."""
+"""Starts and stops `gateway` commands as their own processes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""`gateway doctor` names what is misconfigured and how to mend it, and starts nothing."""
+"""`gateway doctor` names what is misconfigured and how to fix it, and starts nothing."""
 
 import json
 import os
@@ -252,7 +252,7 @@ def test_connect_calls_what_is_live_and_nothing_else(examine, monkeypatch):
 
 
 def test_contracts_are_compared_with_the_package_wherever_it_is(cli):
-    """The test runs in a folder of its own, and the package lies in the repository."""
+    """The test runs in its own folder, and the package lies in the repository."""
     outcome = cli("doctor", "--port", "0")
     assert outcome.code == 0
     assert "ok     contracts: " in outcome.out
@@ -319,7 +319,7 @@ def test_a_workspace_that_does_not_open_is_named_without_its_password(examine, m
     [diagnosis] = found["workspace of supabase"]
     assert (code, diagnosis["verdict"]) == (1, "error")
     assert diagnosis["finding"] == "the workspace database cannot be reached"
-    assert diagnosis["fix"] == "start it, or mend host and port in the URL"
+    assert diagnosis["fix"] == "start it, or fix host and port in the URL"
     assert "canary" not in json.dumps(found)
 
 

@@ -1,4 +1,4 @@
-"""Operators' commands: what is wrong in a command line, and what strangers wrote, on a terminal."""
+"""Operators' commands: errors in a command line, and untrusted text, on a terminal."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ ESCAPE = "\x1b[2J\x9b31m\u202e"
 
 @pytest.fixture
 def odd_webhook(tmp_path) -> str:
-    """The id of a quarantined webhook whose sender wrote for the terminal of whoever reads it."""
+    """The id of a quarantined webhook whose sender wrote for the terminal of its reader."""
     (tmp_path / "data").mkdir()
 
     async def store() -> str:

@@ -161,7 +161,7 @@ def test_progress_is_for_terminals_alone(tmp_path):
     """Standard error is a terminal in one run and a file in the other; the answer is the same."""
     terminal, end = os.openpty()
     shown = bytearray()
-    # Read at once: a terminal that nobody reads holds up whoever writes to it for long.
+    # Read at once: a terminal that nobody reads blocks a program that writes to it for long.
     reading = threading.Thread(target=_read_all, args=(terminal, shown))
     reading.start()
     with (tmp_path / "stderr").open("wb") as file:

@@ -1,4 +1,4 @@
-"""Standard streams that are missing, closed or full, each with a process of its own."""
+"""Standard streams that are missing, closed or full, each with its own process."""
 
 import os
 import socket

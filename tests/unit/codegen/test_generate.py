@@ -186,7 +186,7 @@ def test_one_changed_contract_changes_only_what_depends_on_it(project: Project) 
 def test_a_binding_that_did_not_change_is_not_proved_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Although the index changed, so that everything is linted anew."""
+    """Although the index changed, so that everything is linted again."""
     project.generate()
     proved: list[str] = []
 

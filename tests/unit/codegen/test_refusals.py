@@ -126,7 +126,7 @@ def test_it_is_refused_with_its_place_before_anything_is_written(tmp_path: Path,
 
 
 def test_a_shared_file_may_be_called_like_a_keyword(tmp_path: Path) -> None:
-    """The module's name is made from it, and whoever refers to it imports that."""
+    """The module's name is made from it, and a module that refers to it imports that."""
     shutil.copytree(GOLDEN / "whole/in", tmp_path / "schemas")
     meta.install(tmp_path / "schemas")
     with_common("class")(tmp_path / "schemas")

@@ -75,7 +75,7 @@ MARK = "from gateway.contract.connector import tool_handler\n@tool_handler\n"
 
 
 class Run:
-    """What one run found, told so that two runs can be compared."""
+    """What one run found, in a form in which two runs can be compared."""
 
     def __init__(self, schemas: Path) -> None:
         self.steps: list[str] = []

@@ -129,7 +129,7 @@ def test_data_in_its_place_is_put_right_and_removed(tmp_path: Path, name: str) -
 def test_a_file_that_cannot_be_read_is_one_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool
 ) -> None:
-    """Whoever runs the tests may be root, to whom all files are readable."""
+    """The tests may run as root, which can read all files."""
     wanted = files(tmp_path, module="1")
     apply(compare([tmp_path], wanted))
 

@@ -243,7 +243,7 @@ async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch)
 
 
 async def test_the_check_in_the_guide_tells_genuine_from_changed(deliver, shelf):
-    """What subscribers are told to write, run as it stands there."""
+    """The code that the guide gives to subscribers, run as printed."""
     guide = Path(__file__).parents[3] / "docs" / "how-to" / "deliver-events.md"
     (program,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
     written: dict[str, object] = {}

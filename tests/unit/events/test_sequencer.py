@@ -13,7 +13,7 @@ SOON = SequencerPace(poll_seconds=0.001, batch=10)
 
 
 async def running(log: FakeLog, pace: SequencerPace, seconds: float = 0.2) -> int:
-    """How often it told that something was published, in that time."""
+    """How often it reported that something was published, in that time."""
     told: list[None] = []
     sequencer = Sequencer(log, lambda: told.append(None), pace)
     task = asyncio.create_task(sequencer.run())

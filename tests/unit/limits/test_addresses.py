@@ -1,4 +1,4 @@
-"""Who sent a request: the socket, unless it is one of our own proxies."""
+"""Who sent a request: the socket, unless it is one of our proxies."""
 
 from ipaddress import ip_address, ip_network
 

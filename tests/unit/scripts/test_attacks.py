@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[3] / "scripts" / "attacks.py"
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
-    """The script as a module, with a folder of tests and a page of its own."""
+    """The script as a module, with a folder of tests and its own page."""
     spec = importlib.util.spec_from_file_location("attacks_script", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

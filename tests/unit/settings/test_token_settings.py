@@ -1,4 +1,4 @@
-"""Upstreams with access tokens, key files, settings of their own and a workspace."""
+"""Upstreams with access tokens, key files, their own settings and a workspace."""
 
 import json
 

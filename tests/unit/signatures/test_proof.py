@@ -1,4 +1,4 @@
-"""Each proof that a contract can ask for, from a new secret to a genuine message."""
+"""Each proof that a contract can ask for, from a new secret to an authentic message."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Standard Webhooks 1.0.0: what is genuine, and that everything else is refused without a word."""
+"""Standard Webhooks 1.0.0: what is authentic, and that everything else is refused."""
 
 import base64
 

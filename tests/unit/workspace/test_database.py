@@ -293,7 +293,7 @@ async def test_a_server_that_does_not_answer_is_told_without_the_password() -> N
         await workspace("postgresql://user:hunter2@127.0.0.1:1/db").check()
 
     assert refused.value.detail == (
-        "the workspace database cannot be reached; start it, or mend host and port in the URL"
+        "the workspace database cannot be reached; start it, or fix host and port in the URL"
     )
 
 

@@ -25,8 +25,8 @@ _ABOUT_EVENTS: Final = (
     " `GET /events`, deliveries to endpoints and MCP subscribers all get the same object."
 )
 _ABOUT_ROWS: Final = (
-    "What webhooks write, and `entities.<kind>` reads. Later news is never overwritten by earlier;"
-    " a reference may lead to a row that is not there yet."
+    "What webhooks write, and `entities.<kind>` reads. A later message is never overwritten by an "
+    "earlier one; a reference may lead to a row that is not there yet."
 )
 _SECRETS: Final[Mapping[str, str]] = {
     "hmac": "the key of the HMAC, at least 24 bytes",

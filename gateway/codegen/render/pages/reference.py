@@ -144,6 +144,6 @@ def _errors(tool: ToolContract) -> str:
         " do not match, a limit, an upstream that does not answer."
     )
     if not tool.errors:
-        return f"This tool declares no errors of its own. {general}"
+        return f"This tool declares no errors. {general}"
     rows = [(code(each.reason), str(each.status), inline(each.title)) for each in tool.errors]
     return table(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"

@@ -113,7 +113,7 @@ def _table(contract: EntityContract, shape: TableShape) -> Iterator[str]:
         yield f"    {docstring(entity.schema['properties'][name]['description'], indent=4)}"
     times = f"Column({quoted(TIMES)}, {TIMES_TYPE}, nullable=False)"
     yield f"    {TIMES}: Any = Field(sa_column={times})"
-    yield '    """By column, when what it tells had happened: microseconds since 1970."""'
+    yield '    """By column, when its value changed: microseconds since 1970."""'
 
 
 def _column(name: str, column: ColumnShape) -> str:

@@ -7,7 +7,7 @@ accepts must always load, and dump to an equal value. Left out are
 * `format`: `datetime` and its like reject some valid text and rewrite more (`.5Z` as `.500000Z`),
 * `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and their like,
 * `const` and `enum` that hold more than text, booleans, null and whole numbers,
-* bounds of values without a name of their own (list items, union branches, map values).
+* bounds of values without a name (list items, union branches, map values).
 
 A `number` becomes `int | float`, because a whole number beyond 2**53 would change as a float.
 """
@@ -217,7 +217,7 @@ def _wrapped(text: str) -> str:
 
 
 def _branch(branch: Schema | bool, steps: list[str]) -> list[str]:
-    """A branch is named by its title, else by a constant that tells it from its neighbours."""
+    """A branch is named by its title, else by a constant that distinguishes it from the others."""
     if isinstance(branch, bool):
         return steps
     members = branch.get("properties", {}).values()

@@ -77,7 +77,7 @@ def meta(request: MockRequest, path: str, count: int) -> dict[str, Any]:
 
 
 def page(request: MockRequest, path: str, count: int, offset: int, limit: int) -> dict[str, Any]:
-    """The same for a list that is told in pages."""
+    """The same for a list that comes in pages."""
     told = meta(request, path, count)
     last = max(count - 1, 0) // limit * limit
     told["links"]["last"] = _address(path, {**request.query, "page[offset]": last})

@@ -27,7 +27,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """Every reply tells the rate limit. The mock never uses it up; a fault can say that it is."""
+    """Every reply reports the rate limit. The mock never uses it up; a fault can say that it is."""
     return MockReply(status=reply.status, headers={**_RATE, **reply.headers}, body=reply.body)
 
 
@@ -38,7 +38,7 @@ def refused(status: int, title: str, path: str = "") -> MockReply:
 
 
 def refused_as(status: int, code: str, title: str, path: str = "") -> MockReply:
-    """A refusal by a behaviour that has a code of its own."""
+    """A refusal by a behaviour that has its own code."""
     error = {"title": title, "code": code, "path": path}
     return MockReply(status=status, body={"meta": meta([error])})
 

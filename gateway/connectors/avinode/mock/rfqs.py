@@ -124,7 +124,7 @@ def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> 
 
 
 def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
-    """What will be told of an operator's answer, and of the end of its quote, if it is one."""
+    """The messages about an operator's answer, and about the end of its quote, if it is one."""
     point(state, lift["answered"], href)
     rfq_id, quote = href.rpartition("/")[2], lift["quote"]
     if quote is not None:

@@ -33,7 +33,7 @@ def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, st
 def wrong_airports(segments: Sequence[Mapping[str, Any]]) -> MockReply | None:
     """The refusal to store anything that names an airport that is not valid, or None.
 
-    Avinode may store what it can and answer 200 with the error. Nobody could mend what is stored by
+    Avinode may store what it can and answer 200 with the error. Nobody could fix what is stored by
     asking again, so the mock stores nothing.
     """
     for error in invalid_airports(segments):
@@ -83,4 +83,4 @@ def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
     try:
         return datetime.fromisoformat(as_date_time(f"{day}T{time}:00Z")) < now
     except ValueError:
-        return False  # No such time of the day; whoever reads the segment says so.
+        return False  # No such time of the day; the reader of the segment says so.

@@ -1,11 +1,11 @@
 """How the Avinode mock behaves: airports, searches, trips, messages, empty legs and watches.
 
 Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
-the seed decides, and whoever listens to the webhook is told. An access token that contains `broker`
-belongs to an account that may not search, and one that contains `expired` to nobody. Codes that no
-airport can have, such as `ZZZZ`, are invalid: searches say so beside what they find, and nothing is
-made of them. Every other code is accepted, known or not. `avinode_mock_rules` says what is refused
-besides.
+the seed decides, and the listener of the webhook is notified. An access token that contains
+`broker` belongs to an account that may not search, and one that contains `expired` to nobody. Codes
+that no airport can have, such as `ZZZZ`, are invalid: searches say so beside what they find, and
+nothing is made of them. Every other code is accepted, known or not. `avinode_mock_rules` says what
+is refused besides.
 """
 
 from typing import Any, Final

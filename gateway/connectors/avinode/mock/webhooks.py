@@ -1,4 +1,4 @@
-"""What the Avinode mock tells of itself: each change as a signed message, and some as a pointer.
+"""What the Avinode mock reports: each change as a signed message, and some as a pointer.
 
 Which of the two is sent is the sender's choice, for nobody listens to both.
 """

@@ -122,7 +122,7 @@ def thread_of(state: MockState, thread: str) -> list[dict[str, Any]]:
 
 
 def _thread(mail: StoredMail, message_id: str, state: MockState) -> str:
-    """The thread asked for, if the mail answers it; else one of its own.
+    """The thread asked for, if the mail answers it; else a new one.
 
     Gmail wants the thread's id, its subject, and a header that refers to a mail.
     """

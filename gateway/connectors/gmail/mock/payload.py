@@ -12,7 +12,7 @@ _TAG: Final = re.compile("<[^<>]*>")
 
 
 def payload(part: EmailMessage, part_id: str = "") -> dict[str, Any]:
-    """A part with everything in it. The content of files is left to a request of its own."""
+    """A part with everything in it. The content of files is left to a separate request."""
     shown: dict[str, Any] = {
         "partId": part_id,
         "mimeType": part.get_content_type(),

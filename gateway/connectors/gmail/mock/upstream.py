@@ -1,7 +1,7 @@
 """How the Gmail mock behaves: one mailbox, that of agent@example.com, which begins with a thread.
 
 What is sent can be read, with its parts as Gmail shows them. Mails to limited@example.com, and
-whatever has the id 18c0f3a2b4d5e403, are refused as too many for the user, which Gmail tells by
+whatever has the id 18c0f3a2b4d5e403, are refused as too many for the user, which Gmail reports by
 403. Raw mails larger than 1 MiB are taken and not kept: the format `raw` lacks them.
 """
 

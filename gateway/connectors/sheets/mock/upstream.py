@@ -1,6 +1,6 @@
 """How the Sheets mock behaves: spreadsheets that remember what is written to them.
 
-Every spreadsheet id is a client database of its own. Ids that begin with `missing` do not exist,
+Every spreadsheet id is its own client database. Ids that begin with `missing` do not exist,
 `private` nobody has shared, `blank` is as Google makes a new spreadsheet, and `bare` has no tab for
 flights. Errors are Google's, without the older `errors` list.
 """

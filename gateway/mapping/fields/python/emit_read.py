@@ -84,7 +84,7 @@ def _guarded(gap: Fallback, site: EmitContext, place: SourceValues, text: str) -
 
 
 def _last_resort(resort: Fallback | None, module: Module) -> str:
-    """The argument that tells a word of the field map what stands for a value that has no place."""
+    """The argument that says what replaces a value that has no place."""
     match resort:
         case None | Fallback(kind="error"):
             return ""

@@ -82,7 +82,7 @@ def _of_states(states: States | None) -> frozenset[str]:
 
 
 def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
-    """Whether any of them is news."""
+    """Whether any of them changes something."""
     times = row[TIMES]
     news = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
     row |= {name: values[name] for name in news}

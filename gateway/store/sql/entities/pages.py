@@ -97,6 +97,6 @@ def _read(text: str, kind: str, filters: Mapping[str, Any]) -> _Cursor:
 
 
 def _mark(kind: str, filters: Mapping[str, Any], updated_at: int, row_id: str) -> str:
-    """No secret: it tells a cursor of another question, or a damaged one, from a good one."""
+    """No secret: it distinguishes a cursor of another query, or a damaged one, from a good one."""
     question = _encode([kind, filters, updated_at, row_id])
     return hashlib.sha256(question).hexdigest()[:_MARK_LENGTH]

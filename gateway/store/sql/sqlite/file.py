@@ -73,7 +73,7 @@ def refuse_unusable(path: Path) -> None:
             f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
         ) from None
     try:
-        # By SQLite itself: closing a descriptor of our own would drop the locks that it holds.
+        # By SQLite itself: closing our own descriptor would drop the locks that it holds.
         sqlite3.connect(path).close()
     except sqlite3.Error as error:
         raise StoreError(f"{path} {explain(error)}") from None
@@ -114,11 +114,11 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
 async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:
     """A connection; when there can be none, its thread has ended before that is said."""
     connection = kind(partial(sqlite3.connect, path, check_same_thread=False), _CHUNK)
-    thread = connection._thread  # noqa: SLF001 - nothing public tells when it has ended
+    thread = connection._thread  # noqa: SLF001 - nothing public shows when it has ended
     thread.daemon = True
     try:
         return await connection
     except sqlite3.Error:
-        # It still answers to the event loop, which whoever gets this error may close.
+        # It still answers to the event loop, which the caller that gets this error may close.
         await asyncio.to_thread(thread.join)
         raise

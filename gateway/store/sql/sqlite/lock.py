@@ -2,7 +2,7 @@
 
 SQLite lets several programs write one file, and short commands do so beside a gateway. Two servers
 would do each other's work twice: both take up what the other one has claimed before the last crash,
-both send mocked webhooks, and each keeps limits of its own. The lock ends with the process that
+both send mocked webhooks, and each keeps its own limits. The lock ends with the process that
 holds it, however that ends.
 """
 
@@ -43,7 +43,7 @@ def only_owner(*files: Path) -> Iterator[None]:
 
 @contextmanager
 def _held(database: Path) -> Iterator[None]:
-    # A file of its own: closing any descriptor of the database drops the locks of SQLite on it.
+    # A separate file: closing any descriptor of the database drops the locks of SQLite on it.
     lock = database.with_name(database.name + LOCK)
     try:
         lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def _take(descriptor: int, database: Path) -> None:
             f"{database} cannot be locked ({error.strerror}); keep it on a local disk, or use "
             "PostgreSQL"
         ) from None
-    # Who holds it is a note; a full disk must not stop whoever has got it.
+    # Who holds it is a note; a full disk must not stop the process that has the lock.
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)

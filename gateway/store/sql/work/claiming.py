@@ -24,7 +24,7 @@ class ClaimRequest(Struct, frozen=True, kw_only=True):
     limit: int
     lease: timedelta
     lane_limit: int | None = None
-    """Jobs of one lane that may be under way at once, whoever runs them."""
+    """Jobs of one lane that may be under way at once, over all workers."""
 
 
 class Lane(Struct, frozen=True):

@@ -33,7 +33,7 @@ DELIVERY_ATTEMPTS: Final = 10
 _DELIVERIES: Final = 2_000
 """Rows of deliveries that one transaction adds or removes, about."""
 _LOCK: Final = 0x67774576
-"""PostgreSQL's advisory lock of whoever gives positions."""
+"""PostgreSQL's advisory lock of the sequencer."""
 _OPEN: Final = ("pending", "processing", "failed")
 _IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
 """That a delivery is still to be made."""
@@ -97,7 +97,7 @@ async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> 
     ids = _with_few_deliveries(old)
     if not ids:
         return 0
-    # One may have been begun anew since. Its row is waited for here, and what that brought is seen
+    # One may have been started again since. Its row is waited for here; its effect is seen
     # only by a statement that begins afterwards.
     theirs = select(DELIVERIES.c.id).where(DELIVERIES.c.event_id.in_(ids)).order_by(DELIVERIES.c.id)
     await connection.execute(theirs.with_for_update())
@@ -137,7 +137,7 @@ async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> i
 async def _is_alone(connection: AsyncConnection) -> bool:
     """Whether this transaction, and no other, gives positions until it ends.
 
-    A statement of its own: the next one's snapshot then sees all that the one before committed.
+    A separate statement: the next one's snapshot then sees all that the one before committed.
     """
     if connection.dialect.name != "postgresql":
         return True  # the writer's transaction is the only one from its beginning
@@ -168,7 +168,7 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
 async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: datetime) -> None:
     """A delivery, and its job, of each event for each active endpoint that wants it.
 
-    Locked against being removed, so that whoever removes one finds all its deliveries.
+    Locked against removal, so that a removal finds all deliveries of the endpoint.
     """
     active = (
         select(ENDPOINTS.c.id, ENDPOINTS.c.event_types)

@@ -16,7 +16,7 @@ ENDED: Final = ("completed", "dead_letter", "cancelled")
 _ANEW: Final = JOBS.alias("anew")
 # The subject says nothing more, but has an index.
 IS_LAST: Final = ~exists().where(_ANEW.c.subject == JOBS.c.subject, _ANEW.c.replay_of == JOBS.c.id)
-"""That nobody has begun a job anew."""
+"""That nobody has begun a job again."""
 IDLE: Final = ("pending", "failed", "quarantined")
 """Neither ended nor under way."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)

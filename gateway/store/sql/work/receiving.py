@@ -131,7 +131,7 @@ async def _point_signed(
     known: Mapping[_Key, _Known],
     kept: Mapping[_Body, str],
 ) -> dict[str, str]:
-    """What was signed anew and is kept already leads to the row in which it is kept: which one."""
+    """What was signed again and is kept already leads to the row in which it is kept: which one."""
     ends = (
         (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
         for each in arrivals
@@ -158,7 +158,7 @@ async def _claim(
 ) -> dict[_Key, _Known]:
     """The first message with each of these keys.
 
-    The unique key alone decides: whoever comes at the same moment waits for this transaction.
+    The unique key alone decides: a concurrent transaction waits for this one.
     """
     # In one order, so that two transactions never wait for each other's keys crosswise.
     candidates = {key: first[key] for key in sorted(first)}

@@ -43,7 +43,7 @@ async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
 async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
     """Whether everything that was tried for the same subject has ended, and was in vain."""
     same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
-    # Whoever redrives at the same moment waits here; what it added, only the next statement sees.
+    # A concurrent redrive waits here; what it added, only the next statement sees.
     await connection.execute(same.order_by(JOBS.c.id).with_for_update())
     states = frozenset((await connection.execute(same)).scalars())
     return states <= frozenset(ENDED) and (is_forced or "completed" not in states)

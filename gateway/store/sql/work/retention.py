@@ -22,7 +22,7 @@ FORGOTTEN_ARGUMENTS: Final = "null"
 async def forget_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Remove bodies and headers of webhooks whose work ended before then; how many.
 
-    One that is begun anew at this moment is passed over; whoever begins it later finds no body.
+    One that is started again at this moment is passed over; a later start finds no body.
     """
     ended = (
         select(WEBHOOKS.c.id)
@@ -61,7 +61,7 @@ async def forget_keys(connection: AsyncConnection, before: datetime, limit: int)
 async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Remove jobs of deliveries and calls that ended before then; how many.
 
-    What is begun anew at this moment is passed over.
+    What is started again at this moment is passed over.
     """
     ended = (
         select(JOBS.c.id)

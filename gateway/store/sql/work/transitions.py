@@ -29,7 +29,7 @@ _EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
 
 
 Shown = tuple[str, int]
-"""A claim by its job's id and its number: the job alone does not tell which of its claims."""
+"""A claim by its job's id and its number: the job alone does not identify one of its claims."""
 
 
 class Transition(Struct, frozen=True):

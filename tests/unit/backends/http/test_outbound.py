@@ -1,4 +1,4 @@
-"""Messages to strangers: whom they reach, and that nothing a stranger does holds anybody up."""
+"""Messages to untrusted hosts: which they reach, and that no such host delays other messages."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What an upstream has told about its own limit."""
+"""What an upstream has reported about its own limit."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A mock goes on where it ended, whoever starts it."""
+"""A mock continues where it ended, no matter which process starts it."""
 
 from datetime import timedelta
 

@@ -72,7 +72,7 @@ def test_a_message_that_was_not_sent_is_given_again_after_a_restart(file: Path) 
 
 @pytest.mark.parametrize("is_sent_here", [True, False])
 def test_no_message_takes_the_place_of_another(file: Path, is_sent_here: bool) -> None:
-    """Whoever sent the earlier one: the later one is given all the same."""
+    """No matter who sent the earlier one, the later one is given."""
     serving, worker = StoredState(file), StoredState(file)
     serving.later(NOW, message(1))
     assert [each.id for each in serving.due(NOW)] == ["m-1"]

@@ -55,7 +55,7 @@ SOURCE = WebhookSource(
 
 
 class Inbox:
-    """Answers what it is told to, and keeps what it was sent."""
+    """Answers what it is set to, and keeps what it was sent."""
 
     def __init__(self, *statuses):
         self._statuses = list(statuses)

@@ -1,4 +1,4 @@
-"""A verification finds what one door does otherwise than the others or than the contract."""
+"""A verification finds what one transport does otherwise than the others or than the contract."""
 
 import os
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def door(answer: Answering):
 
 
 async def verdicts(monkeypatch, tmp_path, **others: Answering):
-    """The verdicts on the example tools, with doors that greet but for `others`."""
+    """The verdicts on the example tools, with transports that greet but for `others`."""
     doors = {name: door(others.get(name.split()[0], greeting)) for name in DOORS}
     monkeypatch.setattr(subject, "DOORS", doors)
     world = World(tmp_path, tuple(CATALOGUE.upstreams), {})

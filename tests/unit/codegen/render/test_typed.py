@@ -165,7 +165,7 @@ def test_what_the_schema_accepts_loads_and_dumps_to_an_equal_value(
 def test_plain_keywords_are_still_typed(
     schema: dict[str, Any], refused: Any, module: ModuleType
 ) -> None:
-    """A view that took everything would be of no use to whoever writes a handler."""
+    """A view that took everything would be of no use to the author of a handler."""
     with pytest.raises(ValueError, match="validation error"):
         model_of(schema, module).model_validate({"value": refused})
 

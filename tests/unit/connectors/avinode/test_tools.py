@@ -113,7 +113,7 @@ async def test_what_does_not_exist_is_a_declared_error(tool, arguments, reason):
 
 @pytest.mark.parametrize("tool", ["create_trip", "create_watch"])
 async def test_what_is_refused_leaves_nothing_behind(tool):
-    """Whoever corrects the airport makes one trip, and nobody hears of another."""
+    """A corrected airport makes one trip, and no event reports another."""
     tools = Tools()
     for end in ("departure_airport", "arrival_airport"):
         with pytest.raises(ToolFailed) as caught:

@@ -152,7 +152,7 @@ async def test_a_thread_is_told_oldest_first_and_cut_to_the_newest():
     ("tool", "argument", "reason"),
     [
         ("get_email", {"message_id": "18c0ffffffffffff"}, "email_not_found"),
-        # An id of another kind is told by 400 instead of 404.
+        # An id of another kind is answered by 400 instead of 404.
         ("get_email", {"message_id": "msg_001"}, "email_not_found"),
         ("get_thread_history", {"thread_id": "18c0ffffffffffff"}, "thread_not_found"),
         ("get_thread_history", {"thread_id": "thread_xyz"}, "thread_not_found"),

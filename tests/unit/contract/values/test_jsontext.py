@@ -1,4 +1,4 @@
-"""The strict reading of JSON that every door shares."""
+"""The strict reading of JSON that every transport shares."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The gate: what passes a schema, and how a refusal is told."""
+"""The validator: what passes a schema, and how an error is reported."""
 
 import pytest
 

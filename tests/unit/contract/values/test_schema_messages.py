@@ -1,4 +1,4 @@
-"""What the people and agents who call are told, so that their next call is right."""
+"""The messages that people and agents who call get, so that their next call is right."""
 
 import pytest
 

@@ -35,7 +35,7 @@ def inputs(required: tuple[str, ...] = (), **members: Any) -> dict[str, Any]:
 
 
 def test_path_segments_are_filled_in_as_plain_text(tool: Make, send: Send) -> None:
-    """Whoever puts them on the wire encodes them; a slash stays inside its segment."""
+    """The backend that sends them encodes them; a slash stays inside its segment."""
     source = tool(
         path="/shops/{shop}/things/{id}.json",
         inputs=inputs(("shop", "id"), shop=TEXT, id=WHOLE),

@@ -20,7 +20,7 @@ def clock() -> ManualClock:
 
 
 def set_back(clock: ManualClock, by: timedelta) -> None:
-    """Only what it shows: how much time passes is told by another one."""
+    """Only what it shows: another clock shows how much time passes."""
     clock.moment -= by
 
 

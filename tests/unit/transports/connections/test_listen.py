@@ -1,4 +1,4 @@
-"""Serving until told to stop, in this process."""
+"""Serving until asked to stop, in this process."""
 
 import asyncio
 import json

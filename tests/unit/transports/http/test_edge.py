@@ -242,7 +242,8 @@ async def test_a_call_that_is_cut_off_before_it_is_read_may_be_repeated() -> Non
 
 
 async def test_a_refusal_that_is_cut_off_before_it_is_sent_is_told_that_the_gateway_stops() -> None:
-    """Refusals of strangers beyond their limit are slow; the server need not wait for them."""
+    """Refusals beyond the limit of unauthenticated clients are slow; the server need not wait for
+    them."""
     waiting = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
     strangers = Strangers(SystemClock(), waiting)
     await strangers.count(None)

@@ -1,4 +1,4 @@
-"""The table of problems is complete, and what it tells is safe to tell."""
+"""The table of problems is complete, and what it shows is safe to show."""
 
 import re
 from collections.abc import Iterator

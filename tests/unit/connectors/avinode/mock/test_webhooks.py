@@ -1,4 +1,4 @@
-"""What the Avinode mock tells its listeners: when, and whether its contract admits it."""
+"""What the Avinode mock sends to its listeners: when, and whether it fits its contract."""
 
 import json
 from datetime import timedelta
@@ -28,7 +28,7 @@ POINTERS = {"rfqs", "tripmsgs"}
 
 
 class Market:
-    """The mock, its clock and what it tells."""
+    """The mock, its clock and what it sends."""
 
     def __init__(self, seed="0", **more):
         self.clock = ManualClock()
@@ -65,7 +65,7 @@ def payload_gate(event):
 
 
 async def everything():
-    """One of each message that the mock knows to tell."""
+    """One of each message that the mock can send."""
     market = Market()
     trip = {"sourcing": True, "segments": [SEGMENT], "criteria": {}}
     await market.ask("POST", "trips", trip)

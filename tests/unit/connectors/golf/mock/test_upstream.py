@@ -29,7 +29,7 @@ GRANT = {
 
 
 class Sheet:
-    """A client with a token of its own."""
+    """A client with its own token."""
 
     def __init__(self, http, clock):
         self.http, self.clock = http, clock

@@ -1,4 +1,4 @@
-"""One server for each SQLite file, whoever else has it open."""
+"""One server for each SQLite file, no matter which commands have it open."""
 
 import asyncio
 import os

@@ -45,7 +45,7 @@ def test_no_lane_is_served_while_another_has_fewer_under_way(lanes, limit, lane_
 
 
 def test_of_lanes_that_are_even_none_always_comes_last() -> None:
-    """One free worker and backlogs everywhere: whoever is first by name must not always win."""
+    """One free worker and backlogs everywhere: the first by name must not always win."""
     lanes = [Lane("delivery", name, 20, 0) for name in "abcdefgh"]
     served = Counter(fair_shares(lanes, 1)[0][0].name for _ in range(400))
     assert set(served) == set("abcdefgh")
