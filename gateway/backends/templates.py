@@ -41,9 +41,11 @@ class Filled(Struct, frozen=True):
         """Whether nothing is left to fill in."""
         return not any(isinstance(part, SendTime) for part in self.parts)
 
-    def text(self, known: Mapping[Part, str] = {}) -> str:
-        """The value, with what is known now."""
-        return "".join(known.get(part, str(part)) for part in self.parts)
+    def text(self, now: str = "", token: str = "") -> str:
+        """The value of a request that is sent at the time `now` with the access token `token`."""
+        return "".join(
+            [now if part is NOW else token if part is TOKEN else str(part) for part in self.parts]
+        )
 
     def __repr__(self) -> str:
         return f"Filled({self.name})"

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from gateway.backends.templates import NOW, TOKEN, Part, filled
+from gateway.backends.templates import TOKEN, filled
 from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, UpstreamRejected
@@ -102,8 +102,7 @@ class WireEncoder:
         return replace(wire, headers=tuple(headers.values()))
 
     def _stamps(self, now: str, token: str) -> dict[str, tuple[str, str]]:
-        known: Mapping[Part, str] = {NOW: now, TOKEN: token}
-        return {each.key: (each.name, each.text(known)) for each in self._timed}
+        return {each.key: (each.name, each.text(now, token)) for each in self._timed}
 
     def _target(self, request: UpstreamRequest) -> str:
         edges = self._edges.get(request.operation, ())

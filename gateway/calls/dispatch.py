@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gateway.auth.principal import Permit
 from gateway.calls.call import UNBOUNDED, Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
-from gateway.calls.upstreams import CallUpstreams, SharedState, in_time
+from gateway.calls.upstreams import CallUpstreams, SharedState, TimeLimit
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
@@ -67,7 +67,7 @@ class Dispatcher:
             self._clock, allowed, arguments.effect, self._sleep, is_hurried=is_hurried
         )
         try:
-            async with in_time(allowed.timeout_seconds):
+            async with TimeLimit(allowed.timeout_seconds):
                 return await self._run(operation, arguments, call, sending)
         except ToolFailed as error:
             raise _declared(operation, error, sending) from error

@@ -106,9 +106,8 @@ class Sending:
         `patience_seconds` the time for all its attempts, where that is less than the call's. Raises
         what the backend raises, once attempts or time have run out.
         """
-        operation = line.operation(request.operation)
         is_read = (effect or self._effect) is Effect.READ
-        is_repeatable = is_read or _is_repeatable(operation, request)
+        is_repeatable = is_read or _is_repeatable(line.operation(request.operation), request)
         until = self._until(patience_seconds)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max

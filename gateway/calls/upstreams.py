@@ -10,6 +10,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from types import TracebackType
 from weakref import WeakValueDictionary
 
 from gateway.calls.cache import KeptAnswers, encode_key
@@ -84,7 +85,7 @@ class CallUpstreams:
             is_key_ours=asked.is_key_ours,
         )
         with self._remembered(line, operation, request):
-            async with in_time(asked.patience_seconds):
+            async with TimeLimit(asked.patience_seconds):
                 reply = await self._kept(operation, line, request, asked.patience_seconds)
                 return line.reader.admit(operation.id, reply, expect)
 
@@ -163,18 +164,36 @@ class CallUpstreams:
         return self._lines[upstream]
 
 
-@asynccontextmanager
-async def in_time(seconds: float | None) -> AsyncIterator[None]:
-    """Raise `UpstreamTimeout` when the block takes longer; None is no limit."""
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            yield
-    except TimeoutError:
-        if not limit.expired():
-            # A handler's own, and so its defect: the time was not up.
-            raise
-        raise UpstreamTimeout(f"No answer in {seconds:g} seconds.") from None
+class TimeLimit:
+    """`async with TimeLimit(seconds)`: `UpstreamTimeout` when the block takes longer; None is no
+    limit. A class, as every call enters one, and a generator's context manager costs more.
+    """
+
+    __slots__ = ("_limit", "_seconds")
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._limit = asyncio.timeout(seconds)
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self._limit.__aexit__(kind, error, trace)
+        except TimeoutError:
+            raise self._failure() from None
+        # A handler's own is its defect, unless the time was up as well.
+        if isinstance(error, TimeoutError) and self._limit.expired():
+            raise self._failure() from None
+
+    def _failure(self) -> UpstreamTimeout:
+        return UpstreamTimeout(f"No answer in {self._seconds:g} seconds.")
 
 
 def _key(line: UpstreamConnection, request: UpstreamRequest) -> bytes:

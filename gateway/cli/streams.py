@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final, TextIO, cast
 
 _MODES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
@@ -45,30 +43,30 @@ class _Guarded:
         self._failure: OSError | None = None
 
     def write(self, text: str) -> int:
-        with self._guarding():
+        try:
             # Who tries out what a stream can do, as click does, hides the first failure.
             if self._failure is not None:
                 raise self._failure
             self._stream.write(text)
+        except OSError as error:
+            self._fail(error)
         return len(text)
 
     def flush(self) -> None:
-        with self._guarding():
+        try:
             self._stream.flush()
+        except OSError as error:
+            self._fail(error)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    @contextmanager
-    def _guarding(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            self._failure = error
-            # What is left in its buffer would fail once more when the process ends.
-            _to_null(self._stream.fileno())
-            if not self._is_silent:
-                raise Unwritable(error) from None
+    def _fail(self, error: OSError) -> None:
+        self._failure = error
+        # What is left in its buffer would fail once more when the process ends.
+        _to_null(self._stream.fileno())
+        if not self._is_silent:
+            raise Unwritable(error) from None
 
 
 def _to_null(number: int) -> None:

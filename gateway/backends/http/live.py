@@ -69,7 +69,10 @@ class _HttpWire:
 
     def __init__(self, upstream_name: str, base_url: str, max_reply_bytes: int) -> None:
         self._name = upstream_name
-        self._base = URL(base_url.rstrip("/"))
+        base = URL(base_url.rstrip("/"))
+        self._base = str(base)
+        self._origin = base.origin()
+        self._prefix = f"{base.raw_path.rstrip('/')}/"
         self._max_reply_bytes = max_reply_bytes
         self._session: aiohttp.ClientSession | None = None
 
@@ -128,7 +131,7 @@ class _HttpWire:
     def _url(self, request: WireRequest) -> URL:
         url = URL(f"{self._base}{request.target}", encoded=True)
         # The last line of defence: nothing that was encoded above may lead away from the base.
-        if url.origin() != self._base.origin() or not url.raw_path.startswith(_prefix(self._base)):
+        if url.origin() != self._origin or not url.raw_path.startswith(self._prefix):
             raise InternalError(f"a request to {self._name} would leave its base URL")
         return url
 
@@ -148,7 +151,3 @@ class _HttpWire:
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
     """Names in lower case; a header that occurs more than once keeps its last value."""
     return {name.lower(): value for name, value in response.headers.items()}
-
-
-def _prefix(base: URL) -> str:
-    return f"{base.raw_path.rstrip('/')}/"

@@ -61,7 +61,8 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
         _refuse_excess(value, limits)
     # Of two equal names msgspec has kept one, so its value written again has fewer colons than the
     # text, unless the text wrote some colon as an escape.
-    if colons != encode(value).count(b":") or _COLON_ESCAPED.search(text):
+    is_escaped = b"\\" in text and _COLON_ESCAPED.search(text)
+    if is_escaped or colons != encode(value).count(b":"):
         _refuse_duplicate_names(text)
     return value
 

@@ -22,7 +22,7 @@ from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.http.asgi import Scope
 from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
-from gateway.transports.http.request_body import charge_body, refuse_body
+from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
 
 _NEVER: Final = float("inf")
 
@@ -150,6 +150,11 @@ class Connection(HeadProtocol):
         if self.pipeline and not charge.queue(len(body)):
             raise NoRoomForBody
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Let the application know that it need not wait for the body."""
+        note_arrival(cast("Scope", self.cycle.scope))
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless it is there already."""

@@ -12,6 +12,7 @@ from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
 
 _CHARGE: Final = "gateway.body_charge"
 _REFUSAL: Final = "gateway.body_refusal"
+_ARRIVED: Final = "gateway.body_has_arrived"
 
 
 def charge_body(scope: Scope, charge: BodyCharge) -> None:
@@ -22,6 +23,11 @@ def charge_body(scope: Scope, charge: BodyCharge) -> None:
 def refuse_body(scope: Scope, error: GatewayError) -> None:
     """Raise `error` in the reader of the rest of this request's body."""
     scope[_REFUSAL] = error
+
+
+def note_arrival(scope: Scope) -> None:
+    """Let whoever reads this request's body know that all of it is there: nobody need wait."""
+    scope[_ARRIVED] = True
 
 
 class RequestBody:
@@ -78,6 +84,8 @@ class RequestBody:
             raise NoRoomForBody
 
     async def _next(self) -> Message:
+        if _ARRIVED in self._scope:
+            return await self._receive()
         if self._deadline is None:
             self._deadline = asyncio.get_running_loop().time() + self._deadline_seconds
         try:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gateway.calls.failures import MAX_FAILURES, Failures
-from gateway.calls.upstreams import CallUpstreams, SharedState
+from gateway.calls.upstreams import CallUpstreams, SharedState, TimeLimit
 from gateway.contract.context import CallFacts, UpstreamCall
 from gateway.contract.operation import Attempts
 from gateway.errors import (
@@ -234,3 +234,15 @@ def test_few_failures_are_remembered() -> None:
     failures.check(b"0", 60)
     with pytest.raises(UpstreamUnavailable):
         failures.check(b"1", 60)
+
+
+async def test_a_timeout_that_the_time_limit_has_caused_is_the_limits() -> None:
+    async def rename_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise TimeoutError("inner") from None
+
+    with pytest.raises(UpstreamTimeout, match=r"No answer in 0\.01 seconds"):
+        async with TimeLimit(0.01):
+            await rename_the_end()

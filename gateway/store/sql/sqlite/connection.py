@@ -21,9 +21,13 @@ class WritingConnection(aiosqlite.Connection):
     """
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not _may_wait(fn, args):
+        if not _may_wait(fn, args) or self._has_nothing_to_undo(fn):
             return fn(*args, **kwargs)
         return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # aiosqlite gives it no types
+
+    def _has_nothing_to_undo(self, fn: Callable[..., Any]) -> bool:
+        """Whether this is the rollback by which a pool makes sure of what a commit has ended."""
+        return getattr(fn, "__name__", "") == "rollback" and not self._conn.in_transaction
 
     def added(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement that adds rows, once for each, where it is called."""

@@ -3,7 +3,9 @@
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
+import aiosqlite
 import pytest
 
 from gateway.store.sql.sqlite.file import WRITING, sqlite_engine
@@ -65,3 +67,35 @@ async def test_the_event_loop_goes_on_while_another_program_holds_the_lock(tmp_p
 
     other.close()
     await engine.dispose()
+
+
+async def test_a_rollback_that_undoes_nothing_leaves_no_thread(tmp_path, monkeypatch) -> None:
+    """A pool rolls back what it takes back: after a commit that would cost a way for nothing."""
+    elsewhere: list[str] = []
+    execute = aiosqlite.Connection._execute
+
+    async def noted(self, function, *arguments, **options) -> Any:
+        elsewhere.append(getattr(function, "__name__", ""))
+        return await execute(self, function, *arguments, **options)
+
+    engine = sqlite_engine(Path(tmp_path) / "a.db", WRITING)
+    async with engine.begin() as connection:
+        await connection.exec_driver_sql("CREATE TABLE t (x)")
+    monkeypatch.setattr(aiosqlite.Connection, "_execute", noted)
+    async with engine.begin() as connection:
+        await connection.exec_driver_sql("INSERT INTO t VALUES (1)")
+
+    async def fail() -> None:
+        async with engine.begin() as connection:
+            await connection.exec_driver_sql("INSERT INTO t VALUES (2)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    async with engine.begin() as connection:
+        found = (await connection.exec_driver_sql("SELECT x FROM t")).scalars().all()
+    await engine.dispose()
+
+    assert found == [1]
+    assert elsewhere.count("commit") == 2
+    assert elsewhere.count("rollback") == 1
