@@ -10,9 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from gateway.errors import ConfigurationError, StoreError
 
 FILE: Final = "secrets-key"
@@ -28,28 +25,35 @@ class Keyring:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         """`keys`, newest first, have 32 bytes each."""
-        self._ciphers = {_id_of(key): AESGCM(key) for key in keys}
+        self._keys = {_id_of(key): key for key in keys}
         self._newest = _id_of(keys[0])
 
     def seal(self, secret: str, owner: str) -> bytes:
         """`secret` as it may be stored, to be opened for the same `owner` only."""
+        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - 6 MB that most do without
+            AESGCM,
+        )
+
         head = _FORM + self._newest
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        cipher = self._ciphers[self._newest]
+        cipher = AESGCM(self._keys[self._newest])
         return head + nonce + cipher.encrypt(nonce, secret.encode(), head + owner.encode())
 
     def open(self, sealed: bytes, owner: str) -> str:
         """The secret. Raises `StoreError` where its key is missing, or it is another owner's."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in `seal`
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - as in `seal`
+
         head, rest = sealed[: 1 + _ID_BYTES], sealed[1 + _ID_BYTES :]
-        cipher = self._ciphers.get(head[1:]) if head[:1] == _FORM else None
-        if cipher is None:
+        key = self._keys.get(head[1:]) if head[:1] == _FORM else None
+        if key is None:
             raise StoreError(
                 f"the secret of {owner} was sealed with a key that is not here; "
                 "add that key to GATEWAY_SECRETS_KEY"
             )
         nonce, text = rest[:_NONCE_BYTES], rest[_NONCE_BYTES:]
         try:
-            return cipher.decrypt(nonce, text, head + owner.encode()).decode()
+            return AESGCM(key).decrypt(nonce, text, head + owner.encode()).decode()
         except (InvalidTag, ValueError):
             raise StoreError(f"the secret of {owner} was changed; rotate it") from None
 
