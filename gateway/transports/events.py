@@ -17,11 +17,11 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
+from gateway.transports.http.connected import while_connected
 from gateway.transports.http.credentials import shown_credentials
 from gateway.transports.http.negotiation import require_accept
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import log_failure, send_problem
-from gateway.transports.mcp.fast import while_connected
 
 EVENT_STREAM: Final = "text/event-stream"
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from sse_starlette.sse import AppStatus
 
-from gateway.transports.mcp import endpoint as door
+from gateway.transports.mcp import paths
 
 MODERN = "2026-07-28"
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -145,14 +145,14 @@ def known_at(path: str, request: dict[str, Any]) -> dict[str, Any]:
 def recognised(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether the fast path took each request, in order."""
     taken: list[bool] = []
-    recognise = door.recognise
+    recognise = paths.recognise
 
     def noting(headers: Any, body: bytes) -> Any:
         request = recognise(headers, body)
         taken.append(request is not None)
         return request
 
-    monkeypatch.setattr(door, "recognise", noting)
+    monkeypatch.setattr(paths, "recognise", noting)
     return taken
 
 
@@ -164,7 +164,7 @@ async def test_the_fast_path_answers_what_the_sdk_answers(
     request = known_at(path, FAST[name])
     fast = await ask(site, request, path)
     assert recognised == [True]
-    monkeypatch.setattr(door, "recognise", lambda headers, body: None)
+    monkeypatch.setattr(paths, "recognise", lambda headers, body: None)
     assert fast == await ask(site, request, path)
 
 

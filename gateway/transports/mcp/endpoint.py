@@ -1,48 +1,43 @@
-"""The MCP door over HTTP: prove the caller, read strictly, then the fast path or the SDK."""
+"""The MCP door over HTTP: prove the caller, and hand on what it sends."""
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
-
-from mcp.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-from sse_starlette.sse import AppStatus
+from typing import TYPE_CHECKING, Final
 
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, NotAcceptable
+from gateway.errors import GatewayError, MethodNotAllowed, NotAcceptable
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
     ClientGone,
-    Message,
     Receive,
     Scope,
     Send,
     header_values,
-    read_body,
-    replay,
     request_id_of,
     respond,
 )
 from gateway.transports.http.body_limits import largest_body
 from gateway.transports.http.credentials import prove, shown_credentials
 from gateway.transports.http.edge import EdgeRules
+from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
-from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session, session_of
-from gateway.transports.mcp.fast import FastPath
-from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
-from gateway.transports.mcp.recognise import is_of_handshake_era, recognise
-from gateway.transports.mcp.results import ResultBytes, error_response
-from gateway.transports.mcp.server import Context, build_server
+from gateway.transports.mcp.cancelling import session_of
+from gateway.transports.mcp.loading import Late, SdkPath, Sessions
+from gateway.transports.mcp.protocol import (
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
+    is_of_handshake_era,
+    server_info,
+)
 from gateway.transports.mcp.tools import Caller, Tools
 
-_CALLER: Final = "gateway.caller"
+if TYPE_CHECKING:
+    from gateway.transports.mcp.paths import Paths
+
 NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
@@ -61,27 +56,20 @@ class McpEndpoint:
         body_limits: Mapping[str, int] = NO_LIMITS,
     ) -> None:
         """`body_limits` are those of operations that may take more than the rules say."""
-        _let_streams_end_by_themselves()
         self._tools = tools
         self._max_body_bytes = rules.max_body_bytes
         self._body_limits = body_limits
-        server = build_server(tools, _caller_of, version, followers)
-        self._info = _info_of(server)
-        self._fast = FastPath(tools, ResultBytes(server.server_info_stamp))
-        self._manager = StreamableHTTPSessionManager(
-            server,
-            stateless=True,
-            security_settings=TransportSecuritySettings(
-                allowed_hosts=rules.hosts.host_patterns(),
-                allowed_origins=rules.hosts.origin_patterns(),
-            ),
-            # The edge has made sure of it, for each caller.
-            max_request_body_size=max((rules.max_body_bytes, *body_limits.values())),
+        self._info = _info(version)
+        largest = max((rules.max_body_bytes, *body_limits.values()))
+        self._sdk = SdkPath(
+            partial(_load_sessions, tools, version, followers, rules.hosts, largest)
         )
+        self._late = Late("MCP", partial(_load_paths, tools, self._sdk, version))
+        self._paths: Paths | None = None
 
     def run(self) -> AbstractAsyncContextManager[None]:
         """Hold the door open; entered once, for as long as the application lives."""
-        return self._manager.run()
+        return self._sdk.run()
 
     async def serve(
         self, connector: str | None, scope: Scope, receive: Receive, send: Send
@@ -89,7 +77,10 @@ class McpEndpoint:
         """Serve one HTTP request on the endpoint of `connector`, or on the one for all."""
         try:
             caller = await self._admit(connector, scope)
-            await self._serve(caller, scope, receive, send)
+            _check_form(scope)
+            if self._paths is None:
+                self._paths = await self._late.get()
+            await self._paths.serve(caller, scope, receive, send)
         except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 - this door's single edge
@@ -124,71 +115,21 @@ class McpEndpoint:
             session=session_of(scope) if is_of_handshake_era(scope["headers"]) else None,
         )
 
-    async def _serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        _check_form(scope)
-        body = await read_body(receive)
-        error = refusal(body, caller.request_id)
-        if error is not None:
-            await respond(send, ERROR_CODE_HTTP_STATUS[error.code], error_response(None, error))
-            return
-        request = recognise(scope["headers"], body)
-        if request is None:
-            scope[_CALLER] = caller
-            if is_of_handshake_era(scope["headers"]):
-                # To the SDK a disconnect is a cancellation, which it is from 2026-07-28 on only.
-                receive = _never
-                send = self._control(caller, body, send)
-            await self._manager.handle_request(scope, replay(body, receive), send)
-            return
-        status, answer = await self._fast.answer(request, caller, receive)
-        await respond(send, status, answer)
-
-    def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
-        """Do what a message of the handshake revisions asks of the transport itself."""
-        match control_of(body):
-            case Initialize():
-                return _naming_session(send)
-            case Cancelled(params=params):
-                self._tools.cancel(caller, params.request)
-        return send
-
-
-def _naming_session(send: Send) -> Send:
-    """Send the answer to `initialize` with the name of a new session."""
-
-    async def send_named(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
-            message["headers"] = [*message["headers"], (SESSION_HEADER, new_session())]
-        await send(message)
-
-    return send_named
-
 
 def _require_reading(scope: Scope) -> None:
     if scope["method"] not in {"GET", "HEAD"}:
         raise MethodNotAllowed(allow=("GET", "HEAD"))
 
 
-def _info_of(server: Server[Any]) -> bytes:
+def _info(version: str) -> bytes:
     """What `/mcp/info` answers."""
-    revisions = [*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS]
     info = {
-        **server.server_info.model_dump(by_alias=True, mode="json", exclude_none=True),
-        "protocolVersions": sorted(revisions, reverse=True),
+        **server_info(version),
+        "protocolVersions": sorted([*HANDSHAKE_VERSIONS, *MODERN_VERSIONS], reverse=True),
         "transport": "streamable-http",
         "endpoint": "/mcp",
     }
     return jsontext.encode(info)
-
-
-def _let_streams_end_by_themselves() -> None:
-    """Keep the SDK's event streams from ending, their calls unanswered, with the signal to stop.
-
-    The library remembers for the whole process that any server in it was told to stop: also one
-    before this door was built.
-    """
-    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library's gap
-    AppStatus.should_exit = False
 
 
 def _check_form(scope: Scope) -> None:
@@ -201,13 +142,17 @@ def _check_form(scope: Scope) -> None:
     require_accept(scope, "application/json", "text/event-stream")
 
 
-async def _never() -> Message:
-    endless: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-    return await endless
+def _load_paths(tools: Tools, sdk: SdkPath, version: str) -> "Paths":
+    """What serves messages. Takes a quarter of a second."""
+    from gateway.transports.mcp.paths import Paths  # noqa: PLC0415 - a start does without it
+
+    return Paths(tools, sdk, version)
 
 
-async def _caller_of(ctx: Context) -> Caller:
-    request = ctx.request
-    if request is None or not isinstance(caller := request.scope.get(_CALLER), Caller):
-        raise MalformedRequest("The message came past the door.")
-    return caller
+def _load_sessions(
+    tools: Tools, version: str, followers: Followers | None, hosts: HostRules, max_body_bytes: int
+) -> Callable[[], Sessions]:
+    """What opens the SDK's server. Takes half a second."""
+    from gateway.transports.mcp.sessions import open_sessions  # noqa: PLC0415 - few need it
+
+    return partial(open_sessions, tools, version, followers, hosts, max_body_bytes)

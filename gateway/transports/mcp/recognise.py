@@ -8,14 +8,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
-from mcp.shared.inbound import decode_header_value
-from mcp_types import (
-    DEFAULT_NEGOTIATED_VERSION,
-    PROTOCOL_VERSION_META_KEY,
-    CallToolRequestParams,
-)
+from mcp_types import PROTOCOL_VERSION_META_KEY, CallToolRequestParams
 from mcp_types.methods import validate_client_request
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
+from mcp_types.version import LATEST_MODERN_VERSION
 from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic import ValidationError
 
@@ -23,6 +18,7 @@ from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
 from gateway.transports.http.asgi import Headers
 from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.mcp.protocol import HANDSHAKE_VERSIONS, header_text, version_of
 
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048
@@ -80,27 +76,16 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
         message = _decoder.decode(body)
     except msgspec.DecodeError:
         return None
-    version = _version(routing.get(_VERSION))
+    version = version_of(routing.get(_VERSION))
     is_served = (
         _agrees(routing, message)
         if version == LATEST_MODERN_VERSION
-        else version in HANDSHAKE_PROTOCOL_VERSIONS
+        else version in HANDSHAKE_VERSIONS
     )
     if not is_served or not _has_object_arguments(message):
         return None
     bounds = _bounds(message, version)
     return None if bounds is None else Recognised(message, version, bounds)
-
-
-def is_of_handshake_era(headers: Headers) -> bool:
-    """Whether the SDK takes a request with these `headers` for one of a handshake revision."""
-    values = (value for name, value in headers if name == _VERSION)
-    return _version(next(values, None)) in HANDSHAKE_PROTOCOL_VERSIONS
-
-
-def _version(header: bytes | None) -> str:
-    """The protocol version that the header names; without it, a handshake revision's default."""
-    return DEFAULT_NEGOTIATED_VERSION if header is None else header.decode("latin-1")
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
@@ -120,7 +105,7 @@ def _agrees(routing: dict[bytes, bytes], message: ToolsCall | ToolsList) -> bool
         return routing.get(b"mcp-method") == b"tools/list"
     name = routing.get(b"mcp-name", b"").decode("latin-1")
     is_call = routing.get(b"mcp-method") == b"tools/call"
-    return is_call and decode_header_value(name) == message.params.name
+    return is_call and header_text(name) == message.params.name
 
 
 def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
@@ -133,7 +118,7 @@ def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
     """What `_meta` asks for; None where the SDK is to judge it."""
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
-        return UNBOUNDED if version in HANDSHAKE_PROTOCOL_VERSIONS else None
+        return UNBOUNDED if version in HANDSHAKE_VERSIONS else None
     text = bytes(meta)
     return _bounds_of_envelope(text, version) if len(text) <= _MAX_META else None
 
@@ -151,5 +136,5 @@ def _bounds_of_envelope(text: bytes, version: str) -> CallBounds | None:
         bounds = bounds_of_meta(meta)
     except (ValidationError, MalformedRequest):
         return None
-    is_handshake = version in HANDSHAKE_PROTOCOL_VERSIONS
+    is_handshake = version in HANDSHAKE_VERSIONS
     return bounds if is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version else None

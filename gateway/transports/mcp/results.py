@@ -1,13 +1,13 @@
 """What the gateway tells MCP clients, as the SDK's types and as bytes: one meaning, twice spelt."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
-from mcp.server.caching import CacheHint
-from mcp.server.streamable_http import REQUEST_CANCELLED
 from mcp_types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     SERVER_INFO_META_KEY,
     CallToolResult,
     ErrorData,
@@ -25,11 +25,18 @@ from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
+from gateway.transports.mcp.protocol import Freshness
 from gateway.transports.mcp.tools import tool_name
 
-LIST_CACHE: Final = CacheHint(ttl_ms=60_000, scope="private")
+HTTP_STATUSES: Final[Mapping[int, int]] = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+}
+"""The HTTP status of each error that the gateway itself answers with, by its code."""
+LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed anew."""
-CANCELLED: Final = ErrorData(code=REQUEST_CANCELLED, message="Request cancelled")
+CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
 """What the SDK ends the answer with to a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
 _MAX_NAME: Final = 128

@@ -29,6 +29,7 @@ from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
+from gateway.transports.mcp.protocol import SERVER_NAME, SERVER_TITLE
 from gateway.transports.mcp.results import (
     CANCELLED,
     LIST_CACHE,
@@ -40,13 +41,13 @@ from gateway.transports.mcp.results import (
 )
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
 
-SERVER_NAME = "contract-gateway"
 Context: TypeAlias = ServerRequestContext[Any, Any]
+_LIST: Final = CacheHint(ttl_ms=LIST_CACHE.ttl_ms, scope=LIST_CACHE.scope)
 _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
-    "tools/list": LIST_CACHE,
-    "server/discover": LIST_CACHE,
-    "resources/list": LIST_CACHE,
-    "resources/templates/list": LIST_CACHE,
+    "tools/list": _LIST,
+    "server/discover": _LIST,
+    "resources/list": _LIST,
+    "resources/templates/list": _LIST,
     "resources/read": CacheHint(ttl_ms=0, scope="private"),
 }
 CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
@@ -114,7 +115,7 @@ def build_server(
     server = HonestServer(
         SERVER_NAME,
         version=version,
-        title="Contract gateway",
+        title=SERVER_TITLE,
         cache_hints=_CACHE,
         get_tool_input_schema=_no_header_parameters,
         on_list_tools=list_tools,

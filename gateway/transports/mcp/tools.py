@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NoReturn
+from typing import Final, Literal, NoReturn
 
 from msgspec import Struct
 
@@ -16,6 +16,8 @@ from gateway.transports.http.problems import Problem, log_failure, problem_of
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 
 NO_ARGUMENTS = b"{}"
+CALLER: Final = "gateway.caller"
+"""Where the scope of a request that goes to the SDK holds its caller."""
 
 
 class Caller(Struct, frozen=True, kw_only=True):

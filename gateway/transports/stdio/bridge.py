@@ -23,7 +23,8 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gateway.transports.http.bounds import META_PREFIX
-from gateway.transports.mcp.server import SERVER_NAME, Context
+from gateway.transports.mcp.protocol import SERVER_NAME
+from gateway.transports.mcp.server import Context
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")

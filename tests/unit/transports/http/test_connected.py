@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.transports.http.asgi import ClientGone
-from gateway.transports.mcp.fast import while_connected
+from gateway.transports.http.connected import while_connected
 
 
 async def never() -> Any:

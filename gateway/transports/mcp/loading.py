@@ -1,0 +1,141 @@
+"""Parts of the MCP endpoints that are loaded when the first request needs them.
+
+The protocol's types take a quarter of a second and 10 MB, the SDK's server twice as much: a start
+does without them, and a gateway that the fast path suffices for never loads the SDK's server.
+"""
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import copy_context
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from gateway.errors import InternalError
+
+_T = TypeVar("_T")
+_log: Final = logging.getLogger(__name__)
+RETRY_SECONDS: Final = 10.0
+"""After a failure, until the next request tries again."""
+
+
+class Late(Generic[_T]):
+    """A part that is loaded in a thread when it is first asked for, once for all who ask."""
+
+    def __init__(self, name: str, load: Callable[[], _T]) -> None:
+        """`name` stands in the log, should `load` fail."""
+        self._name = name
+        self._load = load
+        self._loading: asyncio.Task[_T] | None = None
+
+    async def get(self) -> _T:
+        """The part. Raises `InternalError` where it cannot be loaded, for `RETRY_SECONDS`."""
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._loaded())
+        # One who leaves does not stop what others wait for.
+        return await asyncio.shield(self._loading)
+
+    async def _loaded(self) -> _T:
+        try:
+            part = await asyncio.to_thread(self._load)
+        except Exception:  # noqa: BLE001 - a library may raise anything when it is loaded
+            _log.exception("%s could not be loaded; what needs it is refused", self._name)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._forget)
+            raise InternalError("A part of the gateway could not be loaded.") from None
+        _freeze()
+        return part
+
+    def _forget(self) -> None:
+        self._loading = None
+
+
+class Sessions(Protocol):
+    """The SDK's server over HTTP."""
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        """Be ready for requests; entered once."""
+        ...
+
+    async def handle_request(self, scope: Any, receive: Any, send: Any, /) -> None:
+        """Serve one HTTP request."""
+        ...
+
+
+class SdkPath:
+    """Serves requests by the SDK's server, from the first one on that needs it."""
+
+    def __init__(self, load: Callable[[], Callable[[], Sessions]]) -> None:
+        """`load` loads the SDK, and gives what opens a server."""
+        self._open = Late("the MCP SDK", load)
+        self._life: _Life | None = None
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve for the length of the block."""
+        life = self._life = _Life()
+        try:
+            yield
+        finally:
+            await life.end()
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one HTTP request. Raises `InternalError` where the SDK cannot be loaded."""
+        if self._life is None:
+            raise InternalError("The MCP endpoints are not open.")
+        sessions = self._life.sessions or await self._life.begin(await self._open.get())
+        await sessions.handle_request(scope, receive, send)
+
+
+class _Life:
+    """At most one server of the SDK at a time, in a task of its own until the end."""
+
+    def __init__(self) -> None:
+        # Without anything of the request that happens to be the first.
+        self._context = copy_context()
+        self._closing = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+        self.sessions: Sessions | None = None
+
+    async def begin(self, open_sessions: Callable[[], Sessions]) -> Sessions:
+        """The server, once it is ready for requests. Raises `InternalError`."""
+        if self._keeper is None and not self._closing.is_set():
+            self._settled = asyncio.Event()
+            keeping = self._keep(open_sessions)
+            self._keeper = asyncio.get_running_loop().create_task(keeping, context=self._context)
+        await self._settled.wait()
+        if self.sessions is None:
+            raise InternalError("The MCP endpoints are closed.")
+        return self.sessions
+
+    async def end(self) -> None:
+        """Stop the server, where there is one."""
+        self._closing.set()
+        self._settled.set()
+        if self._keeper is not None:
+            await self._keeper
+
+    async def _keep(self, open_sessions: Callable[[], Sessions]) -> None:
+        settled = self._settled
+        try:
+            sessions = open_sessions()
+            async with sessions.run():
+                self.sessions = sessions
+                settled.set()
+                await self._closing.wait()
+        except Exception:  # noqa: BLE001 - whatever it is, the next request begins anew
+            _log.exception("the MCP SDK's server failed")
+        finally:
+            self.sessions = self._keeper = None
+            settled.set()
+
+
+def _freeze() -> None:
+    """Do with what was loaded what a server did with what its start has made.
+
+    Otherwise each full collection would look through it, and stop every call meanwhile.
+    """
+    if gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()

@@ -1,0 +1,63 @@
+"""What the gateway knows of the protocol by itself, so that a start does without the SDK.
+
+Each definition means what the SDK's own means; `tests/unit/transports/test_protocol.py` holds them
+equal.
+"""
+
+import base64
+import re
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from gateway.transports.http.asgi import Headers
+
+SERVER_NAME: Final = "contract-gateway"
+SERVER_TITLE: Final = "Contract gateway"
+HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The revisions in which a conversation begins with `initialize`."""
+MODERN_VERSIONS: Final = ("2026-07-28",)
+"""The revisions in which each request says all about itself."""
+_DEFAULT_VERSION: Final = "2025-03-26"
+_VERSION: Final = b"mcp-protocol-version"
+_ENCODED: Final = re.compile(r"=\?base64\?(.*)\?=")
+
+
+class Freshness(Struct, frozen=True):
+    """How long a client may keep an answer, in milliseconds, and for whom."""
+
+    ttl_ms: int
+    scope: Literal["public", "private"]
+
+
+def server_info(version: str) -> dict[str, Any]:
+    """Who answers, as it stands in answers."""
+    return {"name": SERVER_NAME, "title": SERVER_TITLE, "version": version}
+
+
+def version_of(header: bytes | None) -> str:
+    """The revision that the header names; without it, a handshake revision."""
+    return _DEFAULT_VERSION if header is None else header.decode("latin-1")
+
+
+def is_of_handshake_era(headers: Headers) -> bool:
+    """Whether the SDK takes a request with these `headers` for one of a handshake revision."""
+    values = (value for name, value in headers if name == _VERSION)
+    return version_of(next(values, None)) in HANDSHAKE_VERSIONS
+
+
+def header_text(value: str) -> str | None:
+    """What a routing header says: itself, or the text in its base64; None when that is malformed.
+
+    Only the canonical encoding is taken.
+    """
+    encoded = _ENCODED.fullmatch(value)
+    if encoded is None:
+        return value
+    payload = encoded[1]
+    try:
+        decoded = base64.b64decode(payload, validate=True)
+        is_canonical = base64.b64encode(decoded).decode("ascii") == payload
+        return decoded.decode("utf-8") if is_canonical else None
+    except ValueError:  # characters that base64 has not, or bytes that are no UTF-8
+        return None

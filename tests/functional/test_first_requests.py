@@ -1,0 +1,145 @@
+"""What a start leaves out is loaded by the first request that needs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.gateway_process import BOOTSTRAP_KEY, RunningGateway, running_gateway
+
+ACCEPT: Final = {"accept": "application/json, text/event-stream"}
+INITIALIZE: Final = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "first", "version": "1"},
+}
+LEFT_OUT: Final = (
+    "alembic",
+    "asyncpg",
+    "cryptography",
+    "datamodel_code_generator",
+    "httpx",
+    "httpx2",
+    "jwt",
+    "mcp",
+    "mcp_types",
+    "sse_starlette",
+    "starlette.responses",
+)
+"""What takes a start long, and what is needed by some requests, settings and databases only."""
+START: Final = """
+import asyncio, json, sys
+from gateway.app import Gateway
+from gateway.cli.serving.serve import command
+from gateway.settings import read_settings
+
+async def start():
+    environment = {"GATEWAY_BOOTSTRAP_KEY": sys.argv[2]}
+    async with Gateway.open(read_settings(environment, None, {"data": sys.argv[1]})) as gateway:
+        gateway.site()
+
+asyncio.run(start())
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def start(data: Path) -> set[str]:
+    """The modules of a process that has opened everything and built what it serves."""
+    command = [sys.executable, "-c", START, str(data), BOOTSTRAP_KEY]
+    done = subprocess.run(command, cwd=data, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_a_start_loads_nothing_that_only_some_requests_need(tmp_path: Path) -> None:
+    start(tmp_path)  # makes the database, for which it needs Alembic
+    loaded = start(tmp_path)
+    assert loaded & set(LEFT_OUT) == set()
+    assert {"gateway.transports.mcp.endpoint", "generated.routes", "litestar"} <= loaded
+
+
+def test_a_start_that_makes_the_database_loads_alembic(tmp_path: Path) -> None:
+    assert "alembic" in start(tmp_path)
+
+
+def client(gateway: RunningGateway) -> httpx.Client:
+    headers = {**ACCEPT, **gateway.authorization}
+    return httpx.Client(base_url=gateway.url, headers=headers, timeout=30)
+
+
+def request(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def message(answer: httpx.Response) -> dict[str, Any]:
+    """The JSON-RPC message of an answer, in either of the two forms."""
+    assert answer.status_code == 200, answer.text
+    (line,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
+    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_of_either_era_may_be_the_first(tmp_path: Path, mode: str) -> None:
+    with running_gateway(tmp_path) as gateway:
+        async with httpx2.AsyncClient(headers=gateway.authorization, timeout=30) as http:
+            transport = streamable_http_client(f"{gateway.url}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as first:
+                arguments = {"query": "Teterboro"}
+                result = await first.call_tool("avinode_search_airports", arguments)
+                assert not result.is_error
+                assert len((await first.list_tools()).tools) > 40
+
+
+@pytest.mark.slow
+def test_many_may_be_the_first_at_once(tmp_path: Path) -> None:
+    with running_gateway(tmp_path) as gateway, client(gateway) as http:
+
+        def ask(number: int) -> dict[str, Any]:
+            return message(http.post("/mcp", json=request(number, "initialize", INITIALIZE)))
+
+        with ThreadPoolExecutor(30) as pool:
+            answers = list(pool.map(ask, range(30)))
+        assert [answer["id"] for answer in answers] == list(range(30))
+        assert {answer["result"]["serverInfo"]["name"] for answer in answers} == {
+            "contract-gateway"
+        }
+
+
+@pytest.mark.slow
+def test_it_stops_well_right_after_the_first_request(tmp_path: Path) -> None:
+    with running_gateway(tmp_path) as gateway, client(gateway) as http:
+        message(http.post("/mcp", json=request(1, "initialize", INITIALIZE)))
+    assert "Traceback" not in (tmp_path / "stderr.log").read_text()
+
+
+@pytest.mark.slow
+def test_it_stops_well_while_the_first_request_waits_for_the_loading(tmp_path: Path) -> None:
+    def ask(http: httpx.Client) -> None:
+        # What has come before the signal is answered; what comes later need not be.
+        with suppress(httpx.HTTPError):
+            message(http.post("/mcp", json=request(1, "initialize", INITIALIZE)))
+
+    with (
+        ThreadPoolExecutor() as pool,
+        running_gateway(tmp_path) as gateway,
+        client(gateway) as http,
+    ):
+        http.get("/healthz")
+        asking = pool.submit(ask, http)
+        time.sleep(0.05)
+        os.kill(gateway.pid, signal.SIGTERM)
+        asking.result()
+    assert "Traceback" not in (tmp_path / "stderr.log").read_text()

@@ -1,0 +1,77 @@
+"""What the gateway knows of the protocol by itself is what the SDK knows."""
+
+import base64
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mcp.server import Server
+from mcp.server.caching import CacheHint
+from mcp.server.streamable_http import REQUEST_CANCELLED
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, decode_header_value
+from mcp_types import DEFAULT_NEGOTIATED_VERSION
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from gateway.transports.mcp import results
+from gateway.transports.mcp.protocol import (
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
+    SERVER_NAME,
+    SERVER_TITLE,
+    header_text,
+    server_info,
+    version_of,
+)
+
+ENCODED = st.binary(max_size=30).map(lambda data: f"=?base64?{base64.b64encode(data).decode()}?=")
+LOOKS_ENCODED = st.text("ABYZabz09+/=?-_ \n\x00\x7f\xe9", max_size=12).map("=?base64?{}?=".format)
+HEADERS = st.text(st.characters(max_codepoint=255), max_size=40) | ENCODED | LOOKS_ENCODED
+
+
+def decoded_by_the_sdk(value: str) -> str | None:
+    try:
+        return decode_header_value(value)
+    except ValueError:  # it does not expect what is no ASCII
+        return None
+
+
+@given(HEADERS)
+@example("=?base64?ZXhhbXBsZV9ncmVldA==?=")
+@example("=?base64?YQ?=")
+@example("=?base64?YR==?=")
+@example("=?base64?/w==?=")
+@example("=?base64?\xe9?=")
+@example("=?base64?YQ==?=\n")
+@example("=?BASE64?YQ==?=")
+@example("=?base64??=")
+def test_a_routing_header_says_what_the_sdk_reads(value: str) -> None:
+    assert header_text(value) == decoded_by_the_sdk(value)
+
+
+def test_an_encoded_name_is_read() -> None:
+    assert header_text("=?base64?ZXhhbXBsZV9ncmVldA==?=") == "example_greet"
+
+
+def test_the_revisions_are_the_sdks() -> None:
+    assert tuple(HANDSHAKE_PROTOCOL_VERSIONS) == HANDSHAKE_VERSIONS
+    assert tuple(MODERN_PROTOCOL_VERSIONS) == MODERN_VERSIONS
+    assert version_of(None) == DEFAULT_NEGOTIATED_VERSION
+
+
+def test_the_server_says_of_itself_what_the_sdk_says() -> None:
+    server = Server(SERVER_NAME, version="1.2.3", title=SERVER_TITLE)
+    assert list(server_info("1.2.3").items()) == list(server.server_info_stamp.items())
+
+
+@pytest.mark.parametrize("code", results.HTTP_STATUSES)
+def test_an_error_has_the_sdks_status(code: int) -> None:
+    assert results.HTTP_STATUSES[code] == ERROR_CODE_HTTP_STATUS[code]
+
+
+def test_a_cancelled_request_has_the_sdks_code() -> None:
+    assert results.CANCELLED.code == REQUEST_CANCELLED
+
+
+def test_lists_are_as_fresh_as_the_sdk_can_say() -> None:
+    hint = CacheHint(ttl_ms=results.LIST_CACHE.ttl_ms, scope=results.LIST_CACHE.scope)
+    assert (hint.ttl_ms, hint.scope) == (60_000, "private")
