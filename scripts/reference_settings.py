@@ -7,12 +7,7 @@ from typing import Final, TypeAlias
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Upstream
-from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
-    StandardSignature,
-    WebhookSource,
-)
+from gateway.contract.webhook import WebhookSource
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
 from gateway.settings.webhooks import secrets_name
@@ -100,15 +95,10 @@ def _section(title: str, rows: Iterable[Row]) -> str:
 
 
 def _source_rows(source: WebhookSource) -> Iterator[Row]:
-    forms = {
-        StandardSignature: "`whsec_` and base64 of at least 24 bytes",
-        HmacSignature: "at least 24 bytes",
-        BasicCredentials: "`<user>:<password>`, the password of at least 16 characters",
-    }
     for profile in source.profiles:
         meaning = f"Secret: opens the profile `{profile.name}`; two during a rotation, by a comma."
         name = secrets_name(source.provider, profile.name)
-        yield name, forms[type(profile.proof)], "", meaning
+        yield name, profile.proof.secret_form, "", meaning
     allow = webhook_name(source.provider, "allow")
     yield allow, "networks, separated by commas", "", "Where messages may come from."
     for plain in source.settings:

@@ -8,17 +8,16 @@ from typing import Any, Final
 from gateway.clock import Clock
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
     MessagePart,
     Profile,
     SourceRate,
-    StandardSignature,
     WebhookEvent,
     WebhookSource,
 )
 from gateway.errors import StoreError
-from gateway.signatures.proof import key_of, proven_fields
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.standard import StandardSignature
 from gateway.store.records import NewWebhook, Receipt
 from gateway.webhooks.source import OpenSource, SourceAccess
 
@@ -125,7 +124,7 @@ def open_sources(
 def _keys(source: WebhookSource) -> dict[str, tuple[bytes, ...]]:
     return {
         profile.name: tuple(
-            key_of(profile.proof, secret) for secret in SECRETS[source.provider][profile.name]
+            profile.proof.key_of(secret) for secret in SECRETS[source.provider][profile.name]
         )
         for profile in source.profiles
     }
@@ -142,7 +141,7 @@ def proof_of(
 ) -> dict[str, str]:
     """The header fields with which the sender proves itself."""
     proof = source.profiles[profile].proof
-    fields = proven_fields(proof, key_of(proof, secret), message_id, int(at), body)
+    fields = proof.signed_fields([proof.key_of(secret)], message_id, int(at), body)
     if source is HUB:
         fields |= {"x-hub-delivery": message_id, "x-hub-event": "thing_made"}
     return fields

@@ -9,7 +9,6 @@ from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings
-from gateway.signatures.proof import key_of
 from gateway.store.protocols import Inbox
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
@@ -90,6 +89,6 @@ def _keys(
     source: WebhookSource, secrets: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[bytes, ...]]:
     return {
-        profile.name: tuple(key_of(profile.proof, text) for text in secrets.get(profile.name, ()))
+        profile.name: tuple(profile.proof.key_of(text) for text in secrets.get(profile.name, ()))
         for profile in source.profiles
     }

@@ -12,6 +12,8 @@ from gateway.contract.event import EventType
 from gateway.contract.rows.entity import Entity
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookSource
+from gateway.errors import ContractError
+from gateway.signatures.registry import SCHEMES, is_registered
 
 Schema = dict[str, Any]
 
@@ -19,10 +21,24 @@ Schema = dict[str, Any]
 def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
     """The sources by provider. Raises `ContractError`."""
     sources = table(package, "webhooks", "WEBHOOKS", WebhookSource)
+    for source in sources:
+        _check_schemes(source)
     path = folder / "webhooks.json"
     with reading(path):
         schemas = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Schema]])
         return {source.provider: _webhook(source, schemas) for source in sources}
+
+
+def _check_schemes(source: WebhookSource) -> None:
+    """Raise `ContractError` for a proof that nothing here could verify."""
+    for profile in source.profiles:
+        if not is_registered(profile.proof):
+            place = f"/post/x-webhook/profiles/{profile.name}/proof/scheme"
+            raise ContractError(
+                f"webhooks/{source.provider}/webhook.yaml: {place}:"
+                f" {type(profile.proof).__name__} is no signature scheme of this gateway; name one"
+                f" of {', '.join(SCHEMES)}, and then run `gateway generate`"
+            )
 
 
 def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> CompiledWebhook:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from gateway.contract.context import CallFacts
+from gateway.signatures.scheme import SignatureScheme
 
 Built = Callable[[Any, CallFacts], Any]
 """A compiled field map: from the payload and the facts of its arrival to a value.
@@ -13,34 +14,6 @@ Built = Callable[[Any, CallFacts], Any]
 Of the facts, `id` is the webhook's id in the gateway, `now` when it arrived, and `settings` what
 the operator says of its source.
 """
-
-
-class HmacSignature(Struct, frozen=True, kw_only=True, tag="hmac"):
-    """An HMAC in one header over the raw body, or over `<timestamp>.<raw body>`."""
-
-    header: str
-    """Lower-case."""
-    algorithm: Literal["sha256", "sha512"] = "sha256"
-    encoding: Literal["hex", "base64"] = "hex"
-    prefix: str = ""
-    """What stands before the signature in the header, such as `sha256=`."""
-    timestamp_header: str | None = None
-    """Lower-case; holds seconds since 1970, which are then signed too."""
-    tolerance_seconds: int = 300
-
-
-class StandardSignature(Struct, frozen=True, kw_only=True, tag="standard"):
-    """Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, `webhook-signature` (v1)."""
-
-    tolerance_seconds: int = 300
-
-
-class BasicCredentials(Struct, frozen=True, kw_only=True, tag="basic"):
-    """HTTP Basic (RFC 7617); the secret is `<user>:<password>`."""
-
-
-Proof = HmacSignature | StandardSignature | BasicCredentials
-"""How a sender proves who it is."""
 
 
 class MessagePart(Struct, frozen=True, kw_only=True):
@@ -56,7 +29,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """One way in which a provider sends. The operator's settings choose which ones are open."""
 
     name: str
-    proof: Proof
+    proof: SignatureScheme
+    """How a sender proves who it is."""
     message_id: MessagePart | None
     """The id by which repeated messages are known; None where each receipt is a new message."""
     event_type: MessagePart

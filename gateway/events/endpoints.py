@@ -16,7 +16,7 @@ from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
 from gateway.events.secrets import Keyring
 from gateway.events.sender import DeliverySender, OutboundSender
-from gateway.signatures import standard
+from gateway.signatures.registry import DELIVERIES
 from gateway.store.protocols import Endpoints
 from gateway.store.records import Endpoint, StoredEvent
 
@@ -71,7 +71,7 @@ class EndpointRegistry:
             raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
         now = self._clock.now()
         endpoint_id = str(uuid4())
-        secret = standard.new_secret()
+        secret = DELIVERIES.new_secret()
         endpoint = Endpoint(
             id=endpoint_id,
             url=plain,
@@ -116,7 +116,7 @@ class EndpointRegistry:
         return None
 
     def _rotated(self, endpoint: Endpoint, grace_seconds: float) -> NewSecret:
-        secret = standard.new_secret()
+        secret = DELIVERIES.new_secret()
         kept = endpoint.secret if grace_seconds else None
         until = self._clock.now() + timedelta(seconds=grace_seconds) if grace_seconds else None
         sealed = self._keyring.seal(secret, endpoint.id)

@@ -1,6 +1,6 @@
-"""Brings one event to one endpoint, signed by Standard Webhooks 1.0.0."""
+"""Brings one event to one endpoint, signed as `DELIVERIES` says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from gateway.events.cloudevents import CLOUD_EVENT, encode_event
 from gateway.events.outcome import AttemptOutcome, verdict_of
 from gateway.events.secrets import Keyring
 from gateway.observability.redaction import Redactor
-from gateway.signatures import standard
+from gateway.signatures.registry import DELIVERIES
 from gateway.store.records import Endpoint, StoredEvent
 
 MAX_SHOWN: Final = 500
@@ -55,15 +55,15 @@ class DeliverySender:
                 is_endpoints_fault=False,
             )
         body = encode_event(event)
-        keys = [standard.key_of(secret) for secret in secrets]
+        keys = [DELIVERIES.key_of(secret) for secret in secrets]
         timestamp = int(self._clock.now().timestamp())
-        headers = standard.signed_fields(keys, event.id, timestamp, body)
+        headers = DELIVERIES.signed_fields(keys, event.id, timestamp, body)
         headers["content-type"] = CLOUD_EVENT
         outcome = await self._sender.post(endpoint.url, headers, body)
         verdict = verdict_of(outcome, self._clock.now())
         if verdict.error is None or isinstance(outcome, NoAnswer) or not outcome.excerpt:
             return verdict
-        known = (*secrets, headers[standard.SIGNATURE], *_values_in(endpoint.url))
+        known = (*_proofs(secrets, headers), *_values_in(endpoint.url))
         return replace(verdict, detail=f"{verdict.detail}: {_shown(outcome.excerpt, known)}")
 
     def _secrets(self, endpoint: Endpoint) -> list[str]:
@@ -75,6 +75,14 @@ class DeliverySender:
         return secrets
 
 
+def _proofs(secrets: Sequence[str], headers: Mapping[str, str]) -> Iterator[str]:
+    """The secrets as they may be spelled, and what was sent instead of them."""
+    for secret in secrets:
+        yield from DELIVERIES.spellings(secret)
+    for name in DELIVERIES.proof_headers:
+        yield headers[name]
+
+
 def _values_in(url: str) -> Sequence[str]:
     """What may be a token of the receiver, who repeats it in an error page."""
     return tuple(URL(url, encoded=True).query.values())
@@ -82,7 +90,6 @@ def _values_in(url: str) -> Sequence[str]:
 
 def _shown(excerpt: bytes, secrets: Sequence[str]) -> str:
     """The beginning of an untrusted text: without secrets, and without what a terminal obeys."""
-    keys = [secret.removeprefix(standard.PREFIX) for secret in secrets]
-    text = Redactor((*secrets, *keys)).redact(excerpt.decode("utf-8", "replace"))
+    text = Redactor(secrets).redact(excerpt.decode("utf-8", "replace"))
     words = "".join(each if each.isprintable() else " " for each in text).split()
     return " ".join(words)[:MAX_SHOWN]

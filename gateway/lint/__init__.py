@@ -103,6 +103,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     webhooks.check_request_bodies,
     webhooks.check_openness,
     webhooks.check_profiles,
+    webhooks.check_schemes,
     webhooks.check_kept_headers,
     webhooks.check_settings,
 )

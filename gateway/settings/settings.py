@@ -1,6 +1,6 @@
 """All settings as one frozen record."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gateway.contract.upstream import Upstream
@@ -96,11 +96,16 @@ class Settings(LimitFields, frozen=True, kw_only=True):
             *self._secrets_keys(),
         )
         theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
-        shared = (
-            s for w in webhooks for each in self.for_webhook(w).secrets.values() for s in each
-        )
-        known = (secret for secret in (*own, *theirs, *shared) if secret is not None)
-        return tuple(text for secret in known for text in log_secrets(secret))
+        known = (secret for secret in (*own, *theirs) if secret is not None)
+        shared = (text for source in webhooks for text in self._shared_with(source))
+        return (*(text for secret in known for text in log_secrets(secret)), *shared)
+
+    def _shared_with(self, source: WebhookSource) -> Iterator[str]:
+        """The secrets that senders have too, in every spelling that a request may give them."""
+        found = self.for_webhook(source).secrets
+        for profile in source.profiles:
+            for secret in found.get(profile.name, ()):
+                yield from profile.proof.spellings(secret.reveal())
 
     def _secrets_keys(self) -> list[Secret]:
         text = self.secrets_key.reveal() if self.secrets_key is not None else ""

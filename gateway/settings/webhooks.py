@@ -12,8 +12,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
 from gateway.settings.sources import Name, Sources, webhook_name
-from gateway.signatures.proof import key_of
-from gateway.signatures.unfit import InvalidSecret
+from gateway.signatures.secret_rules import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 2
@@ -99,7 +98,7 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
         )
     for text in texts:
         try:
-            key_of(profile.proof, text)
+            profile.proof.key_of(text)
         except InvalidSecret as error:
             raise ConfigurationError(
                 f"{origin}: each secret {error}; a comma separates two, so none can hold one"

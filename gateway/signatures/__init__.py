@@ -1,1 +1,1 @@
-"""Proof that a message is from who it says: Standard Webhooks, HMAC headers, HTTP Basic."""
+"""Proof that a message is from who it says. Each scheme is one module; `registry` lists them."""

@@ -3,40 +3,85 @@
 import base64
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from gateway.signatures.headers import Fields, only_value
-from gateway.signatures.unfit import InvalidSecret
+from gateway.signatures.scheme import SignatureScheme, Verify
+from gateway.signatures.secret_rules import InvalidSecret, random_text
 
 AUTHORIZATION: Final = "authorization"
 _MIN_PASSWORD: Final = 16
-_RULE: Final = f"must be <user>:<password>, the password of at least {_MIN_PASSWORD} characters"
+_PASSWORD: Final = f"the password of at least {_MIN_PASSWORD} characters"
+_RULE: Final = f"must be <user>:<password>, {_PASSWORD}"
+_SECURITY: Final[Mapping[str, Any]] = {
+    "type": "http",
+    "scheme": "basic",
+    "description": "The user and the password that the operator has agreed with the sender.",
+}
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 _BASIC: Final = re.compile(rb"basic +([A-Za-z0-9+/]{1,1024}={0,2})", re.IGNORECASE)
 
 
-def key_of(secret: str) -> bytes:
-    """What a sender with this `<user>:<password>` shows. Raises `InvalidSecret`."""
-    user, _, password = secret.partition(":")
-    if not user or len(password) < _MIN_PASSWORD or not secret.isprintable():
-        raise InvalidSecret(_RULE)
-    return base64.b64encode(secret.encode("utf-8"))
+class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
+    """HTTP Basic (RFC 7617); the secret is `<user>:<password>`. Nothing is signed."""
+
+    title = "HTTP Basic"
+    headers = _NO_HEADERS
+    security = _SECURITY
+    challenge = "Basic"
+    proof_headers = frozenset({AUTHORIZATION})
+    signed_headers = frozenset[str]()
+    secret_form = f"`<user>:<password>`, {_PASSWORD}"
+
+    def key_of(self, secret: str) -> bytes:
+        """What a sender with this `<user>:<password>` shows. Raises `InvalidSecret`."""
+        user, _, password = secret.partition(":")
+        if not user or len(password) < _MIN_PASSWORD or not secret.isprintable():
+            raise InvalidSecret(_RULE)
+        return base64.b64encode(secret.encode("utf-8"))
+
+    def new_secret(self) -> str:
+        """A fresh password, of the user `gateway`."""
+        return f"gateway:{random_text()}"
+
+    def spellings(self, secret: str) -> tuple[str, ...]:
+        """The secret, its password, and what is sent."""
+        encoded = base64.b64encode(secret.encode("utf-8")).decode("ascii")
+        return secret, secret.partition(":")[2], encoded
+
+    def id_refusal(self, message_id: str) -> str | None:  # noqa: ARG002 - the signature of `SignatureScheme`
+        """None: any id may be."""
+        return None
+
+    def signed_content(self, fields: Fields, body: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `SignatureScheme`
+        """None: whoever knows the credentials can send anything."""
+        return None
+
+    def verifier(self, keys: Sequence[bytes]) -> Verify:
+        """Whether the request shows the credentials that one of `keys` stands for."""
+        return partial(_is_authentic, tuple(sha256(key).digest() for key in keys))
+
+    def signed_fields(
+        self,
+        keys: Sequence[bytes],
+        message_id: str,  # noqa: ARG002 - the signature of `SignatureScheme`
+        timestamp: int,  # noqa: ARG002 - the signature of `SignatureScheme`
+        body: bytes,  # noqa: ARG002 - the signature of `SignatureScheme`
+    ) -> dict[str, str]:
+        """The header field that a sender shows."""
+        return {AUTHORIZATION: f"Basic {keys[0].decode('ascii')}"}
 
 
-def signed_fields(key: bytes) -> dict[str, str]:
-    """The header field that a sender shows."""
-    return {AUTHORIZATION: f"Basic {key.decode('ascii')}"}
-
-
-def is_genuine(keys: Sequence[bytes], fields: Fields) -> bool:
-    """Whether the request shows the credentials that one of `keys` stands for. Never raises."""
+def _is_authentic(digests: Sequence[bytes], fields: Fields, _body: bytes, _now: float) -> bool:
     match = _BASIC.fullmatch(only_value(fields, AUTHORIZATION) or b"")
     if match is None:
         return False
     # Of equal length, for a comparison otherwise tells how long the password is.
     shown = sha256(match[1]).digest()
     found = False
-    for key in keys:
-        found |= hmac.compare_digest(sha256(key).digest(), shown)
+    for digest in digests:
+        found |= hmac.compare_digest(digest, shown)
     return found

@@ -12,8 +12,8 @@ _SECONDS: Final = re.compile(rb"[0-9]{1,12}")
 
 
 def only_value(fields: Fields, name: str) -> bytes | None:
-    """The value of the field `name` (lower-case); None where it is absent or occurs twice."""
-    wanted = name.encode("ascii")
+    """The value of the field `name`, in any case; None where it is absent or occurs twice."""
+    wanted = name.lower().encode("ascii")
     values = [value for key, value in fields if key == wanted]
     return values[0] if len(values) == 1 else None
 

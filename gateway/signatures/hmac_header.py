@@ -3,70 +3,125 @@ a dot and the raw body."""
 
 import base64
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Literal
 
-from gateway.contract.webhook import HmacSignature
 from gateway.signatures.headers import Fields, is_recent, only_value
-from gateway.signatures.unfit import MIN_KEY_BYTES, InvalidSecret
+from gateway.signatures.scheme import SignatureScheme, Verify
+from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret, random_text
 
 
-def key_of(secret: str) -> bytes:
-    """The key that `secret` stands for: its UTF-8. Raises `InvalidSecret` when it is too short."""
-    key = secret.encode("utf-8")
-    if len(key) < MIN_KEY_BYTES:
-        raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
-    return key
+class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
+    """An HMAC in one header over the raw body, or over `<timestamp>.<raw body>`."""
 
+    header: str
+    """As the provider writes it; its case does not count."""
+    algorithm: Literal["sha256", "sha512"] = "sha256"
+    encoding: Literal["hex", "base64"] = "hex"
+    prefix: str = ""
+    """What stands before the signature in the header, such as `sha256=`."""
+    timestamp_header: str | None = None
+    """Holds seconds since 1970, which are then signed too."""
+    tolerance_seconds: int = 300
 
-def signed_fields(rule: HmacSignature, key: bytes, timestamp: int, body: bytes) -> dict[str, str]:
-    """The header fields that prove exactly these bytes; `timestamp` is in seconds since 1970."""
-    fields = {}
-    if rule.timestamp_header is not None:
-        fields[rule.timestamp_header] = str(timestamp)
-        body = _content(b"%d" % timestamp, body)
-    fields[rule.header] = _signature(rule, key, body).decode("ascii")
-    return fields
+    security = None
+    challenge = None
+    secret_form = f"the key of the HMAC, at least {MIN_KEY_BYTES} bytes"
 
+    @property
+    def title(self) -> str:
+        """It names the algorithm."""
+        return f"HMAC-{self.algorithm.upper()}"
 
-def signed_content(rule: HmacSignature, fields: Fields, body: bytes) -> bytes:
-    """What the signature of a genuine message covers."""
-    if rule.timestamp_header is None:
-        return body
-    return _content(only_value(fields, rule.timestamp_header) or b"", body)
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The signature, and the time where there is one."""
+        prefix = f"`{self.prefix}` and the " if self.prefix else "The "
+        signed = "timestamp, a full stop and the body" if self.timestamp_header else "the body"
+        found = {self.header: f"{prefix}{self.encoding} {self.title} of {signed}."}
+        if self.timestamp_header is not None:
+            found[self.timestamp_header] = "When it was sent, in seconds since 1970."
+        return found
 
+    @property
+    def proof_headers(self) -> frozenset[str]:
+        """The signature."""
+        return frozenset({self.header.lower()})
 
-def is_genuine(
-    rule: HmacSignature, keys: Sequence[bytes], fields: Fields, body: bytes, now: float
-) -> bool:
-    """Whether the owner of one of `keys` sent this message, and not long ago if it says when.
+    @property
+    def signed_headers(self) -> frozenset[str]:
+        """The time, where there is one."""
+        return frozenset({self.timestamp_header.lower()} if self.timestamp_header else ())
 
-    Never raises: whatever is malformed is not genuine.
-    """
-    shown = only_value(fields, rule.header)
-    if shown is None:
-        return False
-    if rule.timestamp_header is not None:
-        timestamp = only_value(fields, rule.timestamp_header)
-        if timestamp is None or not is_recent(timestamp, now, rule.tolerance_seconds):
+    def key_of(self, secret: str) -> bytes:
+        """The key that `secret` stands for: its UTF-8. Raises `InvalidSecret` when too short."""
+        key = secret.encode("utf-8")
+        if len(key) < MIN_KEY_BYTES:
+            raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
+        return key
+
+    def new_secret(self) -> str:
+        """A fresh text."""
+        return random_text()
+
+    def spellings(self, secret: str) -> tuple[str, ...]:
+        """The secret: it is never sent."""
+        return (secret,)
+
+    def id_refusal(self, message_id: str) -> str | None:  # noqa: ARG002 - the signature of `SignatureScheme`
+        """None: any id may be."""
+        return None
+
+    def signed_content(self, fields: Fields, body: bytes) -> bytes:
+        """The body, behind the time where there is one."""
+        if self.timestamp_header is None:
+            return body
+        return _content(only_value(fields, self.timestamp_header) or b"", body)
+
+    def verifier(self, keys: Sequence[bytes]) -> Verify:
+        """Whether the owner of one of `keys` signed, and not long ago if the message says when."""
+        return partial(self._is_authentic, tuple(keys))
+
+    def signed_fields(
+        self,
+        keys: Sequence[bytes],
+        message_id: str,  # noqa: ARG002 - the signature of `SignatureScheme`
+        timestamp: int,
+        body: bytes,
+    ) -> dict[str, str]:
+        """The signature by the first key, and the time where it is signed."""
+        fields = {}
+        if self.timestamp_header is not None:
+            fields[self.timestamp_header] = str(timestamp)
+            body = _content(b"%d" % timestamp, body)
+        fields[self.header] = self._signature(keys[0], body).decode("ascii")
+        return fields
+
+    def _is_authentic(self, keys: Sequence[bytes], fields: Fields, body: bytes, now: float) -> bool:
+        shown = only_value(fields, self.header)
+        if shown is None:
             return False
-        body = _content(timestamp, body)
-    return _any_matches(rule, keys, shown, body)
+        if self.timestamp_header is not None:
+            timestamp = only_value(fields, self.timestamp_header)
+            if timestamp is None or not is_recent(timestamp, now, self.tolerance_seconds):
+                return False
+            body = _content(timestamp, body)
+        return self._any_matches(keys, shown, body)
 
+    def _any_matches(self, keys: Sequence[bytes], shown: bytes, content: bytes) -> bool:
+        """Compares with each, so that the time does not tell which key came near."""
+        fold = bytes.lower if self.encoding == "hex" else bytes
+        found = False
+        for key in keys:
+            found |= hmac.compare_digest(fold(self._signature(key, content)), fold(shown))
+        return found
 
-def _any_matches(rule: HmacSignature, keys: Sequence[bytes], shown: bytes, content: bytes) -> bool:
-    """Compares with each, so that the time does not tell which key came near."""
-    fold = bytes.lower if rule.encoding == "hex" else bytes
-    found = False
-    for key in keys:
-        found |= hmac.compare_digest(fold(_signature(rule, key, content)), fold(shown))
-    return found
+    def _signature(self, key: bytes, content: bytes) -> bytes:
+        digest = hmac.digest(key, content, self.algorithm)
+        text = digest.hex().encode() if self.encoding == "hex" else base64.b64encode(digest)
+        return self.prefix.encode("ascii") + text
 
 
 def _content(timestamp: bytes, body: bytes) -> bytes:
     return b"%b.%b" % (timestamp, body)
-
-
-def _signature(rule: HmacSignature, key: bytes, content: bytes) -> bytes:
-    digest = hmac.digest(key, content, rule.algorithm)
-    text = digest.hex().encode() if rule.encoding == "hex" else base64.b64encode(digest)
-    return rule.prefix.encode("ascii") + text

@@ -6,78 +6,98 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 import base64
 import binascii
 import hmac
-import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from gateway.signatures.headers import Fields, is_recent, only_value
-from gateway.signatures.unfit import MIN_KEY_BYTES, InvalidSecret
+from gateway.signatures.scheme import SignatureScheme, Verify
+from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret, random_text
 
 ID: Final = "webhook-id"
 TIMESTAMP: Final = "webhook-timestamp"
 SIGNATURE: Final = "webhook-signature"
 PREFIX: Final = "whsec_"
+_HEADERS: Final[Mapping[str, str]] = {
+    ID: "The message's id: the same whenever it is sent again.",
+    TIMESTAMP: "When it was sent, in seconds since 1970.",
+    SIGNATURE: "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body; several are"
+    " separated by blanks.",
+}
+_RULE: Final = f"{PREFIX} and base64"
 _VERSION: Final = b"v1,"
-_NEW_KEY_BYTES: Final = 32
 _MAX_SIGNATURES: Final = 16
 """More cost the verifier more than any honest sender needs."""
 
 
-def new_secret() -> str:
-    """A fresh secret as it is shown to people: `whsec_` and 32 random bytes in base64."""
-    return PREFIX + base64.b64encode(secrets.token_bytes(_NEW_KEY_BYTES)).decode("ascii")
+class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standard"):
+    """Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, `webhook-signature` (v1)."""
+
+    tolerance_seconds: int = 300
+
+    title = "Standard Webhooks 1.0.0"
+    headers = _HEADERS
+    security = None
+    challenge = None
+    proof_headers = frozenset({SIGNATURE})
+    signed_headers = frozenset({ID, TIMESTAMP})
+    secret_form = f"`{PREFIX}` and base64 of at least {MIN_KEY_BYTES} bytes"
+
+    def key_of(self, secret: str) -> bytes:
+        """The key that `secret` stands for; its prefix and its padding may be missing.
+
+        Raises `InvalidSecret` for what is no base64, or too short to be a secret.
+        """
+        text = secret.removeprefix(PREFIX).rstrip("=")
+        try:
+            key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            raise InvalidSecret(f"must be {_RULE}") from None
+        if len(key) < MIN_KEY_BYTES:
+            raise InvalidSecret(f"must be {_RULE} of at least {MIN_KEY_BYTES} bytes")
+        return key
+
+    def new_secret(self) -> str:
+        """A fresh secret as it is shown to people: `whsec_` and 32 random bytes in base64."""
+        return PREFIX + random_text()
+
+    def spellings(self, secret: str) -> tuple[str, ...]:
+        """With the prefix and without."""
+        return secret, secret.removeprefix(PREFIX)
+
+    def id_refusal(self, message_id: str) -> str | None:
+        """No id has a dot: it would let two messages have one signature."""
+        return "A message id holds no dot." if "." in message_id else None
+
+    def signed_content(self, fields: Fields, body: bytes) -> bytes:
+        """The id, the time and the body."""
+        return _content(only_value(fields, ID) or b"", only_value(fields, TIMESTAMP) or b"", body)
+
+    def verifier(self, keys: Sequence[bytes]) -> Verify:
+        """Whether the owner of one of `keys` signed, not long ago. The id is not looked at."""
+        return partial(_is_authentic, tuple(keys), self.tolerance_seconds)
+
+    def signed_fields(
+        self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
+    ) -> dict[str, str]:
+        """The three header fields; during a rotation the message is signed with each of `keys`.
+
+        Raises `ValueError` for an id with a dot.
+        """
+        refusal = self.id_refusal(message_id)
+        if refusal is not None:
+            raise ValueError(refusal)
+        content = _content(message_id.encode("ascii"), b"%d" % timestamp, body)
+        return {
+            ID: message_id,
+            TIMESTAMP: str(timestamp),
+            SIGNATURE: b" ".join(_signature(key, content) for key in keys).decode("ascii"),
+        }
 
 
-def key_of(secret: str) -> bytes:
-    """The key that `secret` stands for; its prefix and its padding may be missing.
-
-    Raises `InvalidSecret` for what is no base64, or too short to be a secret.
-    """
-    text = secret.removeprefix(PREFIX).rstrip("=")
-    try:
-        key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        raise InvalidSecret(f"must be {PREFIX} and base64") from None
-    if len(key) < MIN_KEY_BYTES:
-        raise InvalidSecret(f"must be {PREFIX} and base64 of at least {MIN_KEY_BYTES} bytes")
-    return key
-
-
-def sign(key: bytes, message_id: str, timestamp: int, body: bytes) -> str:
-    """The signature of exactly these bytes, for the field `webhook-signature`.
-
-    `timestamp` is in seconds since 1970. Raises `ValueError` for an id with a dot, which would let
-    two messages have one signature.
-    """
-    if "." in message_id:
-        raise ValueError("a message id holds no dot")
-    content = _content(message_id.encode("ascii"), b"%d" % timestamp, body)
-    return _signature(key, content).decode("ascii")
-
-
-def signed_fields(
-    keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
-) -> dict[str, str]:
-    """The three header fields of a message; during a rotation it is signed with both `keys`."""
-    return {
-        ID: message_id,
-        TIMESTAMP: str(timestamp),
-        SIGNATURE: " ".join(sign(key, message_id, timestamp, body) for key in keys),
-    }
-
-
-def signed_content(fields: Fields, body: bytes) -> bytes:
-    """What the signature of a genuine message covers."""
-    return _content(only_value(fields, ID) or b"", only_value(fields, TIMESTAMP) or b"", body)
-
-
-def is_genuine(
-    keys: Sequence[bytes], fields: Fields, body: bytes, now: float, tolerance_seconds: int
+def _is_authentic(
+    keys: Sequence[bytes], tolerance_seconds: int, fields: Fields, body: bytes, now: float
 ) -> bool:
-    """Whether the owner of one of `keys` sent this message, not long ago.
-
-    Never raises: whatever is malformed is not genuine. Whether the id may be used is not judged.
-    """
     message_id = only_value(fields, ID)
     timestamp = only_value(fields, TIMESTAMP)
     shown = only_value(fields, SIGNATURE)

@@ -23,10 +23,9 @@ from gateway.errors import (
 from gateway.failpoints import hit
 from gateway.limits.addresses import Address
 from gateway.signatures.headers import Fields
-from gateway.signatures.proof import replayable
 from gateway.store.records import NewWebhook, Receipt
 from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.message import Message, read_message
+from gateway.webhooks.message import Message, read_message, replayable
 from gateway.webhooks.payload_validator import MAX_REFUSALS
 from gateway.webhooks.source import OpenSource
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from gateway.contract.webhook import Profile
 from gateway.errors import StoreError
-from gateway.signatures.proof import new_secret
 
 FOLDER: Final = "webhook-secrets"
 _MAX_BYTES: Final = 1024
@@ -23,7 +22,7 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
     path = data / FOLDER / f"{provider}-{profile.name}"
     try:
         if not path.exists():
-            _write_once(path, new_secret(profile.proof))
+            _write_once(path, profile.proof.new_secret())
         return path.read_text("utf-8")[:_MAX_BYTES].strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import NoSuchPlace, follow
-from gateway.contract.webhook import MessagePart, Profile, StandardSignature
+from gateway.contract.webhook import MessagePart, Profile
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
 from gateway.store.records import Mismatch
@@ -46,6 +46,19 @@ def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
         event_type=(event_type or "")[:MAX_EVENT_TYPE],
         refusals=refusals,
     )
+
+
+def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
+    """The bytes that the proof covers, where the message's id is not among them; else None.
+
+    Whoever has seen such a message can send it again under another id, with the same proof: it is
+    these bytes by which it is known. An id in the body is covered by every signature; a header is
+    covered only where the scheme says so.
+    """
+    place = profile.message_id
+    if place is not None and (place.header is None or place.header in profile.proof.signed_headers):
+        return None
+    return profile.proof.signed_content(fields, body)
 
 
 def _payload(body: bytes) -> Any:
@@ -90,9 +103,9 @@ def _text_at(place: MessagePart, payload: Any, fields: Fields) -> str | None:
 def _check_id(message_id: str, profile: Profile) -> None:
     if not 0 < len(message_id) <= MAX_ID or not message_id.isprintable():
         raise MalformedRequest(f"A message id is 1 to {MAX_ID} printable characters.")
-    if "." in message_id and isinstance(profile.proof, StandardSignature):
-        # `<id>.<timestamp>.<body>` is signed: with a dot, one signature fits two messages.
-        raise MalformedRequest("A message id holds no dot.")
+    refusal = profile.proof.id_refusal(message_id)
+    if refusal is not None:
+        raise MalformedRequest(refusal)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -8,22 +8,16 @@ from msgspec import Struct
 
 from gateway.clock import Clock
 from gateway.contract.values.schema import Validator
-from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
-    Profile,
-    WebhookSource,
-)
+from gateway.contract.webhook import Profile, WebhookSource
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Bucket, PeerBuckets
-from gateway.signatures import basic, standard
 from gateway.signatures.headers import Fields
-from gateway.signatures.proof import Verify, verifier_of
+from gateway.signatures.registry import never_stored
+from gateway.signatures.scheme import Verify
 from gateway.webhooks.payload_validator import PayloadValidator
 
-_NEVER_KEPT: Final = frozenset(
-    {basic.AUTHORIZATION, "proxy-authorization", "cookie", standard.SIGNATURE}
-)
+_CHALLENGE: Final = "Signature"
+"""Of schemes that HTTP has no name for."""
 _MAX_HEADER: Final = 1_000
 
 
@@ -31,7 +25,7 @@ class SourceAccess(Struct, frozen=True, kw_only=True):
     """Who may send: what the operator says of a source."""
 
     keys: Mapping[str, Sequence[bytes]] = {}
-    """By profile, those that `signatures.proof.key_of` makes of its live secrets. A profile without
+    """By profile, those that its scheme makes of the live secrets. A profile without
     keys is closed."""
     networks: Sequence[IPv4Network | IPv6Network] | None = None
     """Where messages may come from; None is everywhere, and an empty list nowhere."""
@@ -62,15 +56,13 @@ class OpenSource:
         self.budget = Bucket(contract.rate, clock.monotonic())
         """Spent by genuine messages alone: who has no secret cannot use it up."""
         self.profiles = tuple(
-            OpenProfile(profile, verifier_of(profile.proof, keys))
+            OpenProfile(profile, profile.proof.verifier(keys))
             for profile in contract.profiles
             if (keys := access.keys.get(profile.name))
         )
         proofs = [profile.proof for profile in contract.profiles]
-        is_basic = any(isinstance(proof, BasicCredentials) for proof in proofs)
-        self.challenge = "Basic" if is_basic else "Signature"
-        signed = {proof.header for proof in proofs if isinstance(proof, HmacSignature)}
-        self._kept = frozenset(contract.keep_headers) - signed - _NEVER_KEPT
+        self.challenge = next((p.challenge for p in proofs if p.challenge), _CHALLENGE)
+        self._kept = frozenset(contract.keep_headers) - never_stored(proofs)
 
     @property
     def is_open(self) -> bool:

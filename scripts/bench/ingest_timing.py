@@ -20,13 +20,15 @@ from typing import Any, Final
 import msgspec
 from machine import description
 
-from gateway.contract.webhook import BasicCredentials, HmacSignature, Proof, StandardSignature
+from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.headers import Fields
-from gateway.signatures.proof import key_of, new_secret, proven_fields, verifier_of
+from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.scheme import SignatureScheme
+from gateway.signatures.standard import StandardSignature
 
 BOUND: Final = 4.5
 BODY: Final = b'{"event_id": "e-1"}' * 20
-PROOFS: Final[dict[str, tuple[Proof, str, int]]] = {
+PROOFS: Final[dict[str, tuple[SignatureScheme, str, int]]] = {
     "standard": (StandardSignature(), "webhook-signature", len("v1,")),
     "hmac": (HmacSignature(header="x-signature", prefix="sha256="), "x-signature", len("sha256=")),
     "basic": (BasicCredentials(), "authorization", len("Basic ")),
@@ -52,11 +54,11 @@ def main() -> int:
     return 0 if all(abs(t) < BOUND for t in found.values()) else 1
 
 
-def measure(proof: Proof, header: str, begin: int, samples: int) -> float:
+def measure(proof: SignatureScheme, header: str, begin: int, samples: int) -> float:
     """Welch's t of the two classes."""
-    key, now = key_of(proof, new_secret(proof)), time.time()
-    verify = verifier_of(proof, [key])
-    right = proven_fields(proof, key, "msg-1", int(now), BODY)
+    key, now = proof.key_of(proof.new_secret()), time.time()
+    verify = proof.verifier([key])
+    right = proof.signed_fields([key], "msg-1", int(now), BODY)
     # Padding ends a base64 text, so its last secret character stands before it.
     last = len(right[header].rstrip("=")) - 1
     times: tuple[list[int], list[int]] = ([], [])

@@ -11,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.clock import SystemClock
-from gateway.contract.webhook import HmacSignature, MessagePart, WebhookSource
+from gateway.contract.webhook import MessagePart, WebhookSource
 from gateway.errors import ConflictingMessage, NotProven
+from gateway.signatures.hmac_header import HmacSignature
 from gateway.store.records import Page, Receipt
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore

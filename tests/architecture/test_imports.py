@@ -158,8 +158,11 @@ def test_imports_keep_the_contracts_of_import_linter(root):
 @pytest.mark.parametrize(
     ("contract", "admitted"),
     [
-        ("generator", {"codegen", "contract", "contracts", "errors", "lint", "mapping"}),
-        ("generated", {"connectors", "contract", "errors", "ids"}),
+        (
+            "generator",
+            {"codegen", "contract", "contracts", "errors", "lint", "mapping", "signatures"},
+        ),
+        ("generated", {"connectors", "contract", "errors", "ids", "signatures"}),
     ],
 )
 def test_a_new_room_is_closed_to_the_generator_and_its_output(root, contract, admitted):

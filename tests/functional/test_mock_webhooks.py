@@ -12,15 +12,14 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.contract.webhook import HmacSignature
-from gateway.signatures.proof import key_of, verifier_of
+from gateway.signatures.hmac_header import HmacSignature
 from tests.gateway_process import GATEWAY, clean_environment
 
 SECRET = "secret-of-the-mock-webhook-tests-0123456789"
 PROOF = HmacSignature(
     header="x-avinode-signature", prefix="sha256=", timestamp_header="x-avinode-timestamp"
 )
-IS_GENUINE = verifier_of(PROOF, [key_of(PROOF, SECRET)])
+IS_GENUINE = PROOF.verifier([PROOF.key_of(SECRET)])
 SPEED = "6000"
 ALL_HAVE_ANSWERED_SECONDS = 6.5
 """Of ten hours and more, at that speed."""

@@ -17,7 +17,6 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
 from gateway.errors import MalformedRequest
-from gateway.signatures.proof import key_of, proven_fields
 from gateway.webhooks.message import read_message
 from tests.gateway_process import REPOSITORY, RunningGateway, running_gateway
 
@@ -48,8 +47,8 @@ class Sender:
         self, source: WebhookSource, profile: Profile, event: WebhookEvent, body: bytes
     ) -> httpx.Response:
         secret = (self._made / f"{source.provider}-{profile.name}").read_text("utf-8").strip()
-        key, message_id = key_of(profile.proof, secret), uuid4().hex
-        headers = proven_fields(profile.proof, key, message_id, int(time.time()), body)
+        key, message_id = profile.proof.key_of(secret), uuid4().hex
+        headers = profile.proof.signed_fields([key], message_id, int(time.time()), body)
         headers["content-type"] = "application/json"
         if profile.event_type.header is not None:
             headers[profile.event_type.header] = event.type

@@ -16,7 +16,6 @@ from gateway.clock import Clock
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
-from gateway.signatures.proof import key_of, proven_fields
 
 LOOK_SECONDS: Final = 0.25
 """How often the mock is asked whether it has something to send."""
@@ -55,14 +54,14 @@ class MockSender:
 
     Mock time decides when something happens, `clock` when it is sent again and what a signature
     says. A message that is not taken is sent again after 1, 2, 4, … up to 300 seconds, for 48
-    hours. Raises `UnfitSecret`.
+    hours. Raises `InvalidSecret`.
     """
 
     def __init__(self, application: UpstreamApplication, listener: Listener, clock: Clock) -> None:
         self._application = application
         self._listener = listener
         self._clock = clock
-        self._key = key_of(listener.profile.proof, listener.secret)
+        self._key = listener.profile.proof.key_of(listener.secret)
         self._events = frozenset(
             event.type
             for event in listener.source.events
@@ -150,7 +149,7 @@ class MockSender:
     def _headers(self, message: MockMessage, body: bytes) -> Mapping[str, str]:
         profile = self._listener.profile
         moment = int(self._clock.now().timestamp())
-        headers = proven_fields(profile.proof, self._key, message.id, moment, body)
+        headers = profile.proof.signed_fields([self._key], message.id, moment, body)
         headers["content-type"] = "application/json"
         headers["user-agent"] = f"contract-gateway-mock-{self._listener.source.provider}"
         if profile.event_type.header is not None:

@@ -1,20 +1,14 @@
 """What senders and subscribers read: webhooks and events in `openapi.json`, `asyncapi.json`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from gateway.codegen.ir import Contracts, EventContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, document
+from gateway.signatures.registry import scheme_of
+from gateway.signatures.scheme import SignatureScheme
 
-BASIC: Final = "webhook_basic"
-"""The name of the security scheme of senders with a user and a password."""
 CLOUD_EVENT: Final = "application/cloudevents+json"
-_STANDARD: Final[Mapping[str, str]] = {
-    "webhook-id": "The message's id: the same whenever it is sent again.",
-    "webhook-timestamp": "When it was sent, in seconds since 1970.",
-    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body; several are"
-    " separated by blanks.",
-}
 
 
 def webhook_paths(contracts: Contracts) -> dict[str, Any]:
@@ -29,10 +23,7 @@ def event_items(contracts: Contracts) -> dict[str, Any]:
 
 def security_schemes(contracts: Contracts) -> dict[str, Any]:
     """The schemes that paths of webhooks name."""
-    if not any(map(_has_basic, contracts.webhooks)):
-        return {}
-    about = "The user and the password that the operator has agreed with the sender."
-    return {BASIC: {"type": "http", "scheme": "basic", "description": about}}
+    return dict(entry for webhook in contracts.webhooks for entry in _security(webhook))
 
 
 def asyncapi_json(contracts: Contracts) -> Artifact:
@@ -72,37 +63,33 @@ def _path_item(webhook: WebhookContract) -> dict[str, Any]:
         for name, about in headers.items()
     ]
     shown = {**post, "parameters": parameters}
-    if _has_basic(webhook):
-        shown["security"] = [{}, {BASIC: []}]
+    named = dict(_security(webhook))
+    if named:
+        shown["security"] = [{}, *({name: []} for name in named)]
     return {**webhook.path_item, "post": shown}
 
 
-def _has_basic(webhook: WebhookContract) -> bool:
-    profiles = webhook.x_webhook["profiles"].values()
-    return any(each["proof"]["scheme"] == "basic" for each in profiles)
+def _security(webhook: WebhookContract) -> Iterator[tuple[str, Any]]:
+    """The security schemes of OpenAPI that its profiles use, by name."""
+    for proof in _proofs(webhook):
+        if proof.security is not None:
+            yield f"webhook_{proof.name}", dict(proof.security)
+
+
+def _proofs(webhook: WebhookContract) -> Iterable[SignatureScheme]:
+    return (scheme_of(each["proof"]) for each in webhook.x_webhook["profiles"].values())
 
 
 def _headers(webhook: WebhookContract) -> Iterator[tuple[str, str]]:
     """The headers that a sender shows, with their meaning."""
     for profile in webhook.x_webhook["profiles"].values():
-        proof = profile["proof"]
-        if proof["scheme"] == "standard":
-            yield from _STANDARD.items()
-        if proof["scheme"] == "hmac":
-            yield from _signature(proof)
+        shown = scheme_of(profile["proof"]).headers
+        yield from shown.items()
+        known = {name.lower() for name in shown}
         for place, about in (("messageId", "The message's id."), ("eventType", "What happened.")):
             header = profile.get(place, {}).get("header")
-            if header is not None and header.lower() not in _STANDARD:
+            if header is not None and header.lower() not in known:
                 yield header, about
-
-
-def _signature(proof: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    algorithm, encoding = proof.get("algorithm", "sha256"), proof.get("encoding", "hex")
-    prefix = f"`{proof['prefix']}` and the " if proof.get("prefix") else "The "
-    signed = "timestamp, a full stop and the body" if "timestampHeader" in proof else "the body"
-    yield proof["header"], f"{prefix}{encoding} HMAC-{algorithm.upper()} of {signed}."
-    if "timestampHeader" in proof:
-        yield proof["timestampHeader"], "When it was sent, in seconds since 1970."
 
 
 def _channel(contract: EventContract) -> dict[str, Any]:

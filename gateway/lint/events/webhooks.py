@@ -1,6 +1,7 @@
 """Webhooks: names, payloads, and where a message says what it is."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -16,13 +17,14 @@ from gateway.mapping.events.check import text_objection
 from gateway.mapping.fields.analysis.algebra import Schema, admits
 from gateway.mapping.fields.analysis.places import Scope
 from gateway.mapping.fields.language.nodes import ReadExpression
+from gateway.signatures.registry import SCHEMES, InvalidScheme, never_stored, scheme_of
+from gateway.signatures.scheme import SignatureScheme
 
 _RULES: Final = "/post/x-webhook"
 _BODY: Final = "/post/requestBody/content/application~1json/schema"
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 _TEXT: Final[Schema] = {"type": "string"}
 _ALLOW: Final = "allow"
-_PROVING: Final = frozenset({"authorization", "proxy-authorization", "cookie", "webhook-signature"})
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -125,11 +127,29 @@ def _schema_at(scope: Scope, pointer: str) -> Schema:
     return scope.find(ReadExpression("payload", tuple(steps(pointer)))).schema
 
 
+def check_schemes(draft: Draft) -> Iterator[Finding]:
+    """webhook/scheme"""
+    for webhook in draft.webhooks:
+        for name, profile in webhook.rules["profiles"].items():
+            try:
+                scheme_of(profile["proof"])
+            except InvalidScheme as error:
+                pointer = f"{child(f'{_RULES}/profiles', name)}/proof/scheme"
+                fix = did_you_mean(profile["proof"]["scheme"], list(SCHEMES))
+                yield draft.finding("webhook/scheme", webhook.document, pointer, str(error), fix)
+
+
+def _known_schemes(webhook: WebhookFile) -> Iterator[SignatureScheme]:
+    """Those of its profiles; `check_schemes` tells of the others."""
+    for profile in webhook.rules["profiles"].values():
+        with suppress(InvalidScheme):
+            yield scheme_of(profile["proof"])
+
+
 def check_kept_headers(draft: Draft) -> Iterator[Finding]:
     """webhook/kept-proof"""
     for webhook in draft.webhooks:
-        proofs = (each["proof"] for each in webhook.rules["profiles"].values())
-        proving = _PROVING | {each["header"].lower() for each in proofs if "header" in each}
+        proving = never_stored(_known_schemes(webhook))
         for index, name in enumerate(webhook.rules.get("keepHeaders", ())):
             if name.lower() in proving:
                 pointer, message = f"{_RULES}/keepHeaders/{index}", f"{name} proves who sends"

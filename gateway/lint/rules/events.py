@@ -39,6 +39,11 @@ WEBHOOKS: Final = (
         "Require it in the payload, with `format: date-time`, or leave occurredAt out.",
     ),
     Rule(
+        "webhook/scheme",
+        "A proof names a signature scheme of this gateway, with what that scheme reads.",
+        "Name one of the schemes, and give it what it reads.",
+    ),
+    Rule(
         "webhook/kept-proof",
         "Headers that prove who sends are not kept.",
         "Remove the header from keepHeaders.",

@@ -6,15 +6,9 @@
 
 from typing import Final
 
-from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
-    MessagePart,
-    Profile,
-    SourceRate,
-    WebhookSetting,
-    WebhookSource,
-)
+from gateway.contract.webhook import MessagePart, Profile, SourceRate, WebhookSetting, WebhookSource
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.hmac_header import HmacSignature
 from generated.webhooks.avinode import (
     booking_cancelled,
     booking_confirmed,
@@ -44,11 +38,11 @@ SOURCE: Final = WebhookSource(
         Profile(
             name="signed",
             proof=HmacSignature(
-                header="x-avinode-signature",
+                header="X-Avinode-Signature",
                 algorithm="sha256",
                 encoding="hex",
                 prefix="sha256=",
-                timestamp_header="x-avinode-timestamp",
+                timestamp_header="X-Avinode-Timestamp",
                 tolerance_seconds=300,
             ),
             message_id=MessagePart(pointer="/event_id"),

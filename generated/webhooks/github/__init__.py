@@ -6,7 +6,8 @@
 
 from typing import Final
 
-from gateway.contract.webhook import HmacSignature, MessagePart, Profile, WebhookSource
+from gateway.contract.webhook import MessagePart, Profile, WebhookSource
+from gateway.signatures.hmac_header import HmacSignature
 from generated.webhooks.github import deployment_status, ping, push
 
 SOURCE: Final = WebhookSource(
@@ -16,7 +17,7 @@ SOURCE: Final = WebhookSource(
         Profile(
             name="signed",
             proof=HmacSignature(
-                header="x-hub-signature-256", algorithm="sha256", encoding="hex", prefix="sha256="
+                header="X-Hub-Signature-256", algorithm="sha256", encoding="hex", prefix="sha256="
             ),
             message_id=MessagePart(header="x-github-delivery"),
             event_type=MessagePart(header="x-github-event"),

@@ -6,7 +6,8 @@
 
 from typing import Final
 
-from gateway.contract.webhook import MessagePart, Profile, StandardSignature, WebhookSource
+from gateway.contract.webhook import MessagePart, Profile, WebhookSource
+from gateway.signatures.standard import StandardSignature
 from generated.webhooks.standard import ping, record_changed
 
 SOURCE: Final = WebhookSource(

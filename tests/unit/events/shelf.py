@@ -7,7 +7,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from gateway.events.secrets import Keyring
-from gateway.signatures import standard
+from gateway.signatures.registry import DELIVERIES
 from gateway.store.records import Claim, Delivery, Endpoint, Job, StoredEvent
 from tests.clocks import NOW
 
@@ -45,7 +45,7 @@ class Shelf:
 
     def hold(self, url, **members):
         """An endpoint at `url`, and its secret."""
-        endpoint_id, secret = str(uuid4()), standard.new_secret()
+        endpoint_id, secret = str(uuid4()), DELIVERIES.new_secret()
         values = {
             "id": endpoint_id,
             "url": url,

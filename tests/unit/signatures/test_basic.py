@@ -6,22 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.signatures import basic
-from gateway.signatures.unfit import InvalidSecret
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.secret_rules import InvalidSecret
 
 SECRET = "avinode:a password of the tests"
-KEY = basic.key_of(SECRET)
+BASIC = BasicCredentials()
+KEY = BASIC.key_of(SECRET)
 
 
 def is_genuine(value: bytes, *keys: bytes) -> bool:
-    return basic.is_genuine(keys or (KEY,), [(b"authorization", value)])
+    return BASIC.verifier(keys or (KEY,))([(b"authorization", value)], b"", 0)
 
 
 def test_the_credentials_are_shown_as_rfc_7617_says() -> None:
     encoded = b64encode(SECRET.encode())
     assert is_genuine(b"Basic " + encoded)
     assert is_genuine(b"bAsIc   " + encoded)
-    assert basic.signed_fields(KEY) == {"authorization": "Basic " + encoded.decode()}
+    assert BASIC.signed_fields([KEY], "", 0, b"") == {"authorization": "Basic " + encoded.decode()}
 
 
 @pytest.mark.parametrize(
@@ -46,13 +47,13 @@ def test_everything_else_is_refused(value) -> None:
 
 
 def test_absent_and_doubled_credentials_are_refused() -> None:
-    assert not basic.is_genuine([KEY], [])
+    assert not BASIC.verifier([KEY])([], b"", 0)
     field = (b"authorization", b"Basic " + KEY)
-    assert not basic.is_genuine([KEY], [field, field])
+    assert not BASIC.verifier([KEY])([field, field], b"", 0)
 
 
 def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:
-    other = basic.key_of("avinode:the next password of it")
+    other = BASIC.key_of("avinode:the next password of it")
     assert is_genuine(b"Basic " + KEY, other, KEY)
     assert not is_genuine(b"Basic " + KEY, other)
 
@@ -62,7 +63,7 @@ def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:
 )
 def test_a_secret_has_a_user_and_a_password_that_is_long_enough(secret) -> None:
     with pytest.raises(InvalidSecret, match="<user>:<password>"):
-        basic.key_of(secret)
+        BASIC.key_of(secret)
 
 
 @given(st.binary())

@@ -9,18 +9,18 @@ from gateway.contract.rows.rows import shape_of
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
-    BasicCredentials,
     Derivation,
     Emission,
     EntityEffect,
     Fetch,
-    HmacSignature,
     MessagePart,
     Notification,
     Profile,
     WebhookEvent,
     WebhookSource,
 )
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.hmac_header import HmacSignature
 from gateway.store.records import Job, StoredWebhook
 from gateway.webhooks.working import SourceWork
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gateway.errors import StoreError
-from gateway.signatures.proof import key_of
 from gateway.webhooks.made_secrets import made_secret
 from tests.webhook_sources import ACME
 
@@ -16,7 +15,7 @@ def test_a_secret_is_made_once_and_kept_private(tmp_path, profile) -> None:
     first, again = (made_secret(tmp_path, "acme", profile) for _ in range(2))
     (file,) = (tmp_path / "webhook-secrets").iterdir()
     assert first == again
-    assert key_of(profile.proof, first)
+    assert profile.proof.key_of(first)
     assert file.name == f"acme-{profile.name}"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

@@ -17,6 +17,8 @@ from gateway.codegen.render.pages.markdown import (
     table,
 )
 from gateway.contract.rows.entity import Entity
+from gateway.signatures.registry import scheme_of
+from gateway.signatures.scheme import SignatureScheme
 
 EVENTS_PAGE: Final = "events"
 ROWS_PAGE: Final = "rows"
@@ -28,11 +30,6 @@ _ABOUT_ROWS: Final = (
     "What webhooks write, and `entities.<kind>` reads. A later message is never overwritten by an "
     "earlier one; a reference may lead to a row that is not there yet."
 )
-_SECRETS: Final[Mapping[str, str]] = {
-    "hmac": "the key of the HMAC, at least 24 bytes",
-    "standard": "`whsec_` and the key in base64",
-    "basic": "`<user>:<password>`",
-}
 
 
 def webhook_page(webhook: WebhookContract) -> Artifact:
@@ -84,28 +81,21 @@ def rows_page(contracts: Contracts) -> Artifact:
 
 def _profiles(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
     for name, profile in webhook.x_webhook["profiles"].items():
-        scheme = profile["proof"]["scheme"]
+        proof = scheme_of(profile["proof"])
         setting = f"{_prefix(webhook)}_{name.upper()}_SECRETS"
         identified = _place(profile["messageId"]) if "messageId" in profile else "none"
         yield (
             f"`{name}`",
-            _proof(profile["proof"]),
+            _proof(proof),
             identified,
             _place(profile["eventType"]),
-            f"`{setting}`: {_SECRETS[scheme]}",
+            f"`{setting}`: {proof.secret_form}",
         )
 
 
-def _proof(rules: Mapping[str, Any]) -> str:
-    match rules["scheme"]:
-        case "basic":
-            return "HTTP Basic"
-        case "standard":
-            return "Standard Webhooks 1.0.0"
-        case _:
-            algorithm = rules.get("algorithm", "sha256").upper()
-            timed = f", with {code(rules['timestampHeader'])}" if "timestampHeader" in rules else ""
-            return f"HMAC-{algorithm} in {code(rules['header'])}{timed}"
+def _proof(scheme: SignatureScheme) -> str:
+    headers = _listed(scheme.headers)
+    return inline(scheme.title) + (f": {headers}" if headers else "")
 
 
 def _place(rules: Mapping[str, str]) -> str:

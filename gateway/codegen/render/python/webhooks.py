@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec.structs import fields
+
 from gateway.codegen.ir import Contracts, ContractSource, PayloadContract, WebhookContract
 from gateway.codegen.render.artifact import (
     Artifact,
@@ -19,14 +21,10 @@ from gateway.contracts.cache import Remember
 from gateway.contracts.names import identifier
 from gateway.mapping.events import EventBasis, compile_event
 from gateway.mapping.events.basis import Declared, basis_of
+from gateway.signatures.registry import scheme_of
 
 _FIELD: Final = 4
 _USED: Final = frozenset({"tuple"})
-_PROOFS: Final[Mapping[str, str]] = {
-    "hmac": "HmacSignature",
-    "standard": "StandardSignature",
-    "basic": "BasicCredentials",
-}
 
 
 def webhooks_json(contracts: Contracts) -> Artifact:
@@ -94,6 +92,7 @@ def source_module(webhook: WebhookContract, package: str) -> Artifact:
             "from typing import Final",
             "",
             f"from gateway.contract.webhook import ({', '.join(_records(webhook))})",
+            *_scheme_imports(webhook),
             f"from {package}.webhooks.{webhook.provider} import ({_imported(webhook)})",
             "",
             f"SOURCE: Final = {_record('WebhookSource', _fields(webhook, modules))}",
@@ -135,10 +134,16 @@ def _imported(webhook: WebhookContract) -> str:
 def _records(webhook: WebhookContract) -> list[str]:
     """The records that the source is made of."""
     used = {"MessagePart", "Profile", "WebhookSource"}
-    used |= {_PROOFS[each["proof"]["scheme"]] for each in webhook.x_webhook["profiles"].values()}
     used |= {"SourceRate"} if "rate" in webhook.x_webhook else set()
     used |= {"WebhookSetting"} if webhook.x_webhook.get("settings") else set()
     return sorted(used)
+
+
+def _scheme_imports(webhook: WebhookContract) -> list[str]:
+    """A line for each signature scheme of the source."""
+    profiles = webhook.x_webhook["profiles"].values()
+    kinds = {type(scheme_of(each["proof"])) for each in profiles}
+    return sorted(f"from {kind.__module__} import {kind.__name__}" for kind in kinds)
 
 
 def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, str]:
@@ -171,17 +176,16 @@ def _profile(name: str, rules: Mapping[str, Any]) -> str:
 
 
 def _proof(rules: Mapping[str, Any]) -> str:
-    fields = {
-        "header": quoted(rules["header"].lower()) if "header" in rules else "",
-        "algorithm": quoted(rules["algorithm"]) if "algorithm" in rules else "",
-        "encoding": quoted(rules["encoding"]) if "encoding" in rules else "",
-        "prefix": quoted(rules["prefix"]) if "prefix" in rules else "",
-        "timestamp_header": (
-            quoted(rules["timestampHeader"].lower()) if "timestampHeader" in rules else ""
-        ),
-        "tolerance_seconds": str(rules.get("toleranceSeconds", "")),
-    }
-    return _record(_PROOFS[rules["scheme"]], {name: text for name, text in fields.items() if text})
+    """The scheme with what the contract says; the rest is the scheme's own to default."""
+    scheme = scheme_of(rules)
+    said = [each for each in fields(scheme) if each.encode_name in rules]
+    return _record(
+        type(scheme).__name__, {each.name: _plain(getattr(scheme, each.name)) for each in said}
+    )
+
+
+def _plain(value: object) -> str:
+    return quoted(value) if isinstance(value, str) else repr(value)
 
 
 def _place(rules: Mapping[str, str]) -> str:

@@ -12,16 +12,15 @@ from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.webhooks import GIVE_UP_SECONDS, Listener, MockSender
 from gateway.contract.mock import MockMessage
 from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
     MessagePart,
     Profile,
-    StandardSignature,
     WebhookEvent,
     WebhookSource,
 )
-from gateway.signatures.proof import key_of, new_secret, verifier_of
-from gateway.signatures.unfit import InvalidSecret
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.standard import StandardSignature
 from tests.asgi_server import serving
 from tests.clocks import NOW, ManualClock
 
@@ -102,7 +101,7 @@ class Bench:
     def __init__(self, url, profile):
         self.clock = ManualClock()
         self.mock = Mock(self.clock)
-        self.secret = new_secret(profile.proof)
+        self.secret = profile.proof.new_secret()
         listener = Listener(
             url=f"{url}/webhooks/avinode", source=SOURCE, profile=profile, secret=self.secret
         )
@@ -115,7 +114,7 @@ class Bench:
 
     def proves(self, profile, request):
         _, headers, body = request
-        verify = verifier_of(profile.proof, [key_of(profile.proof, self.secret)])
+        verify = profile.proof.verifier([profile.proof.key_of(self.secret)])
         return verify(headers, body, self.clock.now().timestamp())
 
 

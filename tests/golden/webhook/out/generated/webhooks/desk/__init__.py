@@ -6,15 +6,9 @@
 
 from typing import Final
 
-from gateway.contract.webhook import (
-    BasicCredentials,
-    HmacSignature,
-    MessagePart,
-    Profile,
-    SourceRate,
-    WebhookSetting,
-    WebhookSource,
-)
+from gateway.contract.webhook import MessagePart, Profile, SourceRate, WebhookSetting, WebhookSource
+from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.hmac_header import HmacSignature
 from generated.webhooks.desk import book_lent, shelf_changed
 
 SOURCE: Final = WebhookSource(
@@ -24,7 +18,7 @@ SOURCE: Final = WebhookSource(
         Profile(
             name="signed",
             proof=HmacSignature(
-                header="x-desk-signature", prefix="sha256=", timestamp_header="x-desk-time"
+                header="X-Desk-Signature", prefix="sha256=", timestamp_header="X-Desk-Time"
             ),
             message_id=MessagePart(pointer="/message"),
             event_type=MessagePart(pointer="/kind"),

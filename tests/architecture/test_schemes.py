@@ -1,0 +1,59 @@
+"""What a signature scheme is, its own module knows; everybody else asks it."""
+
+import ast
+from typing import Final
+
+from gateway.signatures.registry import SCHEMES
+
+ROOM: Final = "gateway/signatures/"
+VENDORS: Final = "gateway/connectors/"
+"""Vendors have words of their own: a traveller may be "standard"."""
+MODULES: Final = {each.__module__ for each in SCHEMES.values()}
+CLASSES: Final = {each.__name__ for each in SCHEMES.values()}
+MARKS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "whsec_")
+"""Texts by which a scheme is recognised."""
+
+
+def knowing(sources):
+    """Each place outside the room that names a scheme, its class, its module or its headers."""
+    return [
+        f"{source.path}:{node.lineno}"
+        for source in sources
+        if source.path.startswith("gateway/") and not source.path.startswith(ROOM)
+        for node in ast.walk(source.tree)
+        if names_a_scheme(node, is_vendor=source.path.startswith(VENDORS))
+    ]
+
+
+def names_a_scheme(node, *, is_vendor=False):
+    match node:
+        case ast.Constant(value=str(text)) if text in SCHEMES:
+            return not is_vendor
+        case ast.Constant(value=str(text)):
+            return any(mark in text.lower() for mark in MARKS)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in CLASSES
+        case ast.Import(names=names):
+            return any(each.name in MODULES for each in names)
+        case ast.ImportFrom(module=str(module), names=names):
+            return module in MODULES or any(f"{module}.{each.name}" in MODULES for each in names)
+    return False
+
+
+def test_nobody_outside_the_room_names_a_scheme(written):
+    assert knowing(written) == []
+
+
+def test_each_of_these_mistakes_is_found(planted):
+    for text in (
+        'if proof["scheme"] == "basic": ...\n',
+        'match scheme:\n    case "hmac": ...\n',
+        "if isinstance(proof, signatures.HmacSignature): ...\n",
+        "from gateway.signatures import standard\n",
+        "from gateway.signatures.basic import AUTHORIZATION\n",
+        "import gateway.signatures.hmac_header\n",
+        'NEVER_KEPT = {"webhook-signature"}\n',
+    ):
+        assert knowing(planted(text)), text
+    assert knowing(planted('UNITS = "standard"\n', path="gateway/connectors/x/y.py")) == []
+    assert knowing(planted('NAME = "standard"\n', path="gateway/signatures/z.py")) == []
