@@ -85,17 +85,17 @@ class ForbiddenOrigin(CallerError):
 
 
 class UnknownPath(CallerError):
-    """There is nothing at this path."""
+    """Nothing exists at this path."""
 
 
 class ForbiddenPeer(CallerError):
-    """Messages of this source are not taken from this network."""
+    """Messages of this source are not accepted from this network."""
 
     stage = "authenticate"
 
 
 class NotProven(CallerError):
-    """Nothing proves that this message is from its source: look at its signature, secret and time.
+    """The message is not authenticated: look at its signature, secret and time.
 
     The same for whatever is wrong with a proof, so that trying reveals nothing.
     """
@@ -109,7 +109,7 @@ class NotProven(CallerError):
 
 
 class ConflictingMessage(CallerError):
-    """A message with this id has come before, with another body. Both are kept."""
+    """Another message with this id was received before. Both are kept."""
 
     stage = "store"
 
@@ -253,13 +253,13 @@ class Stopping(GatewayError):
 
 
 class NotRecorded(GatewayError):
-    """The call has run, but could not be recorded yet: do not repeat it unseen."""
+    """The call was made, but could not be recorded yet: do not repeat it unseen."""
 
     stage = "record"
 
 
 class NotStored(GatewayError):
-    """The message is not known to be stored: send it again."""
+    """The message may not be stored: send it again."""
 
     stage = "store"
     is_retryable = True

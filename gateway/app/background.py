@@ -30,7 +30,7 @@ async def keep(name: str, task: Task) -> None:
         try:
             await task()
         except Exception:  # noqa: BLE001 - whatever it is, the other tasks and the transports go on
-            _log.exception("the task %s failed and begins again", name)
+            _log.exception("the task %s failed and is restarted", name)
             await asyncio.sleep(_REST_SECONDS)
         else:
             return

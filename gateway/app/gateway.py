@@ -189,7 +189,7 @@ class Gateway:
         try:
             text = jsontext.encode(arguments)
         except (TypeError, ValueError, OverflowError) as error:
-            raise MalformedRequest("The arguments are no JSON object.") from error
+            raise MalformedRequest("The arguments are not a JSON object.") from error
         call = Call(
             operation_id=operation_id,
             credentials=Credentials(),

@@ -74,7 +74,7 @@ class Keys:
         if agent not in self._agents:
             near = get_close_matches(agent, sorted(self._agents), n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {_listed(self._agents)}"
-            raise ConfigurationError(f"no policy grants anything to that agent; {hint}")
+            raise ConfigurationError(f"no policy grants anything to this agent; {hint}")
         return await self._add(PREFIX + secrets.token_urlsafe(_RANDOM_BYTES), agent, label)
 
     async def list(self) -> list[AgentKey]:

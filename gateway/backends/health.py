@@ -26,7 +26,7 @@ class Health:
                 "try them with `gateway doctor --connect`."
             )
         if self._failures >= FAILURES:
-            return f"The last {FAILURES} requests or more got no usable answer; is it reachable?"
+            return f"The last {FAILURES} requests or more got no usable reply; is it reachable?"
         return None
 
     def failed(self) -> None:

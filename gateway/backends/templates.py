@@ -82,7 +82,7 @@ def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -
     value = credentials[name]
     if not _SENDABLE.fullmatch(value):
         raise ConfigurationError(
-            f"{_setting(name, upstream)} holds what no header can hold; is there a line break?"
+            f"{_setting(name, upstream)} cannot be sent in a header; does it contain a line break?"
         )
     return value
 

@@ -157,7 +157,7 @@ class ArchiveReader:
             )
         text = _exactly(self._file, size)
         if self._file.read(1):
-            raise StoreError("the backup goes on after its manifest; use another copy")
+            raise StoreError("the backup continues after its manifest; use another copy")
         try:
             return msgspec.json.decode(text, type=Manifest)
         except msgspec.MsgspecError as error:

@@ -105,4 +105,4 @@ def _name(file: Path, target: Path) -> None:
 
 
 def _taken(target: Path) -> StoreError:
-    return StoreError(f"{target} is there already, and was not a moment ago; name another place")
+    return StoreError(f"{target} was created in the meantime; name another place")

@@ -35,5 +35,5 @@ def verified(path: Path, passphrase: str, report: Callable[[str], None]) -> Mani
     if manifest is None or manifest.entries != found:
         listed = {} if manifest is None else manifest.entries
         odd = next((n for n in {**listed, **found} if listed.get(n) != found.get(n)), "manifest")
-        raise StoreError(f"{path}: {odd} is not what the manifest says; take another copy of it")
+        raise StoreError(f"{path}: {odd} does not match the manifest; use another copy")
     return manifest

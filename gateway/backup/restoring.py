@@ -59,7 +59,7 @@ def _writing(place: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{error.filename2 or error.filename or place} cannot be written ({error.strerror}); "
-            "make room or the folder writable, and restore again"
+            "free disk space or make the folder writable, and restore again"
         ) from None
 
 
@@ -92,7 +92,7 @@ def _refuse_unsuitable(manifest: Manifest, state: SavedState, path: Path) -> Non
             kind == DATABASES and database not in manifest.databases
         ):
             raise StoreError(
-                f"{path} holds {name[:200]!r}, which belongs to nothing; use another backup"
+                f"{path} holds {name[:200]!r}, which this version does not know; use another backup"
             )
 
 

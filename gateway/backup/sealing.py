@@ -97,11 +97,13 @@ class Unsealed(io.RawIOBase):
                 f"{self._place} was sealed with another passphrase, or changed; "
                 "check GATEWAY_BACKUP_PASSPHRASE"
             )
-        return f"{self._place} was changed or cut off; take another copy of it"
+        return f"{self._place} was changed or truncated; use another copy"
 
     def _refuse_other_forms(self) -> None:
         if not self._head.startswith(_NAME) or len(self._head) < len(MAGIC) + _SALT_BYTES:
-            raise StoreError(f"{self._place} is no backup; name a file of `gateway backup create`")
+            raise StoreError(
+                f"{self._place} is not a backup; name a file of `gateway backup create`"
+            )
         form = self._head[len(_NAME)]
         if form != FORM:
             raise StoreError(

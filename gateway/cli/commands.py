@@ -23,12 +23,12 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
         "serve": CommandEntry("gateway.cli.serving.serve", "Serve the tools over MCP and REST."),
         "worker": CommandEntry(
-            "gateway.cli.serving.worker", "Do the work of webhooks and events beside servers."
+            "gateway.cli.serving.worker", "Process webhooks and deliver events beside servers."
         ),
         "run": CommandEntry(
             "gateway.cli.serving.run", "Serve over the transport that MCP_TRANSPORT names."
         ),
-        "mcp": CommandEntry("gateway.cli.serving.mcp", "Speak MCP on stdin and stdout."),
+        "mcp": CommandEntry("gateway.cli.serving.mcp", "Serve MCP on stdin and stdout."),
         "generate": CommandEntry(
             "gateway.cli.authoring.generate", "Write generated code from the contracts."
         ),
@@ -46,33 +46,34 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         ),
         "webhooks": CommandEntry(
             "gateway.cli.operating.webhooks",
-            "See and replay webhooks, revalidate quarantined ones.",
+            "List and replay webhooks, revalidate quarantined ones.",
         ),
         "dead-letters": CommandEntry(
-            "gateway.cli.operating.dead_letters", "See work that was given up, and try it again."
+            "gateway.cli.operating.dead_letters",
+            "List jobs that failed for good, and run them again.",
         ),
         "endpoints": CommandEntry(
-            "gateway.cli.operating.endpoints", "Keep the URLs that events are delivered to."
+            "gateway.cli.operating.endpoints", "Manage the URLs that events are delivered to."
         ),
         "events": CommandEntry("gateway.cli.operating.events", "Follow the events."),
         "backup": CommandEntry(
-            "gateway.cli.operating.backup", "Write everything into one sealed file."
+            "gateway.cli.operating.backup", "Write all state into one encrypted file."
         ),
         "restore": CommandEntry(
             "gateway.cli.operating.restore", "Restore a backup into an empty data folder."
         ),
         "keys": CommandEntry("gateway.cli.serving.keys", "Create, list and revoke agent keys."),
         "audit": CommandEntry(
-            "gateway.cli.operating.audit", "Read who called what, and what became of it."
+            "gateway.cli.operating.audit", "Read who called what, and the outcome."
         ),
         "access": CommandEntry(
-            "gateway.cli.authoring.access", "Say which agent may call which tool."
+            "gateway.cli.authoring.access", "Show which agent may call which tool."
         ),
         "config": CommandEntry(
             "gateway.cli.serving.config", "Print every setting and where it comes from."
         ),
         "doctor": CommandEntry(
-            "gateway.cli.doctor.command", "Say what is misconfigured and how to fix it."
+            "gateway.cli.doctor.command", "Report what is misconfigured and how to fix it."
         ),
         "completion": CommandEntry(
             "gateway.cli.serving.completion", "Print a shell's completion script."

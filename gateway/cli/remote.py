@@ -82,7 +82,7 @@ def remote_key(settings: Settings, key_file: Path | None) -> str | None:
     except (OSError, UnicodeDecodeError):
         raise ConfigurationError("--key-file cannot be read; name a readable text file") from None
     if not key or not key.isascii() or not key.isprintable():
-        raise ConfigurationError("--key-file holds no key; it must hold the key alone")
+        raise ConfigurationError("--key-file contains no key; it must contain only the key")
     return key
 
 
@@ -94,7 +94,9 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise ConfigurationError("--url is no address; write it like https://gateway.example.com")
+        raise ConfigurationError(
+            "--url is not an address; write it like https://gateway.example.com"
+        )
     return url.rstrip("/")
 
 
@@ -136,7 +138,7 @@ def _ask(
     except jsontext.NotJson:
         is_gateway = False
     if not is_gateway:
-        raise ConfigurationError(f"{base} answered what no gateway answers; correct --url")
+        raise ConfigurationError(f"{base} did not answer as a gateway; correct --url")
     return RemoteAnswer(is_result=reply.is_success, text=reply.content)
 
 

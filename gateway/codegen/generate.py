@@ -219,10 +219,14 @@ def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
     """The `__init__` modules."""
     contract = "gateway.contract.operation"
     handler = "litestar.handlers"
-    yield tables.package_marker("", "What the contracts declare, as Python. Nothing here decides.")
+    yield tables.package_marker(
+        "", "What the contracts declare, as Python. This code makes no decisions."
+    )
     yield tables.package_marker("models", "Typed views of arguments and results.")
     yield tables.package_marker("models/common", "Definitions that several contracts share.")
-    yield tables.package_marker("bindings", "How each operation reaches what answers it.")
+    yield tables.package_marker(
+        "bindings", "How each operation reaches its upstream or its handler."
+    )
     for name in connectors:
         yield tables.package_marker(f"models/{name}", f"Models of the {name} tools.", [name])
         yield tables.package_marker(f"bindings/{name}", f"Bindings of the {name} tools.", [name])

@@ -63,7 +63,7 @@ def url_refusal(url: str) -> str | None:
     if address.is_link_local:
         return f"{address} is link-local, where clouds have their metadata service"
     if address.is_unspecified or address.is_multicast:
-        return f"{address} is no address of one system"
+        return f"{address} is not the address of one system"
     return None
 
 

@@ -187,7 +187,7 @@ class EndpointRegistry:
         wanted = TypeFilter.of(event_types).types
         for each in wanted:
             if not any(is_type_meant(each, known) for known in self._event_types):
-                detail = f"{each} is no event that this gateway publishes"
+                detail = f"{each} is not an event that this gateway publishes"
                 raise InvalidArguments.at("/event_types", "enum", detail)
         return wanted
 

@@ -189,7 +189,7 @@ def test_an_entry_comes_once(tmp_path: Path) -> None:
 )
 def test_the_manifest_and_the_contents_agree(tmp_path: Path, listed: dict[str, Any]) -> None:
     path = forged(tmp_path / "f.gwb", [("files/a", b"1")], entries=listed)
-    assert "is not what the manifest says" in refused(path, tmp_path)
+    assert "does not match the manifest" in refused(path, tmp_path)
 
 
 SIZES = [

@@ -45,7 +45,7 @@ async def _reply(application: UpstreamApplication, scope: Message, receive: Rece
     try:
         return await application.handle(await _request(scope, receive))
     except MockBrokeContract:
-        _log.exception("the mock broke its own contract")
+        _log.exception("the mock's reply breaks its contract")
         return _BROKEN
 
 

@@ -109,12 +109,12 @@ def parse_step(text: str) -> ScenarioStep:
 def _time(text: str) -> float:
     found = _TIME.fullmatch(text)
     if found is None:
-        raise NotAFault("a time is written 250ms or 1.5s")
+        raise NotAFault("write a time as 250ms or 1.5s")
     seconds = float(found[1]) / (1000 if found[2] == "ms" else 1)
     return min(seconds, MAX_SECONDS)
 
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise NotAFault("a number is written in digits")
+        raise NotAFault("write a number in digits")
     return int(text)

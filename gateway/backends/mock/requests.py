@@ -131,7 +131,7 @@ def _form(text: bytes) -> dict[str, str | list[str]]:
     try:
         grouped = _grouped(text.decode("ascii"))
     except UnicodeDecodeError as error:
-        raise RequestRefused(MockRefusal(status=400, title="The body is no form.")) from error
+        raise RequestRefused(MockRefusal(status=400, title="The body is not a form.")) from error
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in grouped.items()}
 
 

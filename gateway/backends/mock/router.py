@@ -26,7 +26,7 @@ class Router:
             if parameters is not None:
                 found.setdefault(route.operation.method, (route.operation, parameters))
         if not found:
-            raise RequestRefused(MockRefusal(status=404, title="There is nothing at this path."))
+            raise RequestRefused(MockRefusal(status=404, title="Nothing exists at this path."))
         if method not in found:
             refusal = MockRefusal(status=405, title="The method is not allowed here.")
             raise RequestRefused(refusal, allow=sorted(found))

@@ -180,7 +180,7 @@ class StoredState:
         where = self._path or "memory"
         return ConfigurationError(
             f"{where}: the data of a mock cannot be used ({reason}); "
-            "move the file away, and the mock begins again"
+            "move the file away, and the mock starts again"
         )
 
 

@@ -113,7 +113,7 @@ class MockSender:
             return
         if attempt.failures == 0:
             _log.warning(
-                "mock %s: %s %s was not taken: %s; it is sent again",
+                "mock %s: %s %s was not accepted: %s; it is sent again",
                 self._listener.source.provider,
                 attempt.message.event,
                 attempt.message.id,

@@ -54,6 +54,6 @@ class HttpTokenWire:
             async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > MAX_TOKEN_REPLY_BYTES:
-                    raise InvalidReply("The upstream's token endpoint answered too much.")
+                    raise InvalidReply("The reply of the upstream's token endpoint is too large.")
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Reply(status=response.status_code, headers=headers, body=bytes(body))

@@ -77,14 +77,14 @@ class TokenReplyReader:
     def _issued(self, reply: Reply) -> IssuedToken:
         body = _object(reply)
         if body is None:
-            raise InvalidReply("The upstream's token endpoint answered no JSON object.")
+            raise InvalidReply("The upstream's token endpoint did not return a JSON object.")
         if not self._gate.admits(body):
-            raise InvalidReply("The upstream's token endpoint answered against its contract.")
+            raise InvalidReply("The reply of the upstream's token endpoint breaks its contract.")
         token, lifetime = body.get("access_token"), body.get("expires_in")
         if not isinstance(token, str) or not token or not _is_bearer(body.get("token_type")):
-            raise InvalidReply("The upstream's token endpoint answered no bearer token.")
+            raise InvalidReply("The upstream's token endpoint did not return a bearer token.")
         if not _TOKEN.fullmatch(token):
-            raise InvalidReply("The upstream issued an access token that no header can hold.")
+            raise InvalidReply("The upstream issued an access token that a header cannot hold.")
         rotated = body.get("refresh_token")
         return IssuedToken(
             text=token,

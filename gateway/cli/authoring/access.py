@@ -15,7 +15,7 @@ from gateway.cli.output import print_json, print_table
 
 @click.group(cls=WholeGroup, name="access")
 def command() -> None:
-    """Say which agent may call which tool."""
+    """Show which agent may call which tool."""
 
 
 @command.command("can", epilog="Example: gateway access can flight_search avinode.create_rfp")
@@ -24,7 +24,7 @@ def command() -> None:
 @settings_options("package")
 @json_option
 def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
-    """Say whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
+    """Check whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     entry = known_tool(catalogue, tool)

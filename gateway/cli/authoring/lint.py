@@ -19,9 +19,9 @@ from gateway.lint import RULES, lint
 @click.command(epilog="Example: gateway lint --sarif > lint.sarif")
 @click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
 @click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0 for code hosts.")
-@click.option("--errors-only", is_flag=True, help="Leave out what refuses nothing.")
+@click.option("--errors-only", is_flag=True, help="Print errors only, no notes.")
 @click.option("--notes", is_flag=True, help="Print notes that ask for no change too.")
-@click.option("--bindings", is_flag=True, help="Print what is proved of each mapped field.")
+@click.option("--bindings", is_flag=True, help="Print the proof of each mapped field.")
 @click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
 @settings_options("schemas")
 def command(

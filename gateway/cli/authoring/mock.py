@@ -73,15 +73,15 @@ def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | N
     "listener_url",
     callback=_read_url,
     metavar="URL",
-    help="Send what happens to this URL, proven by the secret of the upstream's webhook, such as "
-    "GATEWAY_WEBHOOKS_AVINODE_SIGNED_SECRETS, until it is taken.",
+    help="Send each change to this URL, signed with the secret of the upstream's webhook, such as "
+    "GATEWAY_WEBHOOKS_AVINODE_SIGNED_SECRETS, until it is accepted.",
 )
 @click.option(
     "--state",
     "state_file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Remember in this file, over restarts.  [default: in memory]",
+    help="Keep the state in this file, over restarts.  [default: in memory]",
 )
 @settings_options("package", "seed", "mock_speed", "mock_time", "mock_latency_seconds")
 def command(
@@ -94,7 +94,7 @@ def command(
     state_file: Path | None,
     **flags: Any,
 ) -> None:
-    """Serve the mock of UPSTREAM over HTTP, as the live backend would meet it.
+    """Serve the mock of UPSTREAM over HTTP, for the live backend.
 
     Prints `ready URL` when it can serve. The mock takes any credentials that are not empty, and
     only the access tokens that it has issued.
@@ -149,7 +149,7 @@ def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str)
             secret = found.secrets[profile.name][0].reveal()
             return Listener(url=url, source=source, profile=profile, secret=secret)
     name = secrets_name(provider, source.profiles[0].name).variable
-    raise ConfigurationError(f"{provider} cannot prove itself; set {name} to the listener's secret")
+    raise ConfigurationError(f"{provider} cannot sign; set {name} to the listener's secret")
 
 
 def _mocked(catalogue: Catalogue, name: str) -> Upstream:

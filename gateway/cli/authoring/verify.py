@@ -27,7 +27,7 @@ from gateway.settings import Settings
 @click.option(
     "--connectors",
     is_flag=True,
-    help="Verify the tools of all connectors: what is verified without any option, too.",
+    help="Verify the tools of all connectors, which is the default.",
 )
 @click.option("--connector", help="Only the tools of this connector.")
 @settings_options("schemas", "package", "seed")

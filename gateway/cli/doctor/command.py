@@ -22,9 +22,9 @@ _COLOURS: Final = {"ok": "green", "note": "yellow", "error": "red"}
 )
 @json_option
 def command(*, connect: bool, as_json: bool, **flags: Any) -> int:
-    """Say what is misconfigured and how to fix it; exit code 1 when something is.
+    """Report what is misconfigured and how to fix it; exit code 1 when something is.
 
-    Looks at everything that `gateway serve` needs, and starts nothing. Only --connect reaches
+    Checks everything that `gateway serve` needs, and starts nothing. Only --connect reaches
     other systems.
     """
     diagnoses = list(examine(flags, os.environ, is_connecting=connect))

@@ -169,7 +169,7 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
         yield note("data", f"{folder} will be made by `gateway serve`")
         return
     if not folder.is_dir():
-        yield wrong("data", f"{folder} is no folder", "name another one with --data")
+        yield wrong("data", f"{folder} is not a folder", "name another one with --data")
         return
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         fix = f"{_OWNER}, or name another folder with --data"

@@ -58,7 +58,7 @@ def _moment(text: str) -> datetime:
     cls=WholeGroup, name="audit", epilog="Example: gateway audit list --outcome error --since 1h"
 )
 def command() -> None:
-    """Read who called what, and what became of it."""
+    """Read who called what, and the outcome."""
 
 
 def _filters(command: _Command) -> _Command:
@@ -77,10 +77,14 @@ def _filters(command: _Command) -> _Command:
     "list", epilog="Example: gateway audit list --agent flight_search --tool 'avinode.*' --since 2h"
 )
 @_filters
-@click.option("--since", type=_Moment(), help="Not older: 15m, 2h, 7d, or a moment in RFC 3339.")
+@click.option(
+    "--since", type=_Moment(), help="Not older than this: 15m, 2h, 7d, or a time in RFC 3339."
+)
 @click.option("--until", type=_Moment(), help="Older than this; written like --since.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
-@click.option("--after", type=ID, help="Go on after this id, or the cursor of the page before.")
+@click.option(
+    "--after", type=ID, help="Continue after this id, or the cursor of the previous page."
+)
 @operator_options
 def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) -> None:
     """List the records, the newest first. --json adds the cursor of the next page as `next`."""
@@ -102,7 +106,7 @@ def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) 
 @click.argument("record_id", type=ID)
 @operator_options
 def show(*, record_id: str, as_json: bool, **flags: Any) -> None:
-    """Show one record whole, with the arguments as they were recorded."""
+    """Show one complete record, with the arguments as recorded."""
     path = f"{_AUDIT}/{segment(record_id)}"
     found = run_operator(flags, lambda operator: operator.ask("GET", path))
     if as_json:
@@ -121,7 +125,7 @@ def show(*, record_id: str, as_json: bool, **flags: Any) -> None:
 @click.option("--limit", type=click.IntRange(1), help="End after so many records.")
 @operator_options
 def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
-    """Print records as they come, one line each, until interrupted. --json prints them whole."""
+    """Print new records, one line each, until interrupted. --json prints them complete."""
     query = _query(flags)
 
     async def ask(operator: OperatorClient) -> None:

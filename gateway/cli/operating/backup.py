@@ -20,7 +20,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 @click.group(cls=WholeGroup, name="backup")
 def command() -> None:
-    """Copy everything that a gateway needs to go on into one sealed file.
+    """Write all state of a gateway into one encrypted file.
 
     GATEWAY_BACKUP_PASSPHRASE, or the file that GATEWAY_BACKUP_PASSPHRASE_FILE names, holds the
     passphrase. `gateway restore` is the way back.
@@ -34,7 +34,7 @@ def command() -> None:
 def create(*, file: Path, as_json: bool, **flags: Any) -> None:
     """Write the backup FILE, while the gateway serves.
 
-    What the gateway has acknowledged before is in it. FILE appears when it is whole, with mode 600.
+    It contains everything acknowledged before. FILE appears when it is complete, with mode 600.
     """
     settings = settings_of(flags)
     passphrase = passphrase_of(settings)
@@ -50,7 +50,7 @@ def create(*, file: Path, as_json: bool, **flags: Any) -> None:
 @settings_options(*OPENING)
 @json_option
 def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
-    """Check all of the backup FILE, and write nothing."""
+    """Check the whole backup FILE, and write nothing."""
     passphrase = passphrase_of(settings_of(flags))
     with progress("verify") as report:
         manifest = verified(file, passphrase, report)

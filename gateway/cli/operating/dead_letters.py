@@ -27,11 +27,13 @@ _JOBS: Final = "/operator/jobs"
     epilog="Example: gateway dead-letters redrive --all --kind delivery",
 )
 def command() -> None:
-    """See work whose attempts ran out, and try it again."""
+    """List jobs that failed for good, and run them again."""
 
 
 _kind = click.option("--kind", type=click.Choice(_KINDS), help="Only work of this kind.")
-_lane = click.option("--lane", help="Only what this provider sent, or goes to this endpoint.")
+_lane = click.option(
+    "--lane", help="Only messages of this provider, or deliveries to this endpoint."
+)
 
 
 @command.command("list", epilog="Example: gateway dead-letters list --kind webhook --json")
@@ -59,7 +61,7 @@ def list_dead_letters(
     epilog="Example: gateway dead-letters redrive --all --kind delivery --lane 6f0c3e1a-…",
 )
 @click.argument("job_ids", type=ID, nargs=-1, metavar="[JOB_ID...]")
-@click.option("--all", "is_all", is_flag=True, help="Every dead letter that the filters admit.")
+@click.option("--all", "is_all", is_flag=True, help="Every dead letter that matches the filters.")
 @_kind
 @_lane
 @operator_options
@@ -72,7 +74,7 @@ def redrive(
     as_json: bool,
     **flags: Any,
 ) -> int:
-    """Try dead letters again, each with a new set of attempts; what they were stays on record."""
+    """Run dead letters again, each with a new set of attempts. Their earlier attempts are kept."""
     if is_all == bool(job_ids):
         raise click.UsageError("name the dead letters by their ids, or say --all")
     if job_ids and (kind or lane):

@@ -25,7 +25,7 @@ _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "descri
     epilog="Example: gateway endpoints add https://app.example.com/hooks",
 )
 def command() -> None:
-    """Keep the URLs that events are delivered to, signed by Standard Webhooks."""
+    """Manage the URLs that events are delivered to, signed by Standard Webhooks."""
 
 
 @command.command(
@@ -46,7 +46,7 @@ def add(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """Deliver events to URL from now on, and print the secret to check them with, this once."""
+    """Deliver events to URL from now on, and print the secret that verifies them, once."""
     body = {"url": url_of_endpoint, "event_types": list(types), "description": description}
     _tell_secret(_ask(flags, "POST", _ROOT, body), as_json=as_json)
 
@@ -88,7 +88,7 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
 @click.argument("endpoint_id", type=ID)
 @operator_options
 def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
-    """Send a test event now and say how the endpoint answered; what it says is not shown."""
+    """Send a test event now and print how the endpoint answered, without its body."""
     found = _ask(flags, "POST", f"{_path(endpoint_id)}/test", {})
     if as_json:
         print_json(found)
@@ -101,7 +101,7 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
 @click.argument("endpoint_id", type=ID)
 @operator_options
 def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
-    """Deliver nothing to it any more; what waits for it is cancelled."""
+    """Stop deliveries to the endpoint, and cancel the waiting ones."""
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
 
 
@@ -109,7 +109,7 @@ def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 @click.argument("endpoint_id", type=ID)
 @operator_options
 def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
-    """Deliver to it again, from the next event on."""
+    """Deliver to the endpoint again, from the next event on."""
     _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
 
 
@@ -124,7 +124,7 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 )
 @operator_options
 def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any) -> None:
-    """Give the endpoint a new secret and print it, this once."""
+    """Give the endpoint a new secret and print it, once."""
     body = {"grace_seconds": grace_hours * 3600}
     _tell_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
 
@@ -133,7 +133,7 @@ def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any)
 @click.argument("endpoint_id", type=ID)
 @operator_options
 def remove(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
-    """Forget the endpoint; what waits for it is cancelled."""
+    """Remove the endpoint, and cancel its waiting deliveries."""
     _ask(flags, "DELETE", _path(endpoint_id))
     if as_json:
         print_json({"id": endpoint_id, "removed": True})

@@ -34,7 +34,7 @@ def command() -> None:
 def tail(
     *, types: tuple[str, ...], from_start: bool, limit: int | None, as_json: bool, **flags: Any
 ) -> None:
-    """Print events as they come, one line each, until interrupted. --json prints them whole."""
+    """Print new events, one line each, until interrupted. --json prints them complete."""
 
     async def ask(operator: OperatorClient) -> None:
         told = 0

@@ -44,7 +44,7 @@ class OperatorClient:
             content = None if body is None else jsontext.encode(body)
             reply = await self._client.request(method, path, params=given, content=content)
         except UnicodeEncodeError:
-            raise click.UsageError("the options hold what is not UTF-8") from None
+            raise click.UsageError("the options contain text that is not UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
@@ -54,7 +54,7 @@ class OperatorClient:
             value = jsontext.decode(reply.content) if reply.content else None
         except jsontext.NotJson:
             raise ConfigurationError(
-                f"{self._client.base_url} answered what no gateway answers; correct --url"
+                f"{self._client.base_url} did not answer as a gateway; correct --url"
             ) from None
         if not reply.is_success:
             problem = value if isinstance(value, dict) else {}
@@ -86,7 +86,7 @@ class _Id(click.ParamType[str, str]):
     def convert(self, value: str, param: Any, ctx: Any) -> str:
         """The same text. Raises `click.BadParameter` for what would be another path."""
         if not value.isprintable() or not value.strip(". ") or "/" in value:
-            self.fail("this is no id; lists show them", param, ctx)
+            self.fail("this is not an id; lists show the ids", param, ctx)
         return value
 
 

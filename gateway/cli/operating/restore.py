@@ -20,7 +20,7 @@ from gateway.cli.output import progress
 def command(*, file: Path, as_json: bool, **flags: Any) -> None:
     """Restore the backup FILE into an empty data folder, and an empty database on PostgreSQL.
 
-    All of FILE is checked first, and nothing that is there is replaced. Start the gateway then: it
+    The whole FILE is checked first, and nothing is replaced. Start the gateway then: it
     goes on where the backup was made.
     """
     settings = settings_of(flags)

@@ -19,7 +19,7 @@ from gateway.cli.plain import plain
 from gateway.store.records import JobState
 
 _STATES: Final = get_args(JobState)
-_CONFLICT: Final = "another body came with the same message id"
+_CONFLICT: Final = "another message with the same id and a different body"
 _COLUMNS: Final = ("id", "received_at", "provider", "event_type", "state", "attempts", "error")
 
 
@@ -27,7 +27,7 @@ _COLUMNS: Final = ("id", "received_at", "provider", "event_type", "state", "atte
     cls=WholeGroup, name="webhooks", epilog="Example: gateway webhooks list --state dead_letter"
 )
 def command() -> None:
-    """See what providers sent, what became of it, and give it another chance."""
+    """List received webhooks and their state, and process them again."""
 
 
 @command.command(
@@ -35,7 +35,7 @@ def command() -> None:
 )
 @click.option("--provider", help="Only what this provider sent.")
 @click.option("--event-type", help="Only events of this type.")
-@click.option("--state", type=click.Choice(_STATES), help="Only what is in this state.")
+@click.option("--state", type=click.Choice(_STATES), help="Only webhooks in this state.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
 @operator_options
 def list_webhooks(
@@ -85,10 +85,10 @@ def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
     "replay", epilog="Example: gateway webhooks replay 019a8f3e-… ; again with --force when done"
 )
 @click.argument("webhook_ids", type=ID, nargs=-1, required=True, metavar="WEBHOOK_ID...")
-@click.option("--force", is_flag=True, help="Also what was completed: its effects are repeated.")
+@click.option("--force", is_flag=True, help="Also completed ones: their effects are repeated.")
 @operator_options
 def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags: Any) -> int:
-    """Process webhooks whose work has ended once more, with a new set of attempts."""
+    """Process ended webhooks again, with a new set of attempts."""
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         with counted("replaying", len(webhook_ids)) as step:
@@ -106,7 +106,9 @@ def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags:
 @click.option("--provider", help="Only what this provider sent.")
 @click.option("--event-type", help="Only events of this type.")
 @click.option(
-    "--revalidate", is_flag=True, help="Judge each by today's contract; what keeps it goes on."
+    "--revalidate",
+    is_flag=True,
+    help="Validate each against today's contract; process the valid ones.",
 )
 @operator_options
 def quarantine(
@@ -133,7 +135,7 @@ def quarantine(
 
     found = run_operator(flags, ask)
     if revalidate:
-        return tell_of_each(found, as_json=as_json, done="keeps the contract now and goes on")
+        return tell_of_each(found, as_json=as_json, done="fits the contract now and is processed")
     if as_json:
         print_json(found)
     else:

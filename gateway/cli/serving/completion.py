@@ -16,7 +16,7 @@ _VARIABLE: Final = "_GATEWAY_COMPLETE"
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the script that teaches SHELL to complete commands and options."""
+    """Print the script with which SHELL completes commands and options."""
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"{shell} is not known to the installed click")

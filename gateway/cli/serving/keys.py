@@ -48,7 +48,7 @@ def command() -> None:
 @settings_options(*OPENING)
 @json_option
 def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
-    """Create a key for AGENT and print it. It is shown this once and stored by its digest only."""
+    """Create a key for AGENT and print it once. Only its digest is stored."""
     new = asyncio.run(_create(settings_of(flags), agent, label))
     if as_json:
         print_json({"id": new.record.id, "agent": agent, "label": label, "key": new.key})
@@ -61,7 +61,7 @@ def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
 @settings_options(*OPENING)
 @json_option
 def list_keys(*, as_json: bool, **flags: Any) -> None:
-    """List every key, revoked ones too. The keys themselves are not known any more."""
+    """List every key, revoked ones too. The keys themselves are not stored."""
     keys = asyncio.run(_list(settings_of(flags)))
     if as_json:
         print_json([_shown(key) for key in keys])
@@ -121,7 +121,7 @@ async def _list(settings: Settings) -> list[AgentKey]:
 async def _revoke(settings: Settings, key_id: str) -> None:
     async with _changing(settings, "revoke", {"key_id": printable(key_id)}) as (keys, _):
         if not await keys.revoke(key_id):
-            raise UnknownPath(f"no key in force has the id {key_id}; see `gateway keys list`")
+            raise UnknownPath(f"no active key has the id {key_id}; see `gateway keys list`")
 
 
 def _shown(key: AgentKey) -> dict[str, str | None]:

@@ -27,7 +27,7 @@ from gateway.transports.stdio.server import serve_stdio
     "--answer-timeout",
     type=click.FloatRange(min=0.1, max=3600),
     metavar="SECONDS",
-    help=f"How long --url may take for an answer.  [default: {ANSWER_SECONDS:g}]",
+    help=f"Seconds that --url may take for an answer.  [default: {ANSWER_SECONDS:g}]",
 )
 @settings_options(*OPENING)
 def command(
@@ -39,7 +39,7 @@ def command(
     answer_timeout: float | None,
     **flags: Any,
 ) -> None:
-    """Speak MCP on standard input and output, for hosts that start a program.
+    """Serve MCP on standard input and output, for hosts that start a program.
 
     Runs the tools in this process, or passes everything on to the gateway at --url.
     """

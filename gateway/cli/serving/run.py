@@ -24,4 +24,6 @@ def command(**flags: Any) -> None:
         case "stdio":
             serve_stdio_here(settings)
         case _:
-            raise ConfigurationError(f"{VARIABLE} names no transport; set it to http or stdio")
+            raise ConfigurationError(
+                f"{VARIABLE} does not name a transport; set it to http or stdio"
+            )

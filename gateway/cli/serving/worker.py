@@ -25,7 +25,7 @@ _KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})
 )
 @settings_options(*_KEYS)
 def command(**flags: Any) -> None:
-    """Do the work that webhooks and events make, beside gateways that serve, until stopped.
+    """Process webhooks and deliver events, beside gateways that serve, until stopped.
 
     Any number may run on one PostgreSQL database; a gateway that should leave all work to them has
     the setting `workers` at 0. Prints `ready` when it works. On SIGTERM it claims no more, and ends

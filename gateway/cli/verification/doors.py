@@ -153,7 +153,7 @@ def _asking(client: Client) -> Ask:
                 f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}"
             )
         if result.structured_content != json.loads(text):
-            raise CallRefused("the structured content is not what the text says")
+            raise CallRefused("the structured content differs from the text")
         return dict(result.structured_content)
 
     return ask

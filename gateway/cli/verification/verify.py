@@ -118,7 +118,7 @@ def _judge(
 ) -> _Judgement:
     reference = by_door[REFERENCE][index]
     failures = [
-        f"{step.example}: {place or '/'} is there in one run and not in another"
+        f"{step.example}: {place or '/'} is present in one run and missing in another"
         for place in sorted(_varying(reference, again))
         if not _is_leaf_at(reference, again, place)
     ]

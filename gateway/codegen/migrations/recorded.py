@@ -53,7 +53,7 @@ def _revision(path: Path) -> Revision:
         raise ContractError(f"{path} cannot be read: {error.strerror}") from error
     except (SyntaxError, ValueError, LookupError, msgspec.ValidationError):
         raise ContractError(
-            f"{path} is damaged: it does not say what the tables are after it; restore it from "
+            f"{path} is damaged: it does not list the tables after it; restore it from "
             "version control"
         ) from None
     return Revision(name=path.name, number=int(path.name[1:5]), text=text, shapes=shapes)

@@ -31,6 +31,6 @@ def read_key_file(text: str) -> KeyFile:
         return msgspec.json.decode(text, type=KeyFile)
     except msgspec.ValidationError:
         members = ", ".join(KeyFile.__struct_fields__[:3])
-        raise NotAKeyFile(f"is no service account's key file: it needs {members}") from None
+        raise NotAKeyFile(f"is not a service account's key file: it needs {members}") from None
     except (msgspec.DecodeError, UnicodeError):
-        raise NotAKeyFile("is not JSON: give the key file whole") from None
+        raise NotAKeyFile("is not JSON: give the complete key file") from None

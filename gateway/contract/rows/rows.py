@@ -48,7 +48,7 @@ class Column(Struct, frozen=True, kw_only=True):
         if value is None:
             return None
         if holds_nul(value):
-            raise ValueError("holds the character NUL, which no database stores")
+            raise ValueError("contains the character NUL, which databases do not store")
         return _CANONICAL[self.kind](value)
 
 

@@ -100,12 +100,12 @@ def _detail(error: ValidationError, schema: Any) -> str:
             return f"{_MASK} is not one of {choices}"
         case ValidationErrorKind.Pattern(pattern=pattern):
             is_short = len(pattern) <= _MAX_PATTERN
-            said = error.message if is_short else f"{_MASK} does not have the form that is wanted"
+            said = error.message if is_short else f"{_MASK} does not have the required form"
             return said + _meaning(_around(error, schema))
         case ValidationErrorKind.Format(format=name) if name in _WRITTEN:
             return f"{error.message}: write it as {_WRITTEN[name]}"
         case ValidationErrorKind.Type(types=types) if _is_text_meant(types, error.instance):
-            said = f'{_MASK} is a number where text is wanted: write it in quotes, such as "380"'
+            said = f'{_MASK} is a number where text is required: write it in quotes, such as "380"'
             return said + _meaning(_around(error, schema))
     return error.message
 

@@ -67,7 +67,7 @@ def _column(
         yield draft.finding("entity/required-column", document, pointer, message)
     is_filled = schema.get("readOnly") is True and not is_log
     if len(_types(found)) != 1 or is_filled or ("null" not in found and not is_key):
-        message = f"{name} is no column of one type that may be null"
+        message = f"{name} is not a nullable column of one type"
         yield draft.finding("entity/column", document, pointer, message)
 
 
@@ -84,13 +84,13 @@ def check_keys(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Find
             found = _kinds(draft, document, name)
             is_own = name in facts["required"] and name not in _STANDARD
             if not is_own or not found or not found <= _KEYS:
-                message = f"{name} is no required text or integer of the row's own"
+                message = f"{name} is not a required text or integer of the row"
                 pointer = f"/x-entity/key/{index}"
                 yield draft.finding("entity/key", document, pointer, message)
         for index, name in enumerate(facts["x-entity"]["filters"]):
             found = _types(_kinds(draft, document, name))
             if len(found) != 1 or not found <= _SCALARS:
-                message = f"{name} is no column of one scalar type"
+                message = f"{name} is not a column of one scalar type"
                 pointer = f"/x-entity/filters/{index}"
                 yield draft.finding("entity/filter", document, pointer, message)
 

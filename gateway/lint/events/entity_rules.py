@@ -102,7 +102,7 @@ def _problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple
         yield "/next", f"its states are not those that {states['column']} may hold"
     for pointer, name in _mentioned(states):
         if name not in known:
-            yield pointer, f"{name} is no state of next"
+            yield pointer, f"{name} is not a state of next"
     for state, name in states.get("same", {}).items():
         if name not in states.get("carries", ()):
             yield child("/same", state), f"{name} is not carried"
@@ -112,7 +112,7 @@ def _problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple
 def _log_problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple[str, str]]:
     log = columns.get(states["log"], {})
     if log.get("type") != ["array", "null"] or log.get("readOnly") is not True:
-        yield "/log", f"{states['log']} is no read-only list that may be null"
+        yield "/log", f"{states['log']} is not a read-only list that may be null"
         return
     if log.get("maxItems") != MOST_ENTRIES:
         yield "/log", f"maxItems of {states['log']} is not {MOST_ENTRIES}, which the log may hold"
@@ -121,9 +121,9 @@ def _log_problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[t
         column = columns.get(name)
         if column is not None and not _is_text(column):
             # The log holds it as the message says it, and the column as the database takes it.
-            yield f"/carries/{index}", f"{name} is no plain text, as all that states carry is"
+            yield f"/carries/{index}", f"{name} is not plain text, which carried columns must be"
         elif column is not None and covers(said.get(name, _NOTHING), column) is not True:
-            yield f"/carries/{index}", f"values in {states['log']} do not admit {name}"
+            yield f"/carries/{index}", f"values in {states['log']} do not allow {name}"
 
 
 def _is_text(column: dict[str, Any]) -> bool:

@@ -140,7 +140,7 @@ def check_schemes(draft: Draft) -> Iterator[Finding]:
 
 
 def _known_schemes(webhook: WebhookFile) -> Iterator[SignatureScheme]:
-    """Those of its profiles; `check_schemes` tells of the others."""
+    """Those of its profiles; `check_schemes` reports the others."""
     for profile in webhook.rules["profiles"].values():
         with suppress(InvalidScheme):
             yield scheme_of(profile["proof"])
@@ -176,6 +176,6 @@ def _setting_objection(rule: dict[str, Any]) -> str:
     try:
         gate = Validator({"type": "string", "pattern": rule["pattern"]})
     except ValueError:
-        return "this is no regular expression of linear time"
+        return "this is not a regular expression of linear time"
     default = rule.get("default", "")
     return "" if not default or gate.admits(default) else "the default does not match"

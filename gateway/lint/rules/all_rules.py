@@ -11,7 +11,7 @@ _NOTE: Final = Severity.NOTE
 
 FILES: Final = (
     Rule("file/not-regular", "A contract is a regular file.", "Put the file itself here."),
-    Rule("file/unreadable", "A contract can be read.", "Check the file's permissions."),
+    Rule("file/unreadable", "A contract is readable.", "Check the file's permissions."),
     Rule("file/too-large", "A contract is at most 1 MiB.", "Split the file."),
     Rule("file/encoding", "A contract is UTF-8 without a byte order mark.", "Save it as UTF-8."),
     Rule("file/unknown-kind", "Contracts are .yaml and .json files.", "Rename or move the file."),
@@ -64,7 +64,7 @@ SCHEMAS: Final = (
     Rule("schema/unknown-keyword", "Every keyword is known.", "Correct or remove the keyword."),
     Rule(
         "schema/red-keyword",
-        "Keywords that cannot be honoured everywhere are not used.",
+        "Only keywords that work everywhere are used.",
         "Say the same with another keyword.",
     ),
     Rule(
@@ -94,10 +94,16 @@ SCHEMAS: Final = (
         "What a closed object requires is among its properties.",
         "Declare the property, or correct the name.",
     ),
-    Rule("schema/unsatisfiable", "Every schema admits some value.", "Fix the contradiction."),
-    Rule("schema/default-refused", "A default keeps its own schema.", "Correct the default."),
-    Rule("schema/example-refused", "Examples keep their own schema.", "Correct the example."),
-    Rule("schema/enum-refused", "Members of enum and const are admitted.", "Remove the member."),
+    Rule("schema/unsatisfiable", "Every schema allows some value.", "Fix the contradiction."),
+    Rule("schema/default-refused", "A default is valid under its schema.", "Correct the default."),
+    Rule(
+        "schema/example-refused", "Examples are valid under their schema.", "Correct the example."
+    ),
+    Rule(
+        "schema/enum-refused",
+        "Members of enum and const are allowed by their schema.",
+        "Remove the member.",
+    ),
     Rule("schema/unbounded-unique", "uniqueItems stands with maxItems.", "Add maxItems."),
 )
 
@@ -119,7 +125,7 @@ PUBLICATION: Final = (
 
 INDEX: Final = (
     Rule("index/missing", "openapi.yaml and policies/agents.yaml exist.", "Write the file."),
-    Rule("index/misplaced", "Every file lies where its kind belongs.", "Move or rename it."),
+    Rule("index/misplaced", "Every file is in the folder of its kind.", "Move or rename it."),
     Rule("index/unlisted", "The index names every contract.", "List it."),
     Rule(
         "index/wrong-path",
@@ -217,8 +223,8 @@ TOOLS: Final = (
         "Remove x-query, or the argument that is an array or an object.",
     ),
     Rule("tool/too-few-examples", "A tool has two examples, and one result.", "Add an example."),
-    Rule("tool/example-refused", "Examples of arguments are admitted.", "Correct the example."),
-    Rule("tool/result-refused", "Examples of results are admitted.", "Correct the example."),
+    Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
+    Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),
 )
 
 RULES: Final = (

@@ -81,7 +81,7 @@ EVENTS: Final = (
         "Write the members as the other events do.",
     ),
     Rule("event/no-example", "Every event has an example.", "Add an example."),
-    Rule("event/example-refused", "Examples of events are admitted.", "Correct the example."),
+    Rule("event/example-refused", "Examples of events are valid.", "Correct the example."),
 )
 
 ENTITIES: Final = (

@@ -11,7 +11,7 @@ POLICIES: Final = (
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
     Rule(
         "policy/redundant",
-        "Beside `*` stand only tools that destroy.",
+        "Beside `*` only tools that destroy are listed.",
         "Remove what `*` grants already, or `*`.",
         _NOTE,
     ),
@@ -26,8 +26,8 @@ POLICIES: Final = (
         "Attempts stand where a request may be sent again: a read, a GET, or a key in a header.",
         "Remove attempts, or send the header that x-idempotency-header names.",
     ),
-    Rule("policy/cached-write", "Only results of reads are kept.", "Remove the cache."),
-    Rule("policy/escalation", "What escalates is a read.", "Remove it, or write `effect: read`."),
+    Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
+    Rule("policy/escalation", "Only a read escalates.", "Remove it, or write `effect: read`."),
     Rule(
         "policy/escalation-grant",
         "An escalation names a tool that writes or destroys.",
@@ -66,7 +66,9 @@ UPSTREAMS: Final = (
         "Add the reply's schema.",
     ),
     Rule("upstream/no-example", "Every success reply has an example.", "Add an example."),
-    Rule("upstream/example-refused", "Examples keep their schema.", "Correct the example."),
+    Rule(
+        "upstream/example-refused", "Examples are valid under their schema.", "Correct the example."
+    ),
     Rule("upstream/unknown-credential", "Templates use declared credentials.", "Declare it."),
     Rule(
         "upstream/taken-setting",
@@ -159,11 +161,19 @@ BINDINGS: Final = (
         "A fallback of a read that is no GET says what it does; one that writes is escalated to.",
         "Write `effect: read`, or `effect: write` and x-policy.escalation.",
     ),
-    Rule("binding/shape", "Every part of a field map can be read.", "Write it as the format says."),
+    Rule(
+        "binding/shape",
+        "Every part of a field map can be read.",
+        "Write it in the form of the contract format.",
+    ),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
     Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),
-    Rule("binding/unknown-as", "Values are converted to known kinds.", "Use a known conversion."),
-    Rule("binding/unknown-source", "Expressions lead to something.", "Correct the expression."),
+    Rule("binding/unknown-as", "Values are converted to known types.", "Use a known conversion."),
+    Rule(
+        "binding/unknown-source",
+        "Expressions refer to something that exists.",
+        "Correct the expression.",
+    ),
     Rule("binding/unknown-entity", "References name kinds of rows.", "Correct the name."),
     Rule("binding/unknown-member", "Mapped members exist on the other side.", "Correct the name."),
     Rule("binding/unknown-status", "Mapped statuses are declared upstream.", "Declare it there."),
@@ -177,8 +187,16 @@ BINDINGS: Final = (
     Rule("binding/absent-item", "Items of lists are always there.", "Filter with when or where."),
     Rule("binding/skip-outside-each", "skip-item stands inside each.", "Use omit or error."),
     Rule("binding/gap-in-request", "onGap stands in responses.", "Complete the map instead."),
-    Rule("binding/const-not-admitted", "Fixed values are admitted.", "Correct the value."),
-    Rule("binding/never-admitted", "Some value of the source is admitted.", "Convert or map it."),
+    Rule(
+        "binding/const-not-admitted",
+        "Fixed values are allowed by the schema.",
+        "Correct the value.",
+    ),
+    Rule(
+        "binding/never-admitted",
+        "The target schema allows some value of the source.",
+        "Convert or map it.",
+    ),
     Rule("binding/map-unreachable", "Every entry of a map can occur.", "Remove the entry."),
     Rule("binding/where-unreachable", "Every value of where can occur.", "Remove the value."),
     Rule("binding/not-text", "Parameters are scalars.", "Send it in the body."),
@@ -186,7 +204,7 @@ BINDINGS: Final = (
     Rule("binding/unsendable", "Every argument can be sent.", "Narrow the input schema."),
     Rule(
         "binding/gap-without-ongap",
-        "What the upstream may send and we may not answer is foreseen.",
+        "Values that the upstream may send and the output schema does not allow have an onGap.",
         "Say onGap, or widen the output schema.",
     ),
 )

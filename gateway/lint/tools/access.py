@@ -82,7 +82,7 @@ def check_templates(draft: Draft) -> Iterator[Finding]:
                 yield draft.finding("upstream/token-unknown", document, pointer, message)
             uses_token = uses_token or _TOKEN in template
         if "tokens" in facts and not uses_token:
-            message = "no header bears {token}"
+            message = "no header contains {token}"
             yield draft.finding("upstream/token-unused", document, "/x-upstream/tokens", message)
 
 
@@ -133,7 +133,7 @@ def _token_operation(
     place = known[name]
     body = draft.expanded(document.path, child(place.pointer, "requestBody")) or {}
     if place.method != "post" or FORM not in body.get("content", {}):
-        return f"{name} is no POST of {FORM}", None
+        return f"{name} is not a POST of {FORM}", None
     if rule["url"].startswith("/") and rule["url"] != place.path:
         return f"{name} has another path than url", f"Write `url: {place.path}`."
     return None

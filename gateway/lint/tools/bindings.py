@@ -61,7 +61,7 @@ def check_fallbacks(draft: Draft) -> Iterator[Finding]:
         if fallback.get("effect") == "write" and "escalation" not in policy:
             problem = "a call that reads would write"
         elif "effect" not in fallback and not _is_safe(upstream, fallback["operationId"]):
-            problem = f"{fallback['operationId']} is no GET, and may change something"
+            problem = f"{fallback['operationId']} is not a GET and may change something"
         if problem is not None:
             pointer = "/post/x-binding/fallback"
             yield draft.finding("binding/fallback-effect", tool.document, pointer, problem)

@@ -44,7 +44,7 @@ def check_required(draft: Draft) -> Iterator[Finding]:
         names = list(known) if isinstance(known, dict) else []
         for index, name in _undeclared(place.schema):
             pointer = child(child(place.pointer, "required"), index)
-            message = f"{name} is required, and no property of this closed object"
+            message = f"{name} is required, but not a property of this closed object"
             fix = did_you_mean(name, names)
             yield draft.finding("schema/required-undeclared", place.document, pointer, message, fix)
 
@@ -69,7 +69,7 @@ def check_satisfiability(draft: Draft) -> Iterator[Finding]:
             place = origin(draft.tree, entry.document, entry.pointer, pointer)
             if any(_undeclared(place.value)):
                 continue
-            message = "no value can keep all of these constraints"
+            message = "no value satisfies all of these constraints"
             yield draft.finding("schema/unsatisfiable", place.document, place.pointer, message)
 
 

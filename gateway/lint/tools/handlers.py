@@ -105,7 +105,7 @@ class Handlers:
         given = 2 if written.takes_context else 1
         if found and not any(_takes(each, given) for each in found):
             what = "the arguments and a context" if written.takes_context else "the arguments alone"
-            yield written.pointer, f"{written.function} is no async function of {what}"
+            yield written.pointer, f"{written.function} is not an async function of {what}"
 
     def _bound(self, module: str, tree: ast.Module) -> tuple[str, ...]:
         if module not in self._names:

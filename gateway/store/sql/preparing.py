@@ -124,7 +124,7 @@ async def _migrate(
         upgrade_entities,
     )
 
-    _log.info("bringing %s up to date; this takes the longer, the more it holds", engines.place)
+    _log.info("migrating %s; a large database takes longer", engines.place)
     if standing.needs_own:
         await connection.run_sync(upgrade, engines.place)
     if standing.needs_entities and entities.migrations is not None:

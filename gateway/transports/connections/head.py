@@ -18,7 +18,7 @@ class HeadProtocol(HttpToolsProtocol):
         """Hand the request on. Raises a `CallerError`, which the parser passes on as context."""
         if self.parser.should_upgrade():
             if self.parser.get_method() == b"CONNECT":
-                raise MalformedRequest("This gateway is no proxy.")
+                raise MalformedRequest("This gateway is not a proxy.")
             return
         self.check_request()
         if not self.url.startswith(b"/"):

@@ -183,7 +183,7 @@ def _cut_off(path: str, body: RequestBody) -> Stopping:
     """The end of a request whose answer the server waits for no longer."""
     stopping = Stopping()
     if path.startswith(_CALLED) and body.is_complete:
-        stopping = Stopping("The gateway is stopping. A write may have happened: look first.")
+        stopping = Stopping("The gateway is stopping. A write may have happened: check first.")
         stopping.is_retryable = False
     return stopping
 

@@ -38,7 +38,7 @@ class ProblemKind(Struct, frozen=True):
 _MEND = "Correct the request and send it again."
 _LATER = "Try again later."
 _LOOK = (
-    "Try again later if the problem is `retryable`. If not, a write may have happened: look first."
+    "Try again later if the problem is `retryable`. If not, a write may have happened: check first."
 )
 _OPERATOR = "Report the request id to the operator of this gateway."
 _WAIT = "Wait for the seconds that `retry_after` names, then try again."
@@ -66,7 +66,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _MEND
     ),
     RequestTooSlow: ProblemKind(
-        408, "TIMEOUT_ERROR", "body-too-slow", "The request came too slowly", _LATER
+        408, "TIMEOUT_ERROR", "body-too-slow", "The request was sent too slowly", _LATER
     ),
     errors.UnsupportedMediaType: ProblemKind(
         415,
@@ -108,14 +108,14 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         404,
         "PATH_NOT_FOUND",
         "path-not-found",
-        "There is nothing at this path",
-        "Check the path, and the id in it: lists show the ids that there are.",
+        "Nothing exists at this path",
+        "Check the path and the id in it; lists show the existing ids.",
     ),
     errors.ForbiddenPeer: ProblemKind(
         403,
         "FORBIDDEN_NETWORK",
         "forbidden-network",
-        "Messages of this source are not taken from this network",
+        "Messages of this source are not accepted from this network",
         "Add the network to the setting `webhooks.<provider>.allow`, or the proxy in between to"
         " `trusted_proxies`.",
     ),
@@ -123,7 +123,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         401,
         "NOT_PROVEN",
         "not-proven",
-        "Nothing proves that this message is from its source",
+        "The message is not authenticated",
         "Compare the sender's secret with the gateway's, and the sender's clock with the time."
         " Sign exactly the bytes that are sent.",
     ),
@@ -131,7 +131,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         409,
         "CONFLICTING_MESSAGE",
         "conflicting-message",
-        "A message with this id has come before, with another body",
+        "Another message with this id was received before",
         "Both are kept, and the gateway's operator is notified. Give each message its own id.",
     ),
     errors.Unauthenticated: ProblemKind(
@@ -166,8 +166,8 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         409,
         "CONFLICT",
         "conflict",
-        "The state of the thing does not allow it",
-        "Look at the state that `detail` names; wait, or ask for something else.",
+        "The current state does not allow this",
+        "Check the state that `detail` names; wait, or make another request.",
     ),
     errors.LimitExceeded: ProblemKind(
         429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
@@ -239,14 +239,14 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         500,
         "INTERNAL_ERROR",
         "not-recorded",
-        "The call has run, but could not be recorded",
+        "The call was made, but could not be recorded",
         "Check what the call has done; do not repeat it. Report the request id to the operator.",
     ),
     errors.NotStored: ProblemKind(
         503,
         "NOT_STORED",
         "not-stored",
-        "The message is not known to be stored",
+        "The message may not be stored",
         "Send the same message again, with the same id, after the seconds of `retry_after`.",
     ),
     errors.InternalError: _INTERNAL,

@@ -26,7 +26,7 @@ def refuse_body(scope: Scope, error: GatewayError) -> None:
 
 
 def note_arrival(scope: Scope) -> None:
-    """Let whoever reads this request's body know that all of it is there: nobody need wait."""
+    """Report to the reader of this request's body that all of it has arrived: it need not wait."""
     scope[_ARRIVED] = True
 
 

@@ -201,7 +201,7 @@ _FORGOTTEN: Final = (
 )
 _REPEATING: Final[Mapping[str, str]] = {
     "completed": "Only `force` (--force) repeats what is done, or its payload is no longer kept.",
-    "quarantined": "Change its contract, then judge it again.",
+    "quarantined": "Change its contract, then revalidate it.",
     "dead_letter": _DONE_SINCE,
     "cancelled": _DONE_SINCE,
 }

@@ -291,7 +291,7 @@ async def test_an_error_under_a_success_may_leave_something_behind_where_the_cal
         await dispatch(permit_for(binding, effect=effect), upstreams, upstream=SOFT)
     assert failed.value.detail.startswith(detail)
     assert failed.value.is_retryable is False
-    assert ("look before repeating" in failed.value.detail) is (effect is not Effect.READ)
+    assert ("check before you repeat" in failed.value.detail) is (effect is not Effect.READ)
 
 
 async def test_a_handlers_own_timeout_is_not_the_tools_time_limit() -> None:

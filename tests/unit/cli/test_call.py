@@ -189,7 +189,7 @@ def test_what_no_gateway_would_answer_is_told_apart(cli, remote, answer):
     remote.answer = (502, answer)
     code, out, err = cli("call", "example.greet", "--url", remote.url)
     assert (code, out) == (2, "")
-    assert "answered what no gateway answers" in err
+    assert "did not answer as a gateway" in err
 
 
 def test_a_gateway_that_is_not_there_is_one_clear_error(cli):

@@ -41,7 +41,7 @@ def test_a_revoked_key_says_when(cli, created):
 def test_an_unknown_key_cannot_be_revoked(cli):
     code, out, err = cli("keys", "revoke", "key_none")
     assert (code, out) == (1, "")
-    assert err == "error: no key in force has the id key_none\nfix: see `gateway keys list`\n"
+    assert err == "error: no active key has the id key_none\nfix: see `gateway keys list`\n"
 
 
 def test_a_key_needs_an_agent_of_the_policies(cli):

@@ -57,7 +57,7 @@ def odd_webhook(tmp_path) -> str:
 def test_what_is_no_id_reaches_no_path(cli, command, name):
     code, out, err = cli(*command, "--", name)
     assert (code, out) == (2, "")
-    assert "this is no id" in err
+    assert "this is not an id" in err
     assert len(err.splitlines()) == 2
 
 
@@ -74,7 +74,7 @@ def test_what_is_no_id_reaches_no_path(cli, command, name):
 def test_what_is_not_utf_8_is_wrong_usage(cli, command):
     code, out, err = cli(*command)
     assert (code, out) == (2, "")
-    assert err.splitlines()[-2] == "error: the options hold what is not UTF-8"
+    assert err.splitlines()[-2] == "error: the options contain text that is not UTF-8"
 
 
 def test_a_refusal_tells_its_code_each_place_and_the_fix(cli):

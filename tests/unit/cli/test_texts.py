@@ -62,4 +62,4 @@ def test_what_is_not_there_is_not_said_to_need_another_request(cli):
     code, _, err = cli("webhooks", "show", "nope")
     assert code == 1
     assert "There is no webhook with this id." in err
-    assert "fix: Check the path, and the id in it: lists show the ids that there are." in err
+    assert "fix: Check the path and the id in it; lists show the existing ids." in err

@@ -136,7 +136,7 @@ NOT_CALLABLE = {
     "an argument too many": ("async def run(arguments, context): ...", 1),
     "an argument too few": ("async def run(arguments): ...", 2),
     "a name that is needed": ("async def run(arguments, *, limit): ...", 1),
-    "no async function": ("def run(arguments): ...", 1),
+    "not an async function": ("def run(arguments): ...", 1),
     "an async function inside another": (
         "def run(arguments):\n    async def run(arguments): ...",
         1,
@@ -158,7 +158,9 @@ def test_a_handler_that_can_be_called_is_let_be(tmp_path: Path, text: str, given
 @pytest.mark.parametrize(("text", "given"), NOT_CALLABLE.values(), ids=NOT_CALLABLE)
 def test_a_handler_that_cannot_be_called_is_told(tmp_path: Path, text: str, given: int) -> None:
     what = "the arguments and a context" if given == 2 else "the arguments alone"
-    assert misfits(tmp_path, text, given) == [("/python", f"run is no async function of {what}")]
+    assert misfits(tmp_path, text, given) == [
+        ("/python", f"run is not an async function of {what}")
+    ]
 
 
 def test_functions_of_field_maps_are_called_in_other_ways(tmp_path: Path) -> None:

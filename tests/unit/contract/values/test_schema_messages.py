@@ -22,11 +22,9 @@ def test_a_long_pattern_is_replaced_by_what_it_means():
     pattern = "^(?:" + "|".join(f"code{number}" for number in range(12)) + ")$"
 
     assert told({"pattern": pattern, "description": "A code."}, "x") == [
-        ("", "the value does not have the form that is wanted; what it is: A code.")
+        ("", "the value does not have the required form; what it is: A code.")
     ]
-    assert told({"pattern": pattern}, "x") == [
-        ("", "the value does not have the form that is wanted")
-    ]
+    assert told({"pattern": pattern}, "x") == [("", "the value does not have the required form")]
 
 
 def test_the_meaning_of_a_pattern_is_bounded():
@@ -44,7 +42,7 @@ def test_a_number_where_text_is_wanted_is_refused_with_an_example(value):
     ((_, detail),) = told(schema, value)
 
     assert detail == (
-        'the value is a number where text is wanted: write it in quotes, such as "380"; '
+        'the value is a number where text is required: write it in quotes, such as "380"; '
         "what it is: Decimal text."
     )
 

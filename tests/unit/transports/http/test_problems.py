@@ -83,7 +83,7 @@ def test_a_declared_error_has_its_contracts_status_and_reason() -> None:
 def test_the_caller_of_an_unrecorded_write_is_told_that_it_has_run() -> None:
     problem = problem_of(errors.NotRecorded(), "r1")
     assert (problem.status, problem.code, problem.retryable) == (500, "INTERNAL_ERROR", False)
-    assert problem.detail.startswith("The call has run")
+    assert problem.detail.startswith("The call was made")
 
 
 def test_an_error_may_say_of_its_own_call_that_it_is_not_to_be_repeated() -> None:
