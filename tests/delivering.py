@@ -9,13 +9,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 
+from msgspec.structs import replace
+
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
 from gateway.events.deliver import Deliver
 from gateway.events.sender import DeliverySender
 from gateway.events.sequencer import Sequencer
-from gateway.jobs.pace import WorkerConfig
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes
 from gateway.store.sql.engine import open_store
@@ -23,13 +25,13 @@ from gateway.store.sql.store import SqlStore
 from tests.unit.events.shelf import KEYRING
 
 HERE = AddressRules([ip_network("127.0.0.0/8")])
-QUICK = WorkerConfig(poll_seconds=0.02, lease_seconds=1.0, sweep_seconds=0.1)
-PATIENT = WorkerConfig(poll_seconds=0.02)
+PATIENT = replace(WORK_POLICY, poll_seconds=0.02)
+QUICK = replace(PATIENT.in_each_row(lease_seconds=1.0), sweep_seconds=0.1)
 
 
 @asynccontextmanager
 async def delivering(
-    store: SqlStore, *, pace: WorkerConfig = PATIENT, timeout_seconds: float = 15.0
+    store: SqlStore, *, policy: WorkPolicy = PATIENT, timeout_seconds: float = 15.0
 ) -> AsyncIterator[None]:
     """Sequences and delivers what is in `store` for as long as the block runs."""
     outbound = Outbound(HERE.refusal, timeout_seconds=timeout_seconds)
@@ -39,7 +41,7 @@ async def delivering(
         name="w",
         on_dead=lambda _job, _failure: Changes(),
         on_settled=lambda _changes: sequencer.wake(),
-        pace=pace,
+        policy=policy,
     )
     sequencer = Sequencer(store.events, worker.wake)
     tasks = [asyncio.create_task(worker.work()), asyncio.create_task(sequencer.run())]
@@ -55,7 +57,7 @@ async def delivering(
 
 async def _run(url: str, seconds: float) -> None:
     store = await open_store(url)
-    async with delivering(store, pace=QUICK):
+    async with delivering(store, policy=QUICK):
         await asyncio.sleep(seconds)
     await store.close()
 

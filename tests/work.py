@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gateway.job_policy import JobKind
 from gateway.store.protocols import Store
-from gateway.store.records import Changes, Claim, Job, JobKind, JobState, NewWebhook, Page
+from gateway.store.records import Changes, Claim, Job, JobState, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock

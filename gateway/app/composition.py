@@ -28,6 +28,7 @@ from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.buckets import Rate
 from gateway.limits.strangers import StrangerLimits, Strangers
 from gateway.settings import Secret, Settings
@@ -70,6 +71,8 @@ class Wishes(Struct, frozen=True, kw_only=True):
     grants: Mapping[str, frozenset[str]] | None = None
     """Instead of the policies': agent to the operation ids it may call."""
     hooks: CallHooks = NO_HOOKS
+    work: WorkPolicy = WORK_POLICY
+    """How jobs are worked off."""
 
 
 NO_WISHES: Final = Wishes()
@@ -83,8 +86,7 @@ async def assemble(
     Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
     catalogue, lines, workspaces, secrets = _checked(settings, clock, stack)
-    store = await _store(settings, clock, stack)
-    audit = _audit(store, settings, clock, stack)
+    store, audit = await _opened(settings, wishes.work, clock, stack)
     authenticator = Authenticator(store.keys, clock, _strangers(settings, clock))
     keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
     policy = Policy(catalogue.grants if wishes.grants is None else wishes.grants)
@@ -98,7 +100,8 @@ async def assemble(
         audit=audit,
         hooks=wishes.hooks,
     )
-    work = build_work(WorkDependencies(settings, clock, catalogue, store, lines, pipeline), stack)
+    grounds = WorkDependencies(settings, clock, catalogue, store, lines, pipeline, wishes.work)
+    work = build_work(grounds, stack)
     arrivals = open_arrivals(store.inbox, work.wake, stack)
     door = open_webhook_door(catalogue, settings, secrets, arrivals, clock)
     # Last of all: a start that fails for another reason has changed nothing in the database.
@@ -131,17 +134,17 @@ def _checked(
     return catalogue, lines, workspaces, webhook_secrets(catalogue, settings, lines)
 
 
-async def _store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> SqlStore:
-    store = await open_store(settings.database, settings.package, clock, is_upgraded=False)
+async def _opened(
+    settings: Settings, policy: WorkPolicy, clock: Clock, stack: AsyncExitStack
+) -> tuple[SqlStore, AuditLog]:
+    """The store, and the audit that is kept in it."""
+    url = settings.database
+    store = await open_store(url, settings.package, clock, policy=policy, is_upgraded=False)
     stack.push_async_callback(store.close)
-    return store
-
-
-def _audit(store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack) -> AuditLog:
     on_stored = log_calls if settings.log_calls else log_nothing
     audit = AuditLog(store.audit, clock, classify, _pace(settings), on_stored=on_stored)
     stack.push_async_callback(audit.close)
-    return audit
+    return store, audit
 
 
 async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:

@@ -27,6 +27,7 @@ from gateway.catalogue import Entry
 from gateway.clock import Clock, SystemClock
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, NotRunning
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings
 from gateway.store.sql.sqlite.lock import only_server
 from gateway.transports.following import Followers
@@ -76,6 +77,7 @@ class Gateway:
         self._grants = grants
         self._on_start = on_start
         self._on_stop = on_stop
+        self._work = WORK_POLICY
         self._is_server = is_server
         self._hooks = NO_HOOKS
         self._stack = AsyncExitStack()
@@ -123,9 +125,14 @@ class Gateway:
         self._require_idle()
         self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
 
+    def work_by(self, policy: WorkPolicy) -> None:
+        """Work jobs off by `policy`. As `on_tool_execution` otherwise."""
+        self._require_idle()
+        self._work = policy
+
     def _require_idle(self) -> None:
         if self.state is not Lifecycle.IDLE:
-            raise NotRunning(f"The gateway is {self.state}; add hooks before `async with`.")
+            raise NotRunning(f"The gateway is {self.state}; say that before `async with`.")
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is invalid."""
@@ -133,7 +140,7 @@ class Gateway:
             async with AsyncExitStack() as stack:
                 if self._is_server:
                     stack.enter_context(self._alone())
-                wishes = Wishes(grants=self._grants, hooks=self._hooks)
+                wishes = Wishes(grants=self._grants, hooks=self._hooks, work=self._work)
                 self._parts = await assemble(self._settings, self._clock, stack, wishes)
                 self.state = Lifecycle.RUNNING
                 for hook in self._on_start:

@@ -12,6 +12,7 @@ from gateway.app.http_app import connection_limits
 from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.errors import ConfigurationError
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
@@ -25,16 +26,25 @@ OnReady = Callable[[str, NewKey | None], None]
 """Called with the address, and the administrator's key when this start made one."""
 
 
-def serve(settings: Settings, on_ready: OnReady, grants: Grants | None = None) -> None:
+def serve(
+    settings: Settings,
+    on_ready: OnReady,
+    grants: Grants | None = None,
+    work: WorkPolicy = WORK_POLICY,
+) -> None:
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, on_ready, grants))
+        runner.run(_serve(settings, on_ready, grants, work))
 
 
-async def _serve(settings: Settings, on_ready: OnReady, grants: Grants | None) -> None:
+async def _serve(
+    settings: Settings, on_ready: OnReady, grants: Grants | None, work: WorkPolicy
+) -> None:
     # The port before the store: a second start must not touch what the first one has open.
     with bind(settings.host, settings.port) as listener:
-        async with Gateway.open(settings, grants=grants, is_server=True) as gateway:
+        gateway = Gateway.open(settings, grants=grants, is_server=True)
+        gateway.work_by(work)
+        async with gateway:
             new_key = gateway.parts.new_key
             grace = _grace_seconds(settings, gateway.parts.catalogue)
             site = gateway.site()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
 from gateway.app.upstreams import base_urls
@@ -24,15 +25,15 @@ from gateway.events.feed import Feed
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.events.sender import DeliverySender
 from gateway.events.sequencer import Sequencer
+from gateway.job_policy import JobKind, WorkPolicy
 from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Run
-from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
 from gateway.store.protocols import Store
-from gateway.store.records import Changes, JobKind
+from gateway.store.records import Changes
 from gateway.webhooks.cleaner import Cleaner, Retention
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers
@@ -65,6 +66,7 @@ class WorkDependencies(Struct, frozen=True):
     store: Store
     lines: Mapping[str, UpstreamConnection]
     pipeline: Pipeline
+    policy: WorkPolicy
 
 
 def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
@@ -87,7 +89,7 @@ def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
         name=f"{socket.gethostname()}:{os.getpid()}",
         on_dead=DeadLetters(clock.now),
         on_settled=_waking(sequencer),
-        pace=WorkerConfig(size=max(settings.workers, 1)),
+        policy=replace(grounds.policy, size=max(settings.workers, 1)),
     )
     return Work(
         worker=worker,
@@ -112,10 +114,13 @@ def _runs(
     effects = Effects(shapes, gates, clock.now)
     pointers = Pointers(fetcher, base_urls(grounds.lines, grounds.settings))
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
+    rows = grounds.policy.jobs
     return {
-        "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now),
-        "delivery": Deliver(store.endpoints, DeliverySender(outbound, keyring, clock)),
-        "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__),
+        "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now, rows["webhook"]),
+        "delivery": Deliver(
+            store.endpoints, DeliverySender(outbound, keyring, clock), rows["delivery"]
+        ),
+        "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__, rows["call"]),
     }
 
 

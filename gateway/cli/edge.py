@@ -19,6 +19,7 @@ from gateway.errors import (
     OperatorError,
     StoreError,
 )
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import WrongSettings, each_wrong
 
 _FIXES: Final[dict[type[OperatorError], str]] = {
@@ -28,14 +29,15 @@ _FIXES: Final[dict[type[OperatorError], str]] = {
 }
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None, work: WorkPolicy = WORK_POLICY) -> int:
     """Run the command that `arguments` name (default: those of the process); its exit code.
 
+    `work`: how a gateway that the command starts works off jobs.
     Raises nothing, unless Python's development mode (`python -X dev -m gateway`) asks for
     tracebacks.
     """
     try:
-        code = int(cli.main(arguments, prog_name="gateway", standalone_mode=False) or OK)
+        code = int(cli.main(arguments, prog_name="gateway", standalone_mode=False, obj=work) or OK)
         # What a command left in the buffer can still fail to be written.
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
 
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings, find_toml, read_settings
 from gateway.settings.declared import SETTINGS, Setting
 
@@ -39,6 +40,11 @@ def settings_of(flags: dict[str, Any]) -> Settings:
     settings = read_settings(os.environ, toml_path, given)
     _make_importable(settings.package, toml_path.parent if toml_path else Path())
     return settings
+
+
+def work_policy() -> WorkPolicy:
+    """How jobs are worked off, as the program that runs this command says."""
+    return click.get_current_context().find_object(WorkPolicy) or WORK_POLICY
 
 
 def _make_importable(package: str, project: Path) -> None:

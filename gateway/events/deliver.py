@@ -2,7 +2,7 @@
 
 Its time is bounded, and an endpoint that has only failed for days is disabled, so that a partner
 who is slow or gone costs the others little. How many go to one endpoint at once is the worker's to
-say (`gateway.jobs.pace`).
+say (`gateway.job_policy`).
 """
 
 from datetime import timedelta
@@ -14,6 +14,7 @@ from gateway.contract.fields.conversion import rfc3339
 from gateway.events.outcome import AttemptOutcome
 from gateway.events.sender import DeliverySender
 from gateway.failpoints import hit
+from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.store.protocols import Endpoints
@@ -36,9 +37,15 @@ FAILING: Final = timedelta(days=5)
 class Deliver:
     """Runs deliveries. See `gateway.jobs.outcome.Run`."""
 
-    def __init__(self, endpoints: Endpoints, courier: DeliverySender) -> None:
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        courier: DeliverySender,
+        policy: JobPolicy = WORK_POLICY.jobs["delivery"],
+    ) -> None:
         self._endpoints = endpoints
         self._courier = courier
+        self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`. Raises `StoreError`."""
@@ -51,15 +58,17 @@ class Deliver:
         hit("events.before_send")
         verdict = await self._courier.carry(delivery.event, endpoint)
         hit("events.after_send")
-        return _outcome(claim, endpoint, verdict)
+        wait = wait_seconds(self._policy, claim.job, verdict.asked_seconds)
+        return _outcome(claim, endpoint, verdict, wait if verdict.is_retryable else None)
 
 
-def _outcome(claim: Claim, endpoint: Endpoint, verdict: AttemptOutcome) -> Outcome:
+def _outcome(
+    claim: Claim, endpoint: Endpoint, verdict: AttemptOutcome, wait: float | None
+) -> Outcome:
     if verdict.error is None:
         success = DeliveryOutcome(endpoint_id=endpoint.id, is_success=True)
         return Finished(changes=Changes(delivery=success))
     failure = Failure(error=verdict.error, detail=verdict.detail)
-    wait = wait_seconds(claim.job, verdict.asked_seconds) if verdict.is_retryable else None
     if not verdict.is_endpoints_fault:
         return Failed(failure=failure, retry_seconds=wait)
     because = _why_disabled(claim, endpoint, verdict)

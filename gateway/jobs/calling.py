@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gateway.errors import GatewayError, StoreError
+from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.dead_letters import completed
 from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name
 from gateway.jobs.refusals import outcome_of
@@ -29,10 +30,17 @@ _UNSTORED: Final = "The call was made, and that could not be stored: look, befor
 class CallRun:
     """Calls it as often as is safe: what may have happened already is not repeated unseen."""
 
-    def __init__(self, queue: Queue, run_call: RunCall, is_read: IsRead) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        run_call: RunCall,
+        is_read: IsRead,
+        policy: JobPolicy = WORK_POLICY.jobs["call"],
+    ) -> None:
         self._queue = queue
         self._run_call = run_call
         self._is_read = is_read
+        self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`."""
@@ -48,7 +56,7 @@ class CallRun:
         except StoreError:
             raise
         except GatewayError as error:
-            return outcome_of(error, job)
+            return outcome_of(error, job, self._policy)
         except Exception as error:
             if is_read:
                 raise

@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
+from gateway.job_policy import JobPolicy
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.completer import JobCompleter
 from gateway.jobs.leases import Lease, Leases
@@ -22,17 +23,16 @@ from gateway.store.records import Claim, Failure
 from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
-_STORE_SECONDS: Final = 1.0
 
 
 class JobExecutor:
     """Runs what is claimed and settles it. Nothing that a run does ends the worker."""
 
     def __init__(
-        self, run: Run, run_seconds: float, holds: Leases, settlement: JobCompleter
+        self, run: Run, policy: JobPolicy, holds: Leases, settlement: JobCompleter
     ) -> None:
         self._run = run
-        self._run_seconds = run_seconds
+        self._policy = policy
         self._holds = holds
         self._settlement = settlement
 
@@ -52,42 +52,43 @@ class JobExecutor:
             self._holds.drop(hold)
 
     async def _outcome(self, claim: Claim) -> Outcome:
-        limit = asyncio.timeout(self._run_seconds)
+        limit = asyncio.timeout(self._policy.timeout_seconds)
         try:
             async with limit:
                 return await self._run(claim)
         except StoreRefused as error:
-            return _refused(claim, error)
+            return self._refused(claim, error)
         except StoreError:
             # The store's fault, and not the job's: the attempt does not count.
-            return Released(delay_seconds=_STORE_SECONDS)
+            return Released(delay_seconds=self._policy.busy_wait_seconds)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a payload provokes is a failed attempt
             # Only the class: the text of an error may repeat the payload.
             is_late = limit.expired() and isinstance(error, TimeoutError)
             name = RUN_TIMEOUT if is_late else error_name(error)
             _log.error("attempt %d of job %s failed: %s", claim.job.attempts, claim.job.id, name)
-            return Failed(failure=Failure(error=name), retry_seconds=wait_seconds(claim.job))
+            return self._failed(claim, Failure(error=name))
 
     async def _settle(self, claim: Claim, outcome: Outcome) -> None:
         try:
             await self._settlement.settle(claim, outcome)
         except StoreRefused as error:
-            refused = _refused(claim, error)
+            refused = self._refused(claim, error)
             await self._settlement.settle(claim, _instead(outcome) or refused)
         except Exception as error:  # noqa: BLE001 - changes that the store cannot take: a failed attempt
             failure = Failure(error=error_name(error))
             _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
-            failed = Failed(failure=failure, retry_seconds=wait_seconds(claim.job))
+            failed = self._failed(claim, failure)
             await self._settlement.settle(claim, _instead(outcome) or failed)
+
+    def _refused(self, claim: Claim, error: StoreRefused) -> Failed:
+        """A failed attempt that names what the database refuses; its text repeats no value."""
+        _log.error("attempt %d of job %s: %s", claim.job.attempts, claim.job.id, error.detail)
+        return self._failed(claim, Failure(error=error_name(error), detail=error.detail))
+
+    def _failed(self, claim: Claim, failure: Failure) -> Failed:
+        return Failed(failure=failure, retry_seconds=wait_seconds(self._policy, claim.job))
 
 
 def _instead(outcome: Outcome) -> Failed | None:
     """What the run wants in place of an end that the store does not take."""
     return outcome.if_refused if isinstance(outcome, Finished) else None
-
-
-def _refused(claim: Claim, error: StoreRefused) -> Failed:
-    """A failed attempt that names what the database refuses; its text repeats no value."""
-    failure = Failure(error=error_name(error), detail=error.detail)
-    _log.error("attempt %d of job %s: %s", claim.job.attempts, claim.job.id, error.detail)
-    return Failed(failure=failure, retry_seconds=wait_seconds(claim.job))

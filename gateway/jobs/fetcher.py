@@ -9,16 +9,13 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
+from gateway.job_policy import JobKind, WorkPolicy
 from gateway.jobs.executor import JobExecutor
 from gateway.jobs.leases import Lease, Leases
-from gateway.jobs.pace import LANE_SHARE, WorkerConfig
 from gateway.store.protocols import Queue
-from gateway.store.records import LEASE_EXPIRED, Claim, JobKind
+from gateway.store.records import LEASE_EXPIRED, Claim
 
 _log: Final = logging.getLogger(__name__)
-_SUSPICIOUS: Final = 3
-"""A job whose worker has died is run with nothing beside it from this attempt on: if it is the
-cause, it takes no other job with it to the dead letter."""
 _GATHER_SECONDS: Final = 0.02
 """Claims cost less together, so where few slots are free it is worth waiting that long for more."""
 _TROUBLE_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
@@ -28,15 +25,18 @@ class JobFetcher:
     """Claims jobs of one kind and has some of them run at once."""
 
     def __init__(
-        self, kind: JobKind, slots: int, name: str, queue: Queue, holds: Leases, pace: WorkerConfig
+        self, kind: JobKind, name: str, queue: Queue, holds: Leases, policy: WorkPolicy
     ) -> None:
+        row = policy.jobs[kind]
+        share = row.lane_share
         self._kind: JobKind = kind
-        self._slots = slots
-        self._lane_limit = max(1, slots // LANE_SHARE) if kind == "delivery" else None
+        self._policy = row
+        self._poll_seconds = policy.poll_seconds
+        self._slots = row.slots * policy.size
+        self._lane_limit = None if share is None else max(1, self._slots // share)
         self._name = name
         self._queue = queue
         self._holds = holds
-        self._pace = pace
         self._running: dict[asyncio.Task[None], Lease] = {}
         self._waiting: deque[Lease] = deque()
         """Claimed and not begun: what is under suspicion runs alone."""
@@ -76,7 +76,7 @@ class JobFetcher:
             if has_filled:
                 await self._room()
             else:
-                await _wait(self._work_may_be_there, self._pace.poll_seconds)
+                await _wait(self._work_may_be_there, self._poll_seconds)
         await self._give_back(self._waiting)
 
     async def finish(self, seconds: float) -> None:
@@ -92,7 +92,7 @@ class JobFetcher:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
-        if self._kind != "call":
+        if self._policy.is_repeatable:
             await self._give_back(holds)
 
     async def _fill(self, attempting: JobExecutor) -> bool:
@@ -109,7 +109,7 @@ class JobFetcher:
             self._name,
             [self._kind],
             free,
-            self._pace.lease_seconds,
+            self._policy.lease_seconds,
             lane_limit=self._lane_limit,
         )
         if claims:
@@ -123,13 +123,17 @@ class JobFetcher:
         The other ones are given back before it runs: what is only held when a worker dies has lost
         an attempt, too.
         """
-        suspicious = [hold for hold in holds if _is_suspicious(hold.claim)]
+        suspicious = [hold for hold in holds if self._is_suspicious(hold.claim)]
         plain = [hold for hold in holds if hold not in suspicious]
         kept = 0 if self._is_stopping else 1
         self._waiting.extend(suspicious[:kept])
         await self._give_back([*suspicious[kept:], *(plain if self._is_stopping else ())])
         for hold in () if self._is_stopping else plain:
             self._begin(hold, attempting)
+
+    def _is_suspicious(self, claim: Claim) -> bool:
+        job = claim.job
+        return job.error == LEASE_EXPIRED and job.attempts >= self._policy.alone_from_attempt
 
     def _begin(self, hold: Lease, attempting: JobExecutor) -> None:
         task = asyncio.create_task(attempting.attempt(hold), name=f"{self._kind}-job")
@@ -171,10 +175,6 @@ class JobFetcher:
             await self._queue.release([hold.claim for hold in holds])
         except StoreError as error:
             _log.error("%d %s jobs not released (%s)", len(holds), self._kind, error.detail)
-
-
-def _is_suspicious(claim: Claim) -> bool:
-    return claim.job.error == LEASE_EXPIRED and claim.job.attempts >= _SUSPICIOUS
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.pace import WorkerConfig
+from gateway.job_policy import JobPolicy
 from gateway.store.protocols import Queue
 from gateway.store.records import Claim
 
@@ -38,18 +38,18 @@ class Lease:
 
 
 class Leases:
-    """All of them, by the id of their job."""
+    """All of one kind of job, by the id of the job."""
 
-    def __init__(self, queue: Queue, pace: WorkerConfig) -> None:
+    def __init__(self, queue: Queue, policy: JobPolicy) -> None:
         self._queue = queue
-        self._pace = pace
+        self._policy = policy
         self._by_job: dict[str, Lease] = {}
         self.lost = 0
         """Claims that ended before their work did."""
 
     def take(self, claim: Claim, asked_at: float) -> Lease:
         """Hold `claim`, which was asked for at that time of the event loop."""
-        hold = Lease(claim, asked_at + self._pace.holding_seconds)
+        hold = Lease(claim, asked_at + self._policy.holding_seconds)
         self._by_job[claim.job.id] = hold
         return hold
 
@@ -61,9 +61,9 @@ class Leases:
     async def beat(self) -> None:
         """Give signs of life for as long as this runs."""
         while True:
-            await asyncio.sleep(self._pace.heartbeat_seconds)
+            await asyncio.sleep(self._policy.heartbeat_seconds)
             try:
-                async with asyncio.timeout(self._pace.heartbeat_seconds):
+                async with asyncio.timeout(self._policy.heartbeat_seconds):
                     await self.extend()
             except (StoreError, TimeoutError) as error:
                 # Nothing is lost by that alone: each claim has its own deadline.
@@ -76,11 +76,11 @@ class Leases:
             return
         asked_at = asyncio.get_running_loop().time()
         hit("jobs.in_heartbeat")
-        kept = await self._queue.extend([hold.claim for hold in holds], self._pace.lease_seconds)
+        kept = await self._queue.extend([hold.claim for hold in holds], self._policy.lease_seconds)
         # Work that has ended meanwhile was dropped, and has no limit to be extended any more.
         for hold in (each for each in holds if self._by_job.get(each.claim.job.id) is each):
             if hold.claim.job.id in kept:
-                hold.extend(asked_at + self._pace.holding_seconds)
+                hold.extend(asked_at + self._policy.holding_seconds)
             else:
                 self.lost += 1
                 hold.lose()

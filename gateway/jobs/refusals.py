@@ -1,7 +1,5 @@
 """What a `GatewayError` means for the job in whose run it was raised."""
 
-from typing import Final
-
 from gateway.errors import (
     GatewayError,
     InvalidArguments,
@@ -11,16 +9,13 @@ from gateway.errors import (
     Stopping,
     UpstreamRateLimited,
 )
+from gateway.job_policy import JobPolicy
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Released, error_name
 from gateway.store.records import Failure, Job
 
-_BUSY_SECONDS: Final = 1.0
-_LIMITED_SECONDS: Final = (5.0, 3600.0)
-"""How long a job waits that an upstream's limit stopped, whatever the upstream says."""
 
-
-def outcome_of(error: GatewayError, job: Job) -> Failed | Released:
+def outcome_of(error: GatewayError, job: Job, policy: JobPolicy) -> Failed | Released:
     """Whether to try again, by the error's own word.
 
     A limit is nobody's failure, so it does not count: the job waits until it may go on.
@@ -29,11 +24,11 @@ def outcome_of(error: GatewayError, job: Job) -> Failed | Released:
         return Failed(failure=_failure(error), retry_seconds=None)
     match error:
         case LimitExceeded() | Stopping():
-            return Released(delay_seconds=_BUSY_SECONDS)
+            return Released(delay_seconds=policy.busy_wait_seconds)
         case UpstreamRateLimited(retry_after_seconds=asked):
-            least, most = _LIMITED_SECONDS
+            least, most = policy.limited_wait_seconds
             return Released(delay_seconds=min(max(asked or 0.0, least), most))
-    return Failed(failure=_failure(error), retry_seconds=wait_seconds(job))
+    return Failed(failure=_failure(error), retry_seconds=wait_seconds(policy, job))
 
 
 def _failure(error: GatewayError) -> Failure:

@@ -7,20 +7,18 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
+from gateway.job_policy import WORK_POLICY, JobKind, WorkPolicy
 from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
 from gateway.jobs.endings import Endings
 from gateway.jobs.executor import JobExecutor
 from gateway.jobs.fetcher import JobFetcher
 from gateway.jobs.leases import Leases
 from gateway.jobs.outcome import Run
-from gateway.jobs.pace import SLOTS, USUAL, WorkerConfig
 from gateway.store.protocols import Queue
-from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job, JobKind
+from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job
 
 _log: Final = logging.getLogger(__name__)
 _SWEEP_LIMIT: Final = 500
-_CRASH_SECONDS: Final = 0.2
-"""Until the next attempt of a job whose worker has died."""
 
 
 class Worker:
@@ -37,20 +35,20 @@ class Worker:
         name: str,
         on_dead: OnDead,
         on_settled: OnSettled,
-        pace: WorkerConfig = USUAL,
+        policy: WorkPolicy = WORK_POLICY,
     ) -> None:
         self._queue = queue
         self._on_dead = on_dead
         self._on_settled = on_settled
-        self._pace = pace
-        self._holds = Leases(queue, pace)
+        self._policy = policy
+        self._holds = {kind: Leases(queue, policy.jobs[kind]) for kind in runs}
         self._endings = Endings(queue)
         self._sweep_failed = False
         self._settlement = JobCompleter(queue, on_dead, self._settled)
         self._crews = {
             kind: (
-                JobFetcher(kind, SLOTS[kind] * pace.size, name, queue, self._holds, pace),
-                JobExecutor(run, pace.run_seconds, self._holds, self._settlement),
+                JobFetcher(kind, name, queue, self._holds[kind], policy),
+                JobExecutor(run, policy.jobs[kind], self._holds[kind], self._settlement),
             )
             for kind, run in runs.items()
         }
@@ -63,7 +61,7 @@ class Worker:
     @property
     def lost(self) -> int:
         """Claims that ended before their work did."""
-        return self._holds.lost
+        return sum(holds.lost for holds in self._holds.values())
 
     @property
     def problem(self) -> str | None:
@@ -86,25 +84,25 @@ class Worker:
         """Work until `stop` is called."""
         async with asyncio.TaskGroup() as watch:
             watches = [
-                watch.create_task(self._holds.beat(), name="heartbeat"),
+                *(watch.create_task(of.beat(), name="heartbeat") for of in self._holds.values()),
                 watch.create_task(self._sweep(), name="sweep"),
                 watch.create_task(self._endings.work(), name="endings"),
             ]
             async with asyncio.TaskGroup() as crews:
                 for crew, attempting in self._crews.values():
                     crews.create_task(crew.work(attempting))
-            grace = self._pace.grace_seconds
+            grace = self._policy.grace_seconds
             await asyncio.gather(*(crew.finish(grace) for crew, _ in self._crews.values()))
             for task in watches:
                 task.cancel()
 
     async def _sweep(self) -> None:
         now = asyncio.get_running_loop().time
-        due = now() + self._pace.sweep_seconds
+        due = now() + self._policy.sweep_seconds
         while True:
             await asyncio.sleep(due - now())
             # From its beginning to the next one's: what a sweep takes must not add to the wait.
-            due = now() + self._pace.sweep_seconds
+            due = now() + self._policy.sweep_seconds
             taken = _SWEEP_LIMIT
             while taken >= _SWEEP_LIMIT:
                 taken = await self._take_back()
@@ -112,8 +110,9 @@ class Worker:
     async def _take_back(self) -> int:
         """Take back claims that have ended; how many."""
         hit("jobs.in_sweep")
+        wait = self._policy.crash_wait_seconds
         try:
-            again, dead = await self._queue.sweep(_SWEEP_LIMIT, _CRASH_SECONDS, self._died)
+            again, dead = await self._queue.sweep(_SWEEP_LIMIT, wait, self._died)
         except StoreError as error:
             _log.error("ended claims cannot be taken back (%s)", error.detail)
             self._sweep_failed = True

@@ -8,11 +8,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.job_policy import WORK_POLICY
 from gateway.settings.secret import Secret
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 DATABASE_FILE: Final = "gateway.db"
 WORKSPACE_FILE: Final = "workspace.db"
+_WEBHOOK: Final = WORK_POLICY.jobs["webhook"]
 
 _HostName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])\Z")]
 _ModuleName = Annotated[
@@ -189,11 +191,11 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="How much of the work that webhooks and events make is done at once in "
             "this process; at 0 `gateway worker` processes do it.",
         ),
-    ] = 4
+    ] = WORK_POLICY.size
     webhook_days: Annotated[
         float,
         Meta(ge=1, le=3650, description="Days for which the payload of a webhook is kept."),
-    ] = 30
+    ] = _WEBHOOK.payload_days
     webhook_id_days: Annotated[
         float,
         Meta(
@@ -202,7 +204,7 @@ class Fields(Struct, frozen=True, kw_only=True):
             description="Days for which the id of a webhook is known, so that it is not taken "
             "twice. Senders repeat for days, and operators by hand for longer.",
         ),
-    ] = 90
+    ] = _WEBHOOK.retention_days
     event_days: Annotated[
         float,
         Meta(ge=1, le=3650, description="Days for which events can be followed from the past."),
@@ -214,7 +216,7 @@ class Fields(Struct, frozen=True, kw_only=True):
             le=3650,
             description="Days for which ended deliveries and calls are kept, with their attempts.",
         ),
-    ] = 30
+    ] = WORK_POLICY.jobs["delivery"].retention_days
     audit_days: Annotated[
         float, Meta(ge=1, le=3650, description="Days for which audit records are kept.")
     ] = 90

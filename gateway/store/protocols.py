@@ -7,6 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from gateway.job_policy import JobKind
 from gateway.store.audited import AuditPage, AuditQuery, AuditRecord
 from gateway.store.publishing import Endpoints, Entities, EventLog
 from gateway.store.records import (
@@ -15,7 +16,6 @@ from gateway.store.records import (
     Claim,
     Failure,
     Job,
-    JobKind,
     JobState,
     Mismatch,
     NewCall,

@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord
 
 JobState = Literal[
     "pending", "processing", "completed", "failed", "dead_letter", "quarantined", "cancelled"
 ]
 """`failed` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
-JobKind = Literal["webhook", "delivery", "call"]
 ENDPOINT_DISABLED: Final = "endpoint_disabled"
 """`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"

@@ -21,17 +21,17 @@ Forget = Callable[[float, int], Awaitable[int]]
 
 
 class Retention(Struct, frozen=True, kw_only=True):
-    """For how many days things are kept. Messages are repeated for days, so keys outlive bodies."""
+    """For how many days things are kept."""
 
-    body_days: float = 30
+    body_days: float
     """Bodies and headers of messages, after their work has ended."""
-    key_days: float = 90
+    key_days: float
     """What is left of a message, and by which a repetition is known."""
-    event_days: float = 30
+    event_days: float
     """Events, once they are delivered."""
-    job_days: float = 30
+    job_days: float
     """Ended deliveries and calls, and the attempts at them."""
-    audit_days: float = 90
+    audit_days: float
     """Audit records."""
 
 

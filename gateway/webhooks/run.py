@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gateway.contract.fields.marker import Unmappable
 from gateway.errors import GatewayError, StoreError
+from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.accounts import account_of
 from gateway.jobs.batcher import Batcher
 from gateway.jobs.outcome import Failed, Finished, Outcome
@@ -38,6 +39,7 @@ class WebhookRun:
         effects: Effects,
         pointers: Pointers,
         now: Callable[[], datetime],
+        policy: JobPolicy = WORK_POLICY.jobs["webhook"],
     ) -> None:
         """`sources` by provider."""
         self._inbox = inbox
@@ -46,6 +48,7 @@ class WebhookRun:
         self._effects = effects
         self._pointers = pointers
         self._now = now
+        self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`."""
@@ -63,7 +66,7 @@ class WebhookRun:
         except StoreError:
             raise
         except GatewayError as error:
-            return outcome_of(error, claim.job)
+            return outcome_of(error, claim.job, self._policy)
 
     async def _changes(self, webhook: StoredWebhook) -> Changes:
         work, payload = self._judged(webhook)

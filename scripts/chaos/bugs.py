@@ -81,11 +81,11 @@ BUGS: Final = (
     Bug(
         "effects in a separate transaction",
         "gateway/store/sql/work/queue.py",
-        "            await apply_changes(connection, self._tables, changes, now)\n",
+        "            await apply_changes(connection, self._target, changes, now)\n",
         "            await self._database.write(\n"
-        "                lambda to, then: apply_changes(to, self._tables, changes, then)\n"
+        "                lambda to, then: apply_changes(to, self._target, changes, then)\n"
         "            ) if self._database.is_postgres else await apply_changes(\n"
-        "                connection, self._tables, changes, now\n"
+        "                connection, self._target, changes, now\n"
         "            )\n",
         (_QUEUE,),
     ),
@@ -98,9 +98,9 @@ BUGS: Final = (
     ),
     Bug(
         "no jitter",
-        "gateway/jobs/backoff.py",
-        "JITTER: Final = (0.8, 1.2)",
-        "JITTER: Final = (1.0, 1.0)",
+        "gateway/job_policy.py",
+        "jitter: tuple[float, float] = (0.8, 1.2)",
+        "jitter: tuple[float, float] = (1.0, 1.0)",
         (_BACKOFF,),
     ),
     Bug(
@@ -150,7 +150,7 @@ BUGS: Final = (
     Bug(
         "work is found only after a notification",
         "gateway/jobs/fetcher.py",
-        "await _wait(self._work_may_be_there, self._pace.poll_seconds)",
+        "await _wait(self._work_may_be_there, self._poll_seconds)",
         "await self._work_may_be_there.wait()",
         (_WORKER,),
     ),

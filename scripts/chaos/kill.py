@@ -22,11 +22,11 @@ from gateways import SECRET, Nursery, Process, environment, nursery, serving
 from sender import Sender, opened, sending
 from trial import Trial, failures_of, free_port, parser, percentile, play
 
+from gateway.job_policy import WORK_POLICY
+
 _LIFE: Final = (0.05, 0.3)
 _SERVER: Final = "server"
 _WORKERS: Final = ("worker 1", "worker 2")
-LEASE_SECONDS: Final = 30.0
-SWEEP_SECONDS: Final = 5.0
 
 
 def main() -> int:
@@ -52,8 +52,8 @@ async def run(trial: Trial) -> dict[str, Any]:
             async with sending(sender, options.rate, random, lambda at: f"m{options.seed}-{at}"):
                 await _storm(crew, random, options, trial)
                 await crew.start_missing()
-        lease = options.lease or LEASE_SECONDS
-        drained = await trial.quiet(2 * lease + 2 * SWEEP_SECONDS + 60)
+        lease = options.lease or WORK_POLICY.jobs["webhook"].lease_seconds
+        drained = await trial.quiet(2 * lease + 2 * WORK_POLICY.sweep_seconds + 60)
         verdict = await trial.verdict()
         await crew.stop()
     return {

@@ -12,7 +12,6 @@ end by `{"died": <pid>, "status": <wait status>}`. When the input ends, so do th
 import argparse
 import asyncio
 import contextlib
-import functools
 import gc
 import importlib
 import json
@@ -24,13 +23,15 @@ from typing import Any, Final
 
 import sqlalchemy.dialects.postgresql.asyncpg
 import sqlalchemy.dialects.sqlite  # noqa: F401 - loaded before the first fork, as the next ones
+from msgspec.structs import replace
 
 import gateway.cli.edge
 import gateway.cli.serving.serve
 import gateway.cli.serving.worker  # noqa: F401 - see above
 from gateway import failpoints
 from gateway.__main__ import main as run_command
-from gateway.app import Gateway, work
+from gateway.app import Gateway
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import read_settings
 
 KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
@@ -39,7 +40,8 @@ KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
 def main() -> None:
     """Serve orders until the input ends."""
     options = _options()
-    _load(options.lease, options.sweep)
+    work = _policy(options.lease, options.sweep)
+    _load()
     waker, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
@@ -57,7 +59,7 @@ def main() -> None:
             if not chunk:
                 break
             *lines, unread = (unread + chunk).split(b"\n")
-            children.update(_bear(json.loads(line)) for line in lines)
+            children.update(_bear(json.loads(line), work) for line in lines)
     for pid in children:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -70,7 +72,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _load(lease: float | None, sweep: float | None) -> None:
+def _load() -> None:
     """Everything that a gateway loads is loaded by opening one on a database in memory."""
     environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_DATABASE_URL": "memory:"}
 
@@ -81,28 +83,29 @@ def _load(lease: float | None, sweep: float | None) -> None:
 
     with contextlib.suppress(Exception):
         asyncio.run(rehearse())
-    if lease is not None:
-        # Not a setting: the times of the product are not the operator's to choose.
-        times: Any = work
-        times.WorkerConfig = functools.partial(
-            times.WorkerConfig, lease_seconds=lease, sweep_seconds=sweep or lease / 6
-        )
     gc.collect()
     gc.freeze()
 
 
-def _bear(order: dict[str, Any]) -> int:
+def _policy(lease: float | None, sweep: float | None) -> WorkPolicy:
+    """Not settings: the times of the product are not the operator's to choose."""
+    if lease is None:
+        return WORK_POLICY
+    return replace(WORK_POLICY.in_each_row(lease_seconds=lease), sweep_seconds=sweep or lease / 6)
+
+
+def _bear(order: dict[str, Any], work: WorkPolicy) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            _live(order)
+            _live(order, work)
         finally:
             os._exit(70)
     _say({"born": pid})
     return pid
 
 
-def _live(order: dict[str, Any]) -> None:
+def _live(order: dict[str, Any], work: WorkPolicy) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     out = os.open(order["out"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -117,7 +120,7 @@ def _live(order: dict[str, Any]) -> None:
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
     with contextlib.suppress(SystemExit):
-        run_command()
+        run_command(work)
     sys.stdout.flush()
     os._exit(0)
 

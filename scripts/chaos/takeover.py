@@ -21,10 +21,10 @@ from gateways import SECRET, ChaosError, Nursery, Process, environment, nursery,
 from sender import Sender, opened, quote, sending
 from trial import Trial, failures_of, free_port, parser, percentile, play
 
+from gateway.job_policy import WORK_POLICY
+
 _BIG: Final = "64"
 """Of a worker that claims some hundred jobs at once."""
-_LEASE_SECONDS: Final = 30.0
-_SWEEP_SECONDS: Final = 5.0
 _ZOMBIE_LEASE_SECONDS: Final = 2.0
 _HELD: Final = "SELECT count(*) FROM jobs WHERE state = 'processing' AND claimed_by LIKE '%:{pid}'"
 _EXPIRED: Final = (
@@ -62,8 +62,8 @@ async def run(trial: Trial) -> dict[str, Any]:
 async def take_over(trial: Trial) -> dict[str, Any]:
     """R3."""
     options = trial.options
-    lease = options.lease or _LEASE_SECONDS
-    sweep = _SWEEP_SECONDS if options.lease is None else options.lease / 6
+    lease = options.lease or WORK_POLICY.jobs["webhook"].lease_seconds
+    sweep = WORK_POLICY.sweep_seconds if options.lease is None else options.lease / 6
     async with nursery(trial.folder, tree=options.tree, lease=lease, sweep=sweep) as born:
         await _fill(born, trial)
         deaths: dict[str, float] = {}

@@ -5,12 +5,13 @@ import secrets
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from gateway.app import Gateway
 from gateway.errors import OperatorError, StoreError
+from gateway.job_policy import WORK_POLICY
 from gateway.jobs.outcome import Finished
-from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.settings import read_settings
 from gateway.store.records import Changes, EntityChange
@@ -77,7 +78,7 @@ async def test_messages_that_the_database_refuses_stop_no_others(store) -> None:
         name="w",
         on_dead=lambda _job, _failure: Changes(),
         on_settled=lambda _changes: None,
-        pace=WorkerConfig(poll_seconds=0.02),
+        policy=replace(WORK_POLICY, poll_seconds=0.02),
     )
     working = asyncio.create_task(worker.work())
 

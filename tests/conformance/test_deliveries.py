@@ -250,7 +250,7 @@ async def test_a_killed_worker_loses_no_delivery_and_repeats_it_under_its_id(
         assert (tmp_path / "log").read_text() == f"events.{point}\n"
         assert len(got) == sent_before
         store = await open_store(url)
-        async with delivering(store, pace=QUICK):
+        async with delivering(store, policy=QUICK):
 
             async def _done():
                 return await states(store, new.endpoint.id) == {"completed": 1}

@@ -5,16 +5,17 @@ import secrets
 from contextlib import asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from gateway.errors import NotStored, StoreError
+from gateway.job_policy import WORK_POLICY
 from gateway.jobs.accounts import account_of
 from gateway.jobs.batcher import Batcher
 from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import JobCompleter
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Failed, Finished
-from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
 from gateway.store.refused import StoreRefused
@@ -23,7 +24,7 @@ from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, finish, job, job_counts, message, put
 
-QUICK = WorkerConfig(poll_seconds=0.02, sweep_seconds=0.05)
+QUICK = replace(WORK_POLICY, poll_seconds=0.02, sweep_seconds=0.05)
 CALL_ID = "01936f00-0000-7000-8000-000000000001"
 POISON = secrets.token_urlsafe(3000)
 _TOO_LONG = "BEFORE INSERT ON {} WHEN length(new.{}) > 3000 BEGIN SELECT RAISE(ABORT, 'no'); END"
@@ -59,7 +60,7 @@ async def working(store, on_dead=lambda _job, _failure: Changes(), **runs):
         name="w",
         on_dead=on_dead,
         on_settled=lambda _changes: None,
-        pace=QUICK,
+        policy=QUICK,
     )
     task = asyncio.create_task(worker.work())
     try:
@@ -134,7 +135,7 @@ async def refuse_completions(store) -> None:
 async def test_a_write_whose_end_is_refused_is_made_once(
     store, monkeypatch, is_read, end, calls
 ) -> None:
-    def _at_once(job) -> float | None:
+    def _at_once(_policy, job) -> float | None:
         return None if job.attempts >= job.max_attempts else 0.0
 
     monkeypatch.setattr("gateway.jobs.executor.wait_seconds", _at_once)

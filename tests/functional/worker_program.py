@@ -11,28 +11,27 @@ import signal
 import sys
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from gateway.clock import SystemClock
 from gateway.contract.values import jsontext
-from gateway.jobs import backoff
+from gateway.job_policy import WORK_POLICY
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Finished
-from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.audited import AuditRecord
 from gateway.store.records import Changes
 from gateway.store.sql.engine import open_store
 
-PACE = WorkerConfig(
+POLICY = replace(
+    WORK_POLICY.in_each_row(lease_seconds=4.0, timeout_seconds=5.0, waits_seconds=(0.1,)),
     size=1,
-    lease_seconds=4.0,
     sweep_seconds=0.2,
     poll_seconds=0.05,
-    run_seconds=5.0,
     grace_seconds=5,
 )
 CLOCK = SystemClock()
 MEMORY = 3 * 2**30
-backoff.SCHEDULES = dict.fromkeys(backoff.SCHEDULES, (0.1,))
 
 
 def record(webhook_id, name):
@@ -89,7 +88,7 @@ async def main(url, name):
         name=name,
         on_dead=DeadLetters(CLOCK.now),
         on_settled=lambda changes: None,
-        pace=PACE,
+        policy=POLICY,
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     say("ready")

@@ -14,7 +14,7 @@ from gateway.cli.operating.operator import (
 )
 from gateway.cli.operating.repeating import tell_of_each, tried
 from gateway.cli.output import counted, print_json, print_table
-from gateway.store.records import JobKind
+from gateway.job_policy import JobKind
 
 _KINDS: Final = get_args(JobKind)
 _COLUMNS: Final = ("id", "kind", "lane", "subject", "attempts", "error", "updated_at")

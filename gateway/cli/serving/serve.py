@@ -8,7 +8,7 @@ import click
 from gateway.app import serve
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
 from gateway.cli.local import start_logs
-from gateway.cli.options import FLAGS, settings_of, settings_options
+from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.output import announce
 from gateway.settings import Settings
 
@@ -27,7 +27,7 @@ def command(**flags: Any) -> None:
 def serve_until_stopped(settings: Settings) -> None:
     """Serve over HTTP. Raises an `OperatorError` when the gateway cannot start."""
     start_logs(settings)
-    serve(settings, partial(_announce, settings))
+    serve(settings, partial(_announce, settings), work=work_policy())
 
 
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from gateway.app import Gateway
 from gateway.cli.local import start_logs, tell_of_new_key
-from gateway.cli.options import FLAGS, settings_of, settings_options
+from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
+from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 
-_SIZE: Final = 4
 _KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})
 
 
@@ -38,12 +38,16 @@ def command(**flags: Any) -> None:
             " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` do the work"
         )
     start_logs(settings)
+    work = work_policy()
+    settings = replace(settings, workers=settings.workers or work.size)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(until_stopped(_work(replace(settings, workers=settings.workers or _SIZE))))
+        runner.run(until_stopped(_work(settings, work)))
 
 
-async def _work(settings: Settings) -> None:
-    async with Gateway.open(settings) as gateway:
+async def _work(settings: Settings, work: WorkPolicy) -> None:
+    gateway = Gateway.open(settings)
+    gateway.work_by(work)
+    async with gateway:
         tell_of_new_key(gateway, settings)
         async with gateway.at_work():
             click.echo("ready")

@@ -9,6 +9,7 @@ from sqlalchemy import inspect, text
 
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.store.sql.database import Database
 from gateway.store.sql.engines import engines_at
 from gateway.store.sql.failures import failures
@@ -23,6 +24,7 @@ async def open_store(
     package: str | None = None,
     clock: Clock | None = None,
     *,
+    policy: WorkPolicy = WORK_POLICY,
     is_upgraded: bool = True,
 ) -> SqlStore:
     """The store at `url`, checked and brought to the current version.
@@ -30,6 +32,7 @@ async def open_store(
     `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute), `postgresql://…`, or `memory:`
     for state that ends with the process. `package` is the generated one, whose entities get their
     tables; without it there are none. `clock` is the time where the database has none.
+    `policy` says how often the jobs that are made here may be tried.
     Without `is_upgraded`, the database is checked and left as it is: call `SqlStore.upgrade` before
     anything else is asked of it.
     Raises `StoreError`, one line naming the place, when it is corrupt, locked, no database, not
@@ -38,7 +41,7 @@ async def open_store(
     entities = entities_of(package)
     engines = engines_at(url)
     database = Database(engines, clock or SystemClock())
-    store = SqlStore(database, entities.tables, partial(prepare, engines, entities))
+    store = SqlStore(database, entities.tables, policy, partial(prepare, engines, entities))
     try:
         if is_upgraded:
             await store.upgrade()

@@ -5,10 +5,12 @@ from typing import Final
 
 from sqlalchemy import Table
 
+from gateway.job_policy import WorkPolicy
 from gateway.store.sql.audit import SqlAudit, SqlKeys
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities.pages import SqlEntities
 from gateway.store.sql.failures import failures
+from gateway.store.sql.work.changes import Target
 from gateway.store.sql.work.endpoints import SqlEndpoints
 from gateway.store.sql.work.event_log import SqlEventLog
 from gateway.store.sql.work.inbox import SqlInbox
@@ -25,15 +27,16 @@ class SqlStore:
         self,
         database: Database,
         tables: Mapping[str, Table],
+        policy: WorkPolicy,
         prepare: Callable[[], Awaitable[None]],
     ) -> None:
         self.database = database
         self._prepare = prepare
         self.audit = SqlAudit(database, None if database.is_lasting else MAX_RECORDS)
         self.keys = SqlKeys(database)
-        self.inbox = SqlInbox(database)
-        self.queue = SqlQueue(database, tables)
-        self.events = SqlEventLog(database)
+        self.inbox = SqlInbox(database, policy)
+        self.queue = SqlQueue(database, Target(tables, policy))
+        self.events = SqlEventLog(database, policy)
         self.endpoints = SqlEndpoints(database)
         self.entities = SqlEntities(database, tables)
 

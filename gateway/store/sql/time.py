@@ -18,6 +18,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
+from gateway.job_policy import WORK_POLICY
 from gateway.store.tables.base import Moment
 from gateway.store.tables.events import EVENTS
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY
@@ -27,7 +28,7 @@ _log: Final = logging.getLogger(__name__)
 _MOST: Final = timedelta(days=1)
 """What is bridged. A larger step back corrects a clock that was wrong: its time is not kept up."""
 _NOTICED: Final = timedelta(seconds=5)
-_LONGEST_LEASE: Final = timedelta(minutes=1)
+_ALIVE: Final = timedelta(seconds=2 * max(each.lease_seconds for each in WORK_POLICY.jobs.values()))
 """Time enough for a worker that lives to extend what it holds."""
 LATEST: Final = (
     select(func.max(JOBS.c.updated_at, type_=Moment)).where(CLAIMED),
@@ -112,6 +113,6 @@ async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
     """Let nothing wait for a time of a wrong clock: it is due now, or a lease ends soon."""
     waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
     await connection.execute(waits.values(run_at=now, updated_at=now))
-    end = now + _LONGEST_LEASE
+    end = now + _ALIVE
     held = update(JOBS).where(CLAIMED, JOBS.c.lease_until > end)
     await connection.execute(held.values(lease_until=end))

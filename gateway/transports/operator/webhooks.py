@@ -12,8 +12,9 @@ from msgspec import Meta, Struct
 from gateway.audit.log import OpenRecord
 from gateway.contract.values import jsontext
 from gateway.errors import UnknownPath, Unsuitable
+from gateway.job_policy import JobKind
 from gateway.store.protocols import Inbox, Queue
-from gateway.store.records import Job, JobKind, JobState, Page, StoredWebhook
+from gateway.store.records import Job, JobState, Page, StoredWebhook
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,

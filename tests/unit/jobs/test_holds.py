@@ -2,8 +2,8 @@
 
 import asyncio
 
+from gateway.job_policy import WORK_POLICY
 from gateway.jobs.leases import Leases
-from gateway.jobs.pace import USUAL
 from gateway.store.records import Claim
 from tests.unit.jobs.memory_queue import new_job
 
@@ -18,7 +18,7 @@ async def test_work_that_ends_while_its_claim_is_extended_ends_nothing_else():
             await work
             return frozenset(claim.job.id for claim in claims)
 
-    holds = Leases(Slow(), USUAL)
+    holds = Leases(Slow(), WORK_POLICY.jobs["webhook"])
     hold = holds.take(
         Claim(job=new_job("1"), worker="w"), asked_at=asyncio.get_running_loop().time()
     )

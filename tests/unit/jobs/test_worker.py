@@ -7,14 +7,25 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from gateway.job_policy import WORK_POLICY
 from gateway.jobs.outcome import Failed, Finished, Released
-from gateway.jobs.pace import WorkerConfig
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
-FAST = WorkerConfig(
-    size=4, lease_seconds=0.6, sweep_seconds=0.05, poll_seconds=0.01, run_seconds=5, grace_seconds=1
+
+def policy_of(lease_seconds=30.0, timeout_seconds=120.0, **values):
+    rows = WORK_POLICY.in_each_row(lease_seconds=lease_seconds, timeout_seconds=timeout_seconds)
+    return replace(rows, **values)
+
+
+FAST = policy_of(
+    size=4,
+    lease_seconds=0.6,
+    sweep_seconds=0.05,
+    poll_seconds=0.01,
+    timeout_seconds=5,
+    grace_seconds=1,
 )
 
 
@@ -24,9 +35,9 @@ def died(job, failure):
 
 
 @asynccontextmanager
-async def working(queue, run, pace=FAST, kinds=("webhook",), settled=lambda changes: None):
+async def working(queue, run, policy=FAST, kinds=("webhook",), settled=lambda changes: None):
     worker = Worker(
-        queue, dict.fromkeys(kinds, run), name="w", on_dead=died, on_settled=settled, pace=pace
+        queue, dict.fromkeys(kinds, run), name="w", on_dead=died, on_settled=settled, policy=policy
     )
     task = asyncio.create_task(worker.work())
     try:
@@ -135,10 +146,10 @@ async def test_a_run_that_hangs_is_a_failed_attempt(queue):
     async def run(claim):
         await asyncio.Event().wait()
 
-    pace = WorkerConfig(
-        size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, run_seconds=0.5
+    policy = policy_of(
+        size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, timeout_seconds=0.5
     )
-    async with working(queue, run, pace):
+    async with working(queue, run, policy):
         await until(lambda: queue.states()["hang"] == "failed")
     assert queue.failures == {"hang": ["run_timeout"]}
     assert queue.jobs["hang"].attempts == 1, "the heartbeat kept the claim while it hung"
@@ -226,7 +237,7 @@ async def test_without_heartbeat_the_run_ends_before_its_lease(queue):
 
     async with working(queue, run) as worker:
         await until(lambda: worker.lost == 1)
-    assert ended_at[0] < FAST.lease_seconds
+    assert ended_at[0] < FAST.jobs["webhook"].lease_seconds
 
 
 async def test_a_late_outcome_is_refused(queue):
@@ -252,13 +263,13 @@ async def test_a_store_that_fails_makes_the_worker_wait_and_nothing_else(queue):
 
 async def test_an_outcome_is_stored_when_the_store_answers_again(queue):
     queue.add(new_job("mine"))
-    pace = WorkerConfig(size=1, lease_seconds=5, poll_seconds=0.01)
+    policy = policy_of(size=1, lease_seconds=5, poll_seconds=0.01)
 
     async def run(claim):
         queue.trouble = "the database is gone"
         return Finished()
 
-    async with working(queue, run, pace):
+    async with working(queue, run, policy):
         await until(lambda: queue.trouble)
         await asyncio.sleep(0.05)
         queue.trouble = None
@@ -307,8 +318,8 @@ async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, a
         begun.set()
         await asyncio.sleep(10)
 
-    pace = WorkerConfig(size=1, grace_seconds=0.05, poll_seconds=0.01)
-    async with working(queue, run, pace, kinds=(kind,)):
+    policy = policy_of(size=1, grace_seconds=0.05, poll_seconds=0.01)
+    async with working(queue, run, policy, kinds=(kind,)):
         await begun.wait()
     assert (queue.states(), queue.jobs["mine"].attempts) == ({"mine": state}, attempts)
 
@@ -350,8 +361,8 @@ async def test_one_endpoint_leaves_the_others_slots(queue):
             await asyncio.sleep(2)
         return Finished()
 
-    pace = WorkerConfig(size=1, poll_seconds=0.01, grace_seconds=0)
-    async with working(queue, run, pace, kinds=("delivery",)):
+    policy = policy_of(size=1, poll_seconds=0.01, grace_seconds=0)
+    async with working(queue, run, policy, kinds=("delivery",)):
         fast = {f"fast{n}" for n in range(5)}
         await until(lambda: all(queue.jobs[name].state == "completed" for name in fast))
         assert sum(job.state == "completed" for job in queue.jobs.values()) == 5
@@ -365,9 +376,9 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
         queue.add(new_job("call", kind="call"))
         return Finished(changes=Changes(webhooks=("derived",)))
 
-    slow = WorkerConfig(size=1, poll_seconds=60)
+    slow = policy_of(size=1, poll_seconds=60)
     runs = {"webhook": run, "call": finish}
-    worker = Worker(queue, runs, name="w", on_dead=died, on_settled=told.append, pace=slow)
+    worker = Worker(queue, runs, name="w", on_dead=died, on_settled=told.append, policy=slow)
     task = asyncio.create_task(worker.work())
     await until(lambda: queue.states().get("call") == "completed")
     worker.stop()

@@ -4,8 +4,11 @@ import asyncio
 from contextlib import suppress
 
 from gateway.errors import StoreError
+from gateway.settings import Settings
 from gateway.webhooks import cleaner as retention
 from gateway.webhooks.cleaner import Cleaner, Retention
+
+RULES = Retention(body_days=1, key_days=40, event_days=2, job_days=3, audit_days=5)
 
 
 class Shelf:
@@ -28,7 +31,7 @@ class Shelves:
         self.__dict__ |= shelves
 
 
-def forgetting(rules=None, **counts):
+def forgetting(**counts):
     names = ("bodies", "keys", "jobs", "events", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
@@ -37,7 +40,7 @@ def forgetting(rules=None, **counts):
         events=Shelves(forget=shelves["events"]),
         audit=Shelves(prune=shelves["audit"]),
     )
-    return Cleaner(store, rules or Retention()), shelves
+    return Cleaner(store, RULES), shelves
 
 
 async def test_all_that_is_old_goes_in_batches(monkeypatch):
@@ -50,16 +53,15 @@ async def test_all_that_is_old_goes_in_batches(monkeypatch):
 
 
 async def test_the_days_of_the_rules_are_asked_for():
-    rules = Retention(body_days=1, key_days=40, event_days=2, job_days=3, audit_days=5)
-    work, shelves = forgetting(rules)
+    work, shelves = forgetting()
     await work.forget()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
 
 
 def test_keys_outlive_bodies_by_default():
-    assert Retention().key_days >= 30
-    assert Retention().key_days > Retention().body_days
+    assert Settings().webhook_id_days >= 30
+    assert Settings().webhook_id_days > Settings().webhook_days
 
 
 async def test_a_store_that_fails_is_asked_again():

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import Table
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import uuid7
+from gateway.job_policy import WorkPolicy
 from gateway.store.records import Changes, NewCall
 from gateway.store.sql.audit import insert_audit
 from gateway.store.sql.entities.rows import write_entities
@@ -18,19 +20,24 @@ from gateway.store.sql.work.receiving import receive_webhooks
 from gateway.store.tables.jobs import CALLS, JOBS
 
 
+class Target(Struct, frozen=True):
+    """Where changes are written, and by what the jobs that they make go."""
+
+    entities: Mapping[str, Table]
+    policy: WorkPolicy
+
+
 async def apply_changes(
-    connection: AsyncConnection,
-    tables: Mapping[str, Table],
-    changes: Sequence[Changes],
-    now: datetime,
+    connection: AsyncConnection, target: Target, changes: Sequence[Changes], now: datetime
 ) -> None:
     """Write `changes` in the caller's transaction, which has shown its claims before.
 
     Rows that other transactions may write too are taken in one order, so that none wait crosswise.
     """
     if webhooks := [new for each in changes for new in each.webhooks]:
-        await receive_webhooks(connection, webhooks, now)
-    await _add_calls(connection, [call for each in changes for call in each.calls], now)
+        await receive_webhooks(connection, webhooks, target.policy.jobs["webhook"].attempts, now)
+    calls = [call for each in changes for call in each.calls]
+    await _add_calls(connection, calls, target.policy.jobs["call"].attempts, now)
     outcomes = [each.delivery for each in changes if each.delivery is not None]
     for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
         await note_outcome(connection, outcome, now)
@@ -38,10 +45,12 @@ async def apply_changes(
         await insert_audit(connection, records)
     await insert_events(connection, [event for each in changes for event in each.events], now)
     if entities := [change for each in changes for change in each.entities]:
-        await write_entities(connection, tables, entities, now)
+        await write_entities(connection, target.entities, entities, now)
 
 
-async def _add_calls(connection: AsyncConnection, calls: Sequence[NewCall], now: datetime) -> None:
+async def _add_calls(
+    connection: AsyncConnection, calls: Sequence[NewCall], attempts: int, now: datetime
+) -> None:
     """A call that was asked for before is not made again."""
     for call in sorted(calls, key=lambda call: call.id):
         row = {
@@ -54,5 +63,5 @@ async def _add_calls(connection: AsyncConnection, calls: Sequence[NewCall], now:
         insertion = insert_into(connection, CALLS).values(row)
         added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
         if added.rowcount == 1:
-            job = new_job(uuid7(now), "call", call.id, call.lane, now)
+            job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
             await connection.execute(JOBS.insert(), job)

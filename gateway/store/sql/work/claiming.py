@@ -10,7 +10,8 @@ from msgspec import Struct
 from sqlalchemy import Integer, Select, Text, bindparam, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.records import Claim, JobKind
+from gateway.job_policy import JobKind
+from gateway.store.records import Claim
 from gateway.store.sql.work.jobs import JOB_COLUMNS, job_of
 from gateway.store.tables.base import Moment
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY

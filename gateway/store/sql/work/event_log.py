@@ -22,14 +22,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.event import is_type_meant
 from gateway.ids import uuid7
+from gateway.job_policy import WorkPolicy
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
 from gateway.store.sql.work.events import fetch_rows, insert_events, stored_event
+from gateway.store.sql.work.jobs import new_job
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
-DELIVERY_ATTEMPTS: Final = 10
-"""The schedule of Standard Webhooks: over three days."""
 _DELIVERIES: Final = 2_000
 """Rows of deliveries that one transaction adds or removes, about."""
 _LOCK: Final = 0x67774576
@@ -42,8 +42,9 @@ _IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.
 class SqlEventLog:
     """The table `events`. An event is published when it has a position."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
         self._database = database
+        self._attempts = policy.jobs["delivery"].attempts
 
     async def append(self, events: Sequence[NewEvent]) -> None:
         if events:
@@ -53,7 +54,7 @@ class SqlEventLog:
         # Asked first without the lock that every writer needs: mostly there is nothing to do.
         if not await self._database.read(_has_unplaced):
             return 0
-        return await self._database.write(lambda to, now: _sequence(to, now, limit))
+        return await self._database.write(lambda to, now: _sequence(to, self._attempts, now, limit))
 
     async def after(
         self, position: int, limit: int, types: Sequence[str] = ()
@@ -122,7 +123,7 @@ def _with_few_deliveries(rows: Iterable[RowMapping]) -> list[str]:
     return ids
 
 
-async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> int:
+async def _sequence(connection: AsyncConnection, attempts: int, now: datetime, limit: int) -> int:
     if not await _is_alone(connection):
         return 0
     active = select(func.count()).where(ENDPOINTS.c.state == "active")
@@ -130,7 +131,7 @@ async def _sequence(connection: AsyncConnection, now: datetime, limit: int) -> i
     # Each event is a delivery for each endpoint: a transaction is as long as their product.
     placed = await _place(connection, max(1, min(limit, _DELIVERIES // max(1, endpoints))))
     if placed:
-        await _deliver(connection, placed, now)
+        await _deliver(connection, placed, attempts, now)
     return len(placed)
 
 
@@ -165,7 +166,9 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
     return sorted(await fetch_rows(placing, connection), key=lambda row: row["position"])
 
 
-async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: datetime) -> None:
+async def _deliver(
+    connection: AsyncConnection, placed: list[RowMapping], attempts: int, now: datetime
+) -> None:
     """A delivery, and its job, of each event for each active endpoint that wants it.
 
     Locked against removal, so that a removal finds all deliveries of the endpoint.
@@ -181,7 +184,7 @@ async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: d
         types: list[str] = msgspec.json.decode(encoded)
         for event in placed:
             if not types or any(is_type_meant(each, event["type"]) for each in types):
-                delivery, job = _delivery(endpoint_id, event["id"], now)
+                delivery, job = _delivery(endpoint_id, event["id"], attempts, now)
                 deliveries.append(delivery)
                 jobs.append(job)
     if jobs:
@@ -190,7 +193,7 @@ async def _deliver(connection: AsyncConnection, placed: list[RowMapping], now: d
 
 
 def _delivery(
-    endpoint_id: str, event_id: str, now: datetime
+    endpoint_id: str, event_id: str, attempts: int, now: datetime
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     delivery_id, job_id = uuid7(now), uuid7(now)
     delivery = {
@@ -200,20 +203,7 @@ def _delivery(
         "job_id": job_id,
         "created_at": now,
     }
-    job = {
-        "id": job_id,
-        "kind": "delivery",
-        "subject": delivery_id,
-        "lane": endpoint_id,
-        "state": "pending",
-        "attempts": 0,
-        "max_attempts": DELIVERY_ATTEMPTS,
-        "run_at": now,
-        "claim_seq": 0,
-        "created_at": now,
-        "updated_at": now,
-    }
-    return delivery, job
+    return delivery, new_job(job_id, "delivery", delivery_id, endpoint_id, attempts, now)
 
 
 def _is_meant(pattern: str) -> ColumnElement[bool]:

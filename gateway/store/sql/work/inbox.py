@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
+from gateway.job_policy import WorkPolicy
 from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt, StoredWebhook
 from gateway.store.sql.database import Database
 from gateway.store.sql.statements import as_json
@@ -29,15 +30,16 @@ _OWN: Final = tuple(
 class SqlInbox:
     """The tables `webhooks` and `webhook_keys`, and the jobs of webhooks."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
         self._database = database
+        self._attempts = policy.jobs["webhook"].attempts
 
     async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
         if not arrivals:
             return []
 
         async def store(to: AsyncConnection, now: datetime) -> builtins.list[Receipt]:
-            receipts = await receive_webhooks(to, arrivals, now)
+            receipts = await receive_webhooks(to, arrivals, self._attempts, now)
             hit("ingest.before_commit")
             return receipts
 

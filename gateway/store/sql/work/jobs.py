@@ -8,10 +8,10 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, TextClause, and_, exists, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.records import Attempt, Claim, Failure, Job, JobKind
+from gateway.job_policy import JobKind
+from gateway.store.records import Attempt, Claim, Failure, Job
 from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 
-MAX_ATTEMPTS: Final[Mapping[JobKind, int]] = {"webhook": 6, "delivery": 10, "call": 6}
 ENDED: Final = ("completed", "dead_letter", "cancelled")
 _ANEW: Final = JOBS.alias("anew")
 # The subject says nothing more, but has an index.
@@ -40,8 +40,10 @@ class Ending(Struct, frozen=True):
     failure: Failure | None = None
 
 
-def new_job(job_id: str, kind: JobKind, subject: str, lane: str, now: datetime) -> dict[str, Any]:
-    """The row of a job that is due at once."""
+def new_job(
+    job_id: str, kind: JobKind, subject: str, lane: str, attempts: int, now: datetime
+) -> dict[str, Any]:
+    """The row of a job that is due at once, and may be tried so often."""
     return {
         **_NOT_STARTED,
         "id": job_id,
@@ -49,7 +51,7 @@ def new_job(job_id: str, kind: JobKind, subject: str, lane: str, now: datetime) 
         "subject": subject,
         "lane": lane,
         "state": "pending",
-        "max_attempts": MAX_ATTEMPTS[kind],
+        "max_attempts": attempts,
         "run_at": now,
         "created_at": now,
         "updated_at": now,

@@ -1,27 +1,27 @@
 """The queue of work, by the rules that a lost claim changes nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Table, select, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
+from gateway.job_policy import JobKind
 from gateway.store.records import (
     Attempt,
     Changes,
     Claim,
     Failure,
     Job,
-    JobKind,
     JobState,
     NewCall,
     Page,
 )
 from gateway.store.sql.database import Database
-from gateway.store.sql.work.changes import apply_changes
+from gateway.store.sql.work.changes import Target, apply_changes
 from gateway.store.sql.work.claiming import ClaimRequest, claim_due
 from gateway.store.sql.work.ending import end_undelivered
 from gateway.store.sql.work.jobs import (
@@ -52,9 +52,9 @@ _FIRST_DUE: Final = select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).l
 class SqlQueue:
     """The tables `jobs`, `job_attempts` and `calls`."""
 
-    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+    def __init__(self, database: Database, target: Target) -> None:
         self._database = database
-        self._tables = tables
+        self._target = target
 
     async def claim(
         self,
@@ -111,7 +111,7 @@ class SqlQueue:
     ) -> tuple[int, int]:
         sweep = Sweep(limit, timedelta(seconds=backoff_seconds), on_dead)
         return await self._database.write(
-            lambda to, now: sweep_expired(to, self._tables, sweep, now)
+            lambda to, now: sweep_expired(to, self._target, sweep, now)
         )
 
     async def jobs(
@@ -181,7 +181,7 @@ class SqlQueue:
         async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
             held = await settle(connection, claims, transition, now)
             changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
-            await apply_changes(connection, self._tables, changes, now)
+            await apply_changes(connection, self._target, changes, now)
             hit("jobs.before_commit")
             return held
 

@@ -70,9 +70,12 @@ class _Known(Struct, frozen=True):
 
 
 async def receive_webhooks(
-    connection: AsyncConnection, messages: Sequence[NewWebhook], now: datetime
+    connection: AsyncConnection, messages: Sequence[NewWebhook], attempts: int, now: datetime
 ) -> list[Receipt]:
-    """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`."""
+    """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`.
+
+    The jobs may be tried so often.
+    """
     received = [_arrival(message, now, number) for number, message in enumerate(messages)]
     signed = await _claim_signed(connection, received, now)
     replays = {each.id: signed[each.signed] for each in received if each.is_replay(signed)}
@@ -84,7 +87,10 @@ async def receive_webhooks(
     conflicts = [each for each in differing if kept[each.body] == each.id]
     moved = await _point_signed(connection, arrivals, known, kept)
     await _store(connection, fresh, now)
-    await _add_jobs(connection, fresh, conflicts, now)
+    jobs = [_job(each, attempts, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
+    jobs += [_job(each, attempts, now, is_quarantined=True) for each in conflicts]
+    if jobs:
+        await _ROWS_OF_JOBS.add(connection, jobs)
     await insert_events(connection, [*_quarantined(fresh), *_conflicted(conflicts)], now)
     return [
         _replay_of(replays[each.id].webhook_id, moved)
@@ -250,21 +256,11 @@ def _webhook_row(arrival: _Arrival, now: datetime, *, is_conflict: bool) -> dict
     }
 
 
-async def _add_jobs(
-    connection: AsyncConnection,
-    fresh: Sequence[_Arrival],
-    conflicts: Sequence[_Arrival],
-    now: datetime,
-) -> None:
+def _job(
+    arrival: _Arrival, attempts: int, now: datetime, *, is_quarantined: bool
+) -> dict[str, Any]:
     """A webhook's first job has its id: both are new, and of different tables."""
-    rows = [_job(each, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
-    rows += [_job(each, now, is_quarantined=True) for each in conflicts]
-    if rows:
-        await _ROWS_OF_JOBS.add(connection, rows)
-
-
-def _job(arrival: _Arrival, now: datetime, *, is_quarantined: bool) -> dict[str, Any]:
-    job = new_job(arrival.id, "webhook", arrival.id, arrival.message.provider, now)
+    job = new_job(arrival.id, "webhook", arrival.id, arrival.message.provider, attempts, now)
     return {**job, "state": "quarantined"} if is_quarantined else job
 
 

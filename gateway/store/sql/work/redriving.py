@@ -24,8 +24,7 @@ async def redrive_job(
     if job is None or not await _may_repeat(connection, job, is_forced=is_forced):
         return None
     row = {
-        **new_job(uuid7(now), job.kind, job.subject, job.lane, now),
-        "max_attempts": job.max_attempts,
+        **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
         "replay_of": job.id,
         "actor": actor,
     }

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import RowMapping, Table, case, update
+from sqlalchemy import RowMapping, case, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.sql.failures import explain, is_transient
-from gateway.store.sql.work.changes import apply_changes
+from gateway.store.sql.work.changes import Target, apply_changes
 from gateway.store.sql.work.jobs import (
     Ending,
     is_held,
@@ -95,7 +95,7 @@ class Sweep(Struct, frozen=True):
 
 
 async def sweep_expired(
-    connection: AsyncConnection, tables: Mapping[str, Table], sweep: Sweep, now: datetime
+    connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
 ) -> tuple[int, int]:
     """How many will be tried again, and how many have been tried too often."""
     expired = await _expired(connection, sweep.limit, now)
@@ -106,22 +106,18 @@ async def sweep_expired(
     await note_attempts(connection, expired, _EXPIRED, now)
     for row in dead:
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
-        await _apply_what_is_taken(connection, tables, job, sweep.on_dead(job), now)
+        await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
     return len(again), len(dead)
 
 
 async def _apply_what_is_taken(
-    connection: AsyncConnection,
-    tables: Mapping[str, Table],
-    job: Job,
-    changes: Changes,
-    now: datetime,
+    connection: AsyncConnection, target: Target, job: Job, changes: Changes, now: datetime
 ) -> None:
     """Write what goes with one dead letter; what the database refuses of it stops no other job."""
     for some in (changes, changes.without_events()):
         try:
             async with connection.begin_nested():
-                await apply_changes(connection, tables, [some], now)
+                await apply_changes(connection, target, [some], now)
         except DBAPIError as error:
             if is_transient(error):
                 raise

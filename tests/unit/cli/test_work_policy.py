@@ -1,0 +1,15 @@
+"""A program that runs the command line may say how jobs are worked off."""
+
+from gateway.cli.edge import run
+from gateway.job_policy import WORK_POLICY
+
+
+def test_a_command_works_by_the_policy_of_its_program(cli, monkeypatch):
+    policies = []
+    monkeypatch.setattr(
+        "gateway.cli.serving.serve.serve", lambda _settings, _on_ready, work: policies.append(work)
+    )
+    own = WORK_POLICY.in_each_row(lease_seconds=1.0)
+    assert run(["serve"], own) == 0
+    assert cli("serve").code == 0
+    assert policies == [own, WORK_POLICY]
