@@ -8,7 +8,7 @@ from gateway.cli.edge import run
 from gateway.cli.streams import prepare
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 
-YOUNG_OBJECTS: Final = 50_000
+YOUNG_OBJECTS: Final = 200_000
 """The garbage collector looks after so many new ones: a start makes many objects and drops few, and
 to look through them over and over takes a fifth of it."""
 
