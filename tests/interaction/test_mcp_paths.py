@@ -253,6 +253,16 @@ async def test_a_door_built_after_another_server_was_stopped_still_streams(
     assert message["result"]["isError"] is False
 
 
+@pytest.mark.parametrize("name", ["=?base64?\xe9?=", "=?base64?!?="])
+async def test_a_malformed_name_is_the_clients_mistake(site: Any, name: str) -> None:
+    request = modern(ADA)
+    headers = [*request["headers"].items(), ("mcp-name", name)]
+    raw = [(key.encode(), value.encode("latin-1")) for key, value in dict(headers).items()]
+    async with site.http() as http:
+        answer = await http.post("/mcp", json=request["json"], headers=raw)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32020)
+
+
 async def test_padded_routing_headers_mean_the_same(site: Any, recognised: list[bool]) -> None:
     status, message = await ask(site, modern(ADA, mcp_name="  example_greet \t"))
     assert recognised == [True]

@@ -6,16 +6,20 @@ when the first request has come, and in a thread.
 
 import asyncio
 from http import HTTPStatus
+from typing import Final
 
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
-from gateway.transports.mcp.protocol import is_of_handshake_era, server_info
+from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
 from gateway.transports.mcp.recognise import recognise
 from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
 from gateway.transports.mcp.tools import CALLER, Caller, Tools
+
+_MALFORMED: Final = b"=?base64?!?="
+"""A name that the SDK refuses as no base64."""
 
 
 class Paths:
@@ -40,6 +44,10 @@ class Paths:
                 # To the SDK a disconnect is a cancellation, which it is from 2026-07-28 on only.
                 receive = _never
                 send = self._control(caller, body, send)
+            else:
+                scope["headers"] = [
+                    (name, _judged(name, value)) for name, value in scope["headers"]
+                ]
             await self._sdk.handle(scope, replay(body, receive), send)
             return
         status, answer = await self._fast.answer(request, caller, receive)
@@ -53,6 +61,12 @@ class Paths:
             case Cancelled(params=params):
                 self._tools.cancel(caller, params.request)
         return send
+
+
+def _judged(name: bytes, value: bytes) -> bytes:
+    """A routing header as the SDK can judge it: it fails on base64 that is no ASCII."""
+    is_name = name == b"mcp-name" and not value.isascii()
+    return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value
 
 
 def _naming_session(send: Send) -> Send:
