@@ -88,14 +88,21 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _starts(count: int) -> dict[str, Spread]:
-    """How long until `gateway serve` is ready, and what it holds then."""
-    seconds, megabytes = [], []
+    """How long until `gateway serve` is ready, what it has worked by then, and what it holds."""
+    seconds, worked, megabytes = [], [], []
     for _ in range(count):
         began = time.perf_counter()
         with gateway_server(NOWHERE) as server:
             seconds.append(time.perf_counter() - began)
+            worked.append(server.cpu_seconds())
             megabytes.append(server.rss_mb())
-    return {"seconds": spread(seconds), "rss_mb": spread(megabytes)} if count else {}
+    if not count:
+        return {}
+    return {
+        "seconds": spread(seconds),
+        "cpu_seconds": spread(worked),
+        "rss_mb": spread(megabytes),
+    }
 
 
 def _rounds(field: Lineup, options: argparse.Namespace) -> Rounds:
