@@ -2,16 +2,15 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
+from gateway.store.grouping import GroupWriter
 from gateway.store.protocols import AuditRecord, AuditStore
 from gateway.store.refused import StoreRefused
 
@@ -41,9 +40,8 @@ class AuditBatcher:
         self._store = store
         self._pace = pace
         self._on_stored = on_stored
-        self._queue: deque[AuditRecord] = deque()
+        self._records: GroupWriter[AuditRecord] = GroupWriter(self, "audit", self._gather)
         self._put = 0
-        self._stored = 0
         self._writer: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
         self._progress = asyncio.Event()
@@ -54,22 +52,22 @@ class AuditBatcher:
 
     @property
     def is_full(self) -> bool:
-        return len(self._queue) >= self._pace.queue_records
+        return len(self._records.held) >= self._pace.queue_records
 
     def put(self, record: AuditRecord) -> int:
         """Queue `record`; its ticket is for `stored`. Never waits: look at `is_full` before."""
-        self._queue.append(record)
+        begun = self._records.add(record)
         self._put += 1
-        if len(self._queue) >= self._pace.batch_records:
+        if len(self._records.held) >= self._pace.batch_records:
             self._hurry.set()
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write(), name="audit")
-            self._writer.add_done_callback(_report)
+        if begun is not None:
+            self._writer = begun
+            begun.add_done_callback(_report)
         return self._put
 
     async def stored(self, ticket: int) -> None:
         """Return when the record with this ticket is durable. It is written without delay."""
-        while self._stored < ticket:
+        while self._put - len(self._records.held) < ticket:
             self._hurry.set()
             await self._progress.wait()
 
@@ -89,39 +87,38 @@ class AuditBatcher:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.flush()
         except TimeoutError:
-            _log.critical("audit records lost: %d (%s)", len(self._queue), self.problem)
-        if self._writer is not None:
-            self._writer.cancel()
-            await asyncio.gather(self._writer, return_exceptions=True)
+            _log.critical("audit records lost: %d (%s)", len(self._records.held), self.problem)
+        await self._records.close(0)
 
-    async def _write(self) -> None:
-        """Until the queue is empty: gather, append, and try again what the store refused."""
-        while self._queue:
-            await self._gather()
-            batch = list(islice(self._queue, self._pace.batch_records))
-            try:
-                await self._append(batch)
-            except StoreError as error:
-                self._refused(error)
-            else:
-                self._accepted(len(batch))
-                self._on_stored(batch)
+    def share(self, waiting: Sequence[AuditRecord]) -> int:
+        """See `Sink`."""
+        return min(len(waiting), self._pace.batch_records)
 
-    async def _append(self, batch: list[AuditRecord]) -> None:
-        """Append `batch`. A record that the database refuses holds up no other one."""
-        try:
-            await self._store.append(batch)
-        except StoreRefused:
-            # An append can be repeated: what is there stays as it is.
-            for record in batch:
-                await self._append_alone(record)
+    async def commit(self, group: Sequence[AuditRecord]) -> None:
+        """See `Sink`."""
+        await self._store.append(group)
 
-    async def _append_alone(self, record: AuditRecord) -> None:
-        try:
-            await self._store.append([record])
-        except StoreRefused as error:
-            missing = await self._append_less(record)
-            _log.error("an audit record is stored without its %s: %s", missing, error.detail)
+    def committed(self, group: Sequence[AuditRecord]) -> None:
+        """See `Sink`."""
+        self.problem = None
+        waiting, self._progress = self._progress, asyncio.Event()
+        waiting.set()
+        self._on_stored(group)
+
+    async def refused(self, entry: AuditRecord, error: Exception) -> None:
+        """See `Sink`: stored with less, so that a record that is refused holds up no other one."""
+        if not isinstance(error, StoreRefused):
+            raise error
+        missing = await self._append_less(entry)
+        _log.error("an audit record is stored without its %s: %s", missing, error.detail)
+        self.committed([entry])
+
+    def unavailable(self, group: Sequence[AuditRecord], error: StoreError) -> bool:  # noqa: ARG002 - all of them wait
+        """See `Sink`: they wait until the store takes them."""
+        self.failed += 1
+        self.problem = error.detail
+        _log.error("audit records not stored yet: %d (%s)", len(self._records.held), error.detail)
+        return True
 
     async def _append_less(self, record: AuditRecord) -> str:
         """Append `record` without its arguments, or else without all that callers wrote.
@@ -138,24 +135,11 @@ class AuditBatcher:
     async def _gather(self) -> None:
         if self.problem is not None:
             await asyncio.sleep(_RETRY_SECONDS)
-        elif len(self._queue) < self._pace.batch_records:
+        elif len(self._records.held) < self._pace.batch_records:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace.flush_seconds):
                     await self._hurry.wait()
         self._hurry.clear()
-
-    def _refused(self, error: StoreError) -> None:
-        self.failed += 1
-        self.problem = error.detail
-        _log.error("audit records not stored yet: %d (%s)", len(self._queue), error.detail)
-
-    def _accepted(self, count: int) -> None:
-        for _ in range(count):
-            self._queue.popleft()
-        self._stored += count
-        self.problem = None
-        waiting, self._progress = self._progress, asyncio.Event()
-        waiting.set()
 
 
 def _bare(record: AuditRecord) -> AuditRecord:

@@ -1,15 +1,15 @@
 """Group commit: messages that arrive while a transaction is under way share the next one."""
 
-import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from gateway.errors import NotStored, StoreError
 from gateway.failpoints import hit
+from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.protocols import Inbox
 from gateway.store.records import NewWebhook, Receipt
 from gateway.store.refused import StoreRefused
@@ -30,15 +30,13 @@ class Grouping(Struct, frozen=True, kw_only=True):
     backlog_bytes: int = 64 * 2**20
 
 
-class _Waiting(Struct, frozen=True, eq=False):
-    arrival: NewWebhook
-    receipt: "asyncio.Future[Receipt]"
+_Waiting = Ticket[NewWebhook, Receipt]
 
 
 class GroupCommit:
-    """Stores each message durably before its sender is told so; nobody waits for a timer.
+    """Stores each message durably before its sender gets its receipt; nobody waits for a timer.
 
-    `on_stored` is told after each transaction, so that a worker need not look by itself.
+    `on_stored` is called after each transaction, so that a worker need not look by itself.
     """
 
     def __init__(
@@ -50,9 +48,8 @@ class GroupCommit:
         self._inbox = inbox
         self._on_stored = on_stored
         self._grouping = grouping or Grouping()
-        self._queue: deque[_Waiting] = deque()
+        self._writer: GroupWriter[_Waiting] = GroupWriter(self, "arrivals")
         self._waiting_bytes = 0
-        self._writer: asyncio.Task[None] | None = None
         self._is_closed = False
         self.problem: str | None = None
         """Why messages are not being stored now, or None."""
@@ -60,104 +57,67 @@ class GroupCommit:
     async def put(self, arrival: NewWebhook) -> Receipt:
         """Return when `arrival` is durable. A caller that leaves takes nothing with it.
 
-        Raises `NotStored` where that is not so, or nobody can tell.
+        Raises `NotStored` where that is not so, or nobody knows.
         """
         if self._is_closed:
             raise NotStored(_STOPPING)
         if self._is_full():
             raise NotStored(_BACKLOG)
-        waiting = _Waiting(arrival, asyncio.get_running_loop().create_future())
-        self._queue.append(waiting)
+        waiting: _Waiting = Ticket(arrival)
         self._waiting_bytes += len(arrival.body)
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write(), name="arrivals")
-        return await waiting.receipt
+        self._writer.add(waiting)
+        return await waiting.answer()
 
     async def close(self) -> None:
-        """Take nothing more, and store what waits. Who still waits after that is told to resend."""
+        """Take nothing more, and store what waits. Who still waits after that must resend."""
         self._is_closed = True
-        if self._writer is not None:
-            await asyncio.wait([self._writer], timeout=_CLOSE_SECONDS)
-            self._writer.cancel()
-            await asyncio.gather(self._writer, return_exceptions=True)
-        _refuse(self._queue, _STOPPING)
-        self._queue.clear()
+        _refuse(await self._writer.close(_CLOSE_SECONDS), _STOPPING)
 
     def _is_full(self) -> bool:
         limits = self._grouping
-        return len(self._queue) >= limits.backlog or self._waiting_bytes >= limits.backlog_bytes
+        return self._writer.waiting >= limits.backlog or self._waiting_bytes >= limits.backlog_bytes
 
-    async def _write(self) -> None:
-        """Until nobody waits: take what is there, store it, tell the senders."""
-        while self._queue:
-            batch = self._take()
-            try:
-                await self._write_batch(batch)
-            finally:
-                # Only who was not told yet: this was cut off.
-                _refuse(batch, _STOPPING)
-
-    async def _write_batch(self, batch: list[_Waiting]) -> None:
-        """Tell each of the batch what became of it. The store is away when `problem` says so."""
-        try:
-            stored = await self._store(batch)
-        except StoreRefused as error:
-            await self._part(batch, error)
-        except StoreError as error:
-            self._note(error)
-            _refuse(batch)
-        except Exception as error:  # noqa: BLE001 - the senders must not wait for ever
-            await self._part(batch, error)
-        else:
-            self.problem = None
-            for waiting, receipt in stored:
-                if not waiting.receipt.done():
-                    waiting.receipt.set_result(receipt)
-            self._on_stored()
-
-    async def _part(self, batch: list[_Waiting], error: Exception) -> None:
-        """Whose fault `error` is shows when each is stored alone: the others' are stored.
-
-        Where the store goes away meanwhile, the rest need not find that out one by one.
-        """
-        if len(batch) == 1:
-            arrival = batch[0].arrival
-            cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
-            _log.error("a webhook of %s cannot be stored: %s", arrival.provider, cause)
-            _refuse(batch)
-            return
-        self.problem = None
-        for waiting in batch:
-            if self.problem is None:
-                await self._write_batch([waiting])
-        _refuse(batch)
-
-    def _take(self) -> list[_Waiting]:
-        """The next transaction's share: at least one message, and no more than the limits allow."""
-        batch: list[_Waiting] = []
-        size = 0
-        while self._queue and len(batch) < self._grouping.batch:
-            size += len(self._queue[0].arrival.body)
-            if batch and size > self._grouping.batch_bytes:
+    def share(self, waiting: Sequence[_Waiting]) -> int:
+        """See `Sink`: no more than the limits allow."""
+        count = size = 0
+        for each in islice(waiting, self._grouping.batch):
+            if count and size + len(each.asked.body) > self._grouping.batch_bytes:
                 break
-            batch.append(self._queue.popleft())
-            self._waiting_bytes -= len(batch[-1].arrival.body)
-        return batch
+            count += 1
+            size += len(each.asked.body)
+        self._waiting_bytes -= size
+        return count
 
-    async def _store(self, batch: list[_Waiting]) -> list[tuple[_Waiting, Receipt]]:
-        receipts = await self._inbox.receive([waiting.arrival for waiting in batch])
+    async def commit(self, group: Sequence[_Waiting]) -> None:
+        """See `Sink`."""
+        receipts = await self._inbox.receive([waiting.asked for waiting in group])
         hit("ingest.after_commit")
-        return list(zip(batch, receipts, strict=True))
+        receipts_of = list(zip(group, receipts, strict=True))
+        self.problem = None
+        for waiting, receipt in receipts_of:
+            waiting.give(receipt)
 
-    def _note(self, error: StoreError) -> None:
+    def committed(self, group: Sequence[_Waiting]) -> None:  # noqa: ARG002 - a worker asks the store for them
+        """See `Sink`."""
+        self._on_stored()
+
+    async def refused(self, entry: _Waiting, error: Exception) -> None:
+        """See `Sink`: only its own sender gets an error."""
+        cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
+        _log.error("a webhook of %s cannot be stored: %s", entry.asked.provider, cause)
+        _refuse([entry])
+
+    def unavailable(self, group: Sequence[_Waiting], error: StoreError) -> bool:
+        """See `Sink`: the senders send again."""
         # Once for each outage: every batch of it would say the same.
         if self.problem is None:
             _log.error("webhooks are not being stored: %s", error.detail)
         self.problem = error.detail
+        _refuse(group)
+        return False
 
 
-def _refuse(batch: Iterable[_Waiting], detail: str | None = None) -> None:
+def _refuse(group: Iterable[_Waiting], detail: str | None = None) -> None:
     """An error of its own for each who waits."""
-    for waiting in batch:
-        if not waiting.receipt.done():
-            waiting.receipt.set_exception(NotStored(detail))
+    for waiting in group:
+        waiting.refuse(NotStored(detail))

@@ -47,7 +47,7 @@ BUGS: Final = (
     Bug(
         "acknowledged before the commit",
         "gateway/webhooks/group_commit.py",
-        "        return await waiting.receipt\n",
+        "        return await waiting.answer()\n",
         '        return Receipt(outcome="stored", webhook_id="0")\n',
         (_ARRIVALS,),
     ),
@@ -157,11 +157,11 @@ BUGS: Final = (
     Bug(
         "a commit that failed is answered as if it had not",
         "gateway/webhooks/group_commit.py",
-        "            self._note(error)\n            _refuse(batch)\n",
-        "            self._note(error)\n"
-        '            lie = Receipt(outcome="stored", webhook_id="0")\n'
-        "            for waiting in batch:\n"
-        "                waiting.receipt.set_result(lie)\n",
+        "        _refuse(group)\n        return False\n",
+        '        lie = Receipt(outcome="stored", webhook_id="0")\n'
+        "        for waiting in group:\n"
+        "            waiting.give(lie)\n"
+        "        return False\n",
         (_ARRIVALS,),
     ),
 )
