@@ -5,7 +5,6 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Collection
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 from gateway.auth.strength import REMEDY, weakness_of
 from gateway.clock import Clock
 from gateway.contract.credentials import bearer
+from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.protocols import AgentKey, KeyStore
 
@@ -72,9 +72,8 @@ class Keys:
                 "choose another --label"
             )
         if agent not in self._agents:
-            near = get_close_matches(agent, sorted(self._agents), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {_listed(self._agents)}"
-            raise ConfigurationError(f"no policy grants anything to this agent; {hint}")
+            meant = hint(agent, self._agents, f"known are {_listed(self._agents)}")
+            raise ConfigurationError(f"no policy grants anything to this agent; {meant}")
         return await self._add(PREFIX + secrets.token_urlsafe(_RANDOM_BYTES), agent, label)
 
     async def list(self) -> list[AgentKey]:

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, UnknownOperation
-from gateway.settings.nearest import nearest
 
 _T = TypeVar("_T")
 
@@ -24,8 +24,8 @@ def known_tool(catalogue: Catalogue, name: str) -> Entry:
 def named(tools: dict[str, _T], name: str) -> _T:
     """The one of `tools` with this name. Raises `UnknownOperation`."""
     if name not in tools:
-        hint = nearest(name, tools) or "; see `gateway tools list`"
-        raise UnknownOperation(f"there is no tool {name!r}{hint}")
+        meant = hint(name, tools, "see `gateway tools list`")
+        raise UnknownOperation(f"there is no tool {name!r}; {meant}")
     return tools[name]
 
 
@@ -47,5 +47,5 @@ def known_upstream(catalogue: Catalogue, upstream: str) -> str:
 def _known(problem: str, name: str, kind: str, names: Collection[str]) -> str:
     if name in names:
         return name
-    hint = nearest(name, names) or f"; the {kind} are {', '.join(sorted(names))}"
-    raise ConfigurationError(f"{problem} {name!r}{hint}")
+    meant = hint(name, names, f"the {kind} are {', '.join(sorted(names))}")
+    raise ConfigurationError(f"{problem} {name!r}; {meant}")

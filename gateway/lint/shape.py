@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import follow, parent, steps
 from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft, meta_schema_of
 from gateway.lint.expected import names_at, types_at, values_at

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.nearest import hint
 from gateway.contract.webhook import WebhookSource
 from gateway.settings.declared import SETTINGS
-from gateway.settings.nearest import nearest
 from gateway.settings.sources import PREFIX, TOML_VARIABLE
 from gateway.settings.upstreams import upstream_variables
 from gateway.settings.webhooks import source_variables
@@ -34,4 +34,4 @@ def unknown_variables(
         for name in environ
         if name.startswith(PREFIX) and name not in known and not name.startswith(_TESTS)
     )
-    return {name: nearest(name, known).removeprefix("; ") for name in unknown}
+    return {name: hint(name, known, "") for name in unknown}

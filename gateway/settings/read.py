@@ -11,9 +11,15 @@ import msgspec
 from gateway.errors import ConfigurationError
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.gathering import read_all
-from gateway.settings.nearest import nearest
 from gateway.settings.settings import Settings
-from gateway.settings.sources import PREFIX, TOML_VARIABLE, Given, SettingsSource, Sources
+from gateway.settings.sources import (
+    EVERY_SETTING,
+    PREFIX,
+    TOML_VARIABLE,
+    Given,
+    SettingsSource,
+    Sources,
+)
 
 TOML_FILE: Final = Path("gateway.toml")
 _TABLES: Final = ("upstreams", "webhooks")
@@ -102,10 +108,7 @@ def _refuse_unknown_keys(sources: Sources) -> None:
         *(f"{key}_file" for key, setting in SETTINGS.items() if setting.is_secret),
         *_TABLES,
     }
-    for key in sources.toml:
-        if key not in known:
-            hint = nearest(key, known) or "; see `gateway config` for every setting"
-            raise ConfigurationError(f"{sources.toml_path}: {key} is not a setting{hint}")
+    sources.refuse_unknown((), known, "a setting", EVERY_SETTING)
     for name in _TABLES:
         tables = sources.toml.get(name, {})
         if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):

@@ -5,20 +5,17 @@ from typing import Final
 
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
-from gateway.errors import ConfigurationError
 from gateway.settings.credentials import log_secrets
 from gateway.settings.limits import LimitFields
-from gateway.settings.nearest import nearest
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows, webhook_rows
 from gateway.settings.secret import Secret
-from gateway.settings.sources import Sources
+from gateway.settings.sources import NOT_DECLARED, Sources
 from gateway.settings.upstreams import UpstreamSettings, read_upstream
 from gateway.settings.webhooks import (
     Network,
     SourceSettings,
     read_networks,
     read_source,
-    refuse_unknown_sources,
 )
 
 _NOWHERE: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
@@ -41,12 +38,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
         Raises `ConfigurationError` when `gateway.toml` speaks of an upstream that does not exist.
         """
         found = {upstream.name: self.for_upstream(upstream) for upstream in upstreams}
-        for name in self.sources.toml.get("upstreams", {}):
-            if name not in found:
-                hint = nearest(name, found) or "; no contract declares it"
-                raise ConfigurationError(
-                    f"{self.sources.toml_path}: upstreams.{name} is not an upstream{hint}"
-                )
+        self.sources.refuse_unknown(("upstreams",), found, "an upstream", NOT_DECLARED)
         return found
 
     def for_webhook(self, source: WebhookSource) -> SourceSettings:
@@ -59,7 +51,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
         Raises `ConfigurationError` when `gateway.toml` speaks of a source that does not exist.
         """
         found = {source.provider: self.for_webhook(source) for source in webhooks}
-        refuse_unknown_sources(self.sources, found)
+        self.sources.refuse_unknown(("webhooks",), found, "a source of webhooks", NOT_DECLARED)
         return found
 
     def proxies(self) -> tuple[Network, ...]:

@@ -1,18 +1,21 @@
 """Where values come from: environment, `gateway.toml` and flags, in rising order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError
 from gateway.settings.secret import Secret
 
 PREFIX: Final = "GATEWAY_"
 TOML_VARIABLE: Final = "GATEWAY_CONFIG"
 """Names the `gateway.toml` to read."""
+EVERY_SETTING: Final = "see `gateway config` for every setting"
+NOT_DECLARED: Final = "no contract declares it"
 MAX_SECRET_BYTES: Final = 65_536
 
 
@@ -85,6 +88,21 @@ class Sources(Struct, frozen=True, kw_only=True):
         if not isinstance(direct.value, str):
             raise ConfigurationError(f"{direct.origin}: must be text; put it in quotes")
         return Secret(direct.value), direct.origin
+
+    def refuse_unknown(
+        self, table: tuple[str, ...], known: Collection[str], what: str, otherwise: str
+    ) -> None:
+        """Raise `ConfigurationError` for a key of `table` in `gateway.toml` that is not `known`.
+
+        `what` is what the key is not, such as "a setting"; `otherwise` is the advice where no known
+        key is like it.
+        """
+        for key in _at(self.toml, table) or ():
+            if key not in known:
+                place = ".".join((*table, key))
+                raise ConfigurationError(
+                    f"{self.toml_path}: {place} is not {what}; {hint(key, known, otherwise)}"
+                )
 
     def _given(self, name: Name) -> Iterator[Given]:
         flag = self.flags.get(name.flag or "")

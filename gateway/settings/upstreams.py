@@ -16,7 +16,6 @@ from gateway.settings.credentials import (
     why_mocked,
 )
 from gateway.settings.gathering import WrongSettings, each_wrong
-from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
 from gateway.settings.sources import Given, Name, Sources, backend_name, upstream_name
 
@@ -208,9 +207,5 @@ def _refuse_unknown_keys(sources: Sources, upstream: Upstream) -> None:
     credentials = {rule.name for rule in upstream.credentials}
     known = {*_NAMED, *_plain_names(upstream), *credentials}
     known |= {f"{name}_file" for name in credentials}
-    for key in sources.toml.get("upstreams", {}).get(upstream.name, {}):
-        if key not in known:
-            hint = nearest(key, known) or f"; known are {', '.join(sorted(known))}"
-            raise ConfigurationError(
-                f"{sources.toml_path}: upstreams.{upstream.name}.{key} is not a setting{hint}"
-            )
+    otherwise = f"known are {', '.join(sorted(known))}"
+    sources.refuse_unknown(("upstreams", upstream.name), known, "a setting", otherwise)

@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from gateway.contract.webhook import Profile, WebhookSource
 from gateway.errors import ConfigurationError
-from gateway.settings.nearest import nearest
 from gateway.settings.secret import Secret
-from gateway.settings.sources import Name, Sources, webhook_name
+from gateway.settings.sources import EVERY_SETTING, Name, Sources, webhook_name
 from gateway.signatures.secret_rules import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -75,16 +74,6 @@ def source_variables(source: WebhookSource) -> frozenset[str]:
     return frozenset(name.variable for name in names)
 
 
-def refuse_unknown_sources(sources: Sources, known: Mapping[str, object]) -> None:
-    """Raise `ConfigurationError` when `gateway.toml` speaks of a source that does not exist."""
-    for provider in sources.toml.get("webhooks", {}):
-        if provider not in known:
-            hint = nearest(provider, known.keys()) or "; no contract declares it"
-            raise ConfigurationError(
-                f"{sources.toml_path}: webhooks.{provider} is not a source of webhooks{hint}"
-            )
-
-
 def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple[Secret, ...]:
     found = sources.find_secret(secrets_name(source.provider, profile.name))
     if found is None:
@@ -143,12 +132,8 @@ def _values(sources: Sources, source: WebhookSource) -> dict[str, str]:
 def _refuse_unknown_keys(sources: Sources, source: WebhookSource) -> None:
     known = source_names(source)
     files = {f"{key}_file" for key in known if key.endswith("_secrets")}
-    for key in sources.toml.get("webhooks", {}).get(source.provider, {}):
-        if key not in known and key not in files:
-            hint = nearest(key, known.keys()) or "; see `gateway config` for every setting"
-            raise ConfigurationError(
-                f"{sources.toml_path}: webhooks.{source.provider}.{key} is not a setting{hint}"
-            )
+    table = ("webhooks", source.provider)
+    sources.refuse_unknown(table, known.keys() | files, "a setting", EVERY_SETTING)
 
 
 def _origins(sources: Sources, source: WebhookSource) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.cache import Remember
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.tree import WebhookFile
 from gateway.contracts.upstreams import lower_upstream
 from gateway.lint.draft import Draft

@@ -5,11 +5,11 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
 from gateway.contracts.names import payload_stem
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.tree import WEBHOOKS, WebhookFile
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from gateway.contract.credentials.grants import GRANT_CREDENTIALS
 from gateway.contract.upstream import TokenGrant
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.document import Document
 from gateway.contracts.upstreams import FORM
 from gateway.lint.draft import Draft

@@ -6,11 +6,11 @@ from typing import Any, Final
 import jsonschema_rs
 from jsonschema_rs import canonical
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.refs import origin
 from gateway.lint.draft import Draft, SchemaPlace
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.contract.connector import HANDLER_PACKAGES, MARKS, Use, is_within, outside, unmarked
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft
 from gateway.mapping.events.functions import functions as event_functions

@@ -8,9 +8,9 @@ them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.contracts.sources.tree import ENTITIES, UPSTREAMS
 from gateway.lint.draft import Draft, SchemaPlace

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
-from gateway.contracts.nearest import did_you_mean
 from gateway.contracts.sources.tree import TOOLS, ToolSource
 from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import UpstreamPlace, operations

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import steps
-from gateway.contracts.nearest import did_you_mean
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap
 from gateway.mapping.events.parse import parse
 from gateway.mapping.events.walk import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gateway.contract.upstream import UpstreamOperation
-from gateway.contracts.nearest import did_you_mean
+from gateway.contract.values.nearest import did_you_mean
 from gateway.mapping.fields.analysis.shapes import required_of
 from gateway.mapping.fields.analysis.targets import (
     maps,

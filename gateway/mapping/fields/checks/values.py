@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from gateway.contract.fields.fieldmap import Unmappable, text
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
-from gateway.contracts.nearest import did_you_mean
 from gateway.mapping.fields.analysis.algebra import admits, both, finite, is_empty, kinds
 from gateway.mapping.fields.analysis.images import image_of
 from gateway.mapping.fields.analysis.places import ROW_ID, NoPlace, Scope
