@@ -29,8 +29,8 @@ from gateway.errors import (
     UpstreamError,
 )
 
-_MAY_HAVE_HAPPENED: Final = "The call may still have happened: check before you repeat it."
-_MAY_BE_KEPT: Final = "A part of it may still be stored: check before you repeat it."
+_MAY_HAVE_HAPPENED: Final = "The call may have happened: check before you repeat it."
+_MAY_BE_KEPT: Final = "A part of it may be stored: check before you repeat it."
 
 
 class Dispatcher:

@@ -70,7 +70,7 @@ def test_the_passphrase_comes_from_a_file_too(cli, data, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", [("backup", "verify"), ("restore",)])
 def test_a_file_that_is_no_backup_is_one_clear_error(cli, tmp_path, command):
     (tmp_path / "some").write_text("some text", "utf-8")
-    for name, problem in (("some", "is no backup"), ("none", "cannot be read")):
+    for name, problem in (("some", "is not a backup"), ("none", "cannot be read")):
         code, _, err = cli(*command, tmp_path / name)
         assert code == 2
         assert err.startswith(f"error: {tmp_path / name} {problem}")

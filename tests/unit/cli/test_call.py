@@ -202,7 +202,7 @@ def test_a_gateway_that_is_not_there_is_one_clear_error(cli):
 def test_an_address_that_is_none_is_refused(cli, url):
     code, _, err = cli("call", "example.greet", "--url", url)
     assert code == 2
-    assert err.startswith("error: --url is no address\n")
+    assert err.startswith("error: --url is not an address\n")
 
 
 @pytest.mark.parametrize("content", [None, "", "two\nlines"])

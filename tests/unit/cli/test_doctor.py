@@ -273,7 +273,7 @@ def test_a_file_in_place_of_the_data_folder_is_found(examine, tmp_path):
     code, found = examine()
     assert code == 1
     [diagnosis] = found["data"]
-    assert diagnosis["finding"] == f"{tmp_path / 'data'} is no folder"
+    assert diagnosis["finding"] == f"{tmp_path / 'data'} is not a folder"
 
 
 def test_the_store_note_depends_on_the_sqlite_in_use(examine):

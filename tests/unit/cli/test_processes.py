@@ -108,7 +108,7 @@ def test_run_knows_two_transports(cli, monkeypatch):
     monkeypatch.setenv("MCP_TRANSPORT", "carrier-pigeon")
     code, out, err = cli("run")
     assert (code, out) == (2, "")
-    assert err == "error: MCP_TRANSPORT names no transport\nfix: set it to http or stdio\n"
+    assert err == "error: MCP_TRANSPORT does not name a transport\nfix: set it to http or stdio\n"
 
 
 def test_mock_knows_the_upstreams_of_the_contracts(cli):

@@ -199,7 +199,7 @@ async def test_a_listener_that_is_away_is_asked_again(caplog):
             await found.pass_time()
             await found.pass_time(GIVE_UP_SECONDS)
     assert [record.message.partition("evt-1 ")[2] for record in caplog.records] == [
-        "was not taken: ClientConnectorError; it is sent again",
+        "was not accepted: ClientConnectorError; it is sent again",
         "is not sent any more: ClientConnectorError",
     ]
 
@@ -225,7 +225,7 @@ async def test_it_gives_up_after_two_days_and_says_so_without_the_message(caplog
             await found.pass_time(86_400)
     assert len(inbox.received) == sent
     assert [record.message for record in caplog.records] == [
-        "mock avinode: quote_received evt-1 was not taken: status 500; it is sent again",
+        "mock avinode: quote_received evt-1 was not accepted: status 500; it is sent again",
         "mock avinode: quote_received evt-1 is not sent any more: status 500",
     ]
 
