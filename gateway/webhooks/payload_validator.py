@@ -26,7 +26,13 @@ class PayloadValidator:
             return (self._at_type(profile, "is no event type of this contract"),)
         if profile not in event.profiles:
             return (self._at_type(profile, f"is not sent in the profile {profile}"),)
-        gate = self._gates[event_type]
+        return self.payload_refusals(event_type, payload)
+
+    def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
+        """Where a payload breaks the contract of its event, whoever sends it."""
+        gate = self._gates.get(event_type)
+        if gate is None:
+            return (Mismatch(pointer="", detail="is of no event type of this contract"),)
         if gate.admits(payload):
             return ()
         found = gate.violations(payload)[:MAX_REFUSALS]

@@ -11,7 +11,7 @@ from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.store.records import Mismatch, StoredWebhook
-from gateway.webhooks.payload_validator import MAX_REFUSALS, PayloadValidator
+from gateway.webhooks.payload_validator import PayloadValidator
 
 CONTRACT_CHANGED: Final = "contract_changed"
 _MAX_DETAIL: Final = 500
@@ -38,8 +38,7 @@ class SourceWork:
     ) -> None:
         """`gates` are those of the payloads, by event type; an empty setting counts as absent."""
         self.source = source
-        self._gates = gates
-        self._judge = PayloadValidator(source, gates)
+        self._validator = PayloadValidator(source, gates)
         self._events = {event.type: event for event in source.events}
         self._settings = {name: text for name, text in settings.items() if text}
 
@@ -54,18 +53,12 @@ class SourceWork:
     def refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
         """Where `webhook` breaks the contract of today; nowhere is empty."""
         if webhook.derived_from is None:
-            return self._judge.refusals(webhook.profile, webhook.event_type, payload)
+            return self._validator.refusals(webhook.profile, webhook.event_type, payload)
         return self.payload_refusals(webhook.event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """Where a payload breaks the contract of its event, whoever sends it."""
-        gate = self._gates.get(event_type)
-        if gate is None:
-            return (Mismatch(pointer="", detail="is of no event type of this contract"),)
-        if gate.admits(payload):
-            return ()
-        found = gate.violations(payload)[:MAX_REFUSALS]
-        return tuple(Mismatch(pointer=each.pointer, detail=each.detail) for each in found)
+        return self._validator.payload_refusals(event_type, payload)
 
 
 def payload_of(webhook: StoredWebhook) -> Any:
