@@ -72,6 +72,9 @@ def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
         if with_fastmcp:
             fastmcp = stack.enter_context(_fastmcp(upstream.url))
             contenders += _fastmcp_contenders(fastmcp, exchange)
+        for each in contenders:
+            # A server may load what it needs by the first request.
+            ask(each.server, each.request)
         marker = str(json.loads(exchange.answer)["data"][-1]["id"]).encode()
         yield Lineup(tuple(contenders), marker, len(exchange.answer))
 
