@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { converse, order, transportTo } from './transcript.mjs';
 
-const { mode, door, steps } = await order();
+const { mode, transport: door, steps } = await order();
 const client = new Client(
   { name: 'client-v2', version: '1.0.0' },
   { versionNegotiation: { mode: mode === 'legacy' || mode === 'auto' ? mode : { pin: mode } } },

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { converse, order, transportTo } from './transcript.mjs';
 
-const { door, steps } = await order();
+const { transport: door, steps } = await order();
 const client = new Client({ name: 'sdk-v1', version: '1.0.0' });
 const transport = transportTo(door, StreamableHTTPClientTransport, StdioClientTransport);
 

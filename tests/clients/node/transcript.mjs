@@ -1,6 +1,6 @@
 // One conversation with an MCP server, written down.
 //
-// stdin: {"mode": …, "door": {"url", "headers"} | {"command", "args", "env"}, "steps": [{"name", "arguments"}]}
+// stdin: {"mode": …, "transport": {"url", "headers"} | {"command", "args", "env"}, "steps": [{"name", "arguments"}]}
 // stdout: {"protocol": …, "tools": […], "answers": [{"result": …} | {"error": {"code", "message"}}]}
 
 import { text } from 'node:stream/consumers';
