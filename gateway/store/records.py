@@ -13,9 +13,9 @@ from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord
 
 JobState = Literal[
-    "pending", "processing", "completed", "failed", "dead_letter", "quarantined", "cancelled"
+    "pending", "processing", "completed", "retryable", "dead_letter", "quarantined", "cancelled"
 ]
-"""`failed` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
+"""`retryable` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
 ENDPOINT_DISABLED: Final = "endpoint_disabled"
 """`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 ENDED: Final = frozenset({"completed", "dead_letter", "cancelled"})
 RESTING: Final = ENDED | {"quarantined"}
-STATES: Final = RESTING | {"pending", "processing", "failed"}
+STATES: Final = RESTING | {"pending", "processing", "retryable"}
 ACCEPTED: Final = frozenset({200, 202})
 ADMITTED: Final = ACCEPTED | {409, 429, 503, None}
 """What an authentic message may be answered."""
@@ -96,7 +96,7 @@ def i4_ends_or_goes_on(evidence: Evidence, patience: Patience) -> Iterator[str]:
     for job in evidence.tables["jobs"]:
         if job["state"] not in STATES:
             yield f"job {job['id']} is {job['state']}, which is no state"
-        if job["state"] in {"pending", "failed"}:
+        if job["state"] in {"pending", "retryable"}:
             late = (evidence.now - job["run_at"]) / _SECOND
             if late > patience.margin:
                 yield f"job {job['id']} is {job['state']} and overdue by {late:.1f} s"

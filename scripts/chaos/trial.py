@@ -32,7 +32,7 @@ POSTGRES: Final = os.environ.get(
 )
 _BAR: Final = 40
 _OPEN: Final = (
-    "SELECT count(*) FROM jobs WHERE state IN ('pending', 'processing', 'failed')"
+    "SELECT count(*) FROM jobs WHERE state IN ('pending', 'processing', 'retryable')"
     " AND kind <> 'delivery'"  # an endpoint may be down for days
 )
 _UNPLACED: Final = "SELECT count(*) FROM events WHERE position IS NULL"

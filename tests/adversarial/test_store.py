@@ -83,7 +83,7 @@ async def test_messages_that_the_database_refuses_stop_no_others(store) -> None:
     working = asyncio.create_task(worker.work())
 
     async def _ended() -> bool | None:
-        expected = {("webhook", "completed"): 100, ("webhook", "failed"): 33}
+        expected = {("webhook", "completed"): 100, ("webhook", "retryable"): 33}
         return await job_counts(store) == expected or None
 
     await eventually(_ended)

@@ -31,7 +31,7 @@ class QueueModel:
         return {
             job_id
             for job_id, job in self.jobs.items()
-            if job.state in {"pending", "failed"} and job.run_at <= now
+            if job.state in {"pending", "retryable"} and job.run_at <= now
         }
 
     def claim(self, job_id: str, now: datetime, lease: float) -> None:
@@ -62,7 +62,7 @@ class QueueModel:
             return False
         job = self.jobs[claim.job.id]
         job.attempts -= 1
-        self.move(claim.job.id, "failed" if job.attempts else "pending", now, "released")
+        self.move(claim.job.id, "retryable" if job.attempts else "pending", now, "released")
         return True
 
     def sweep(self, now: datetime, backoff: float) -> tuple[int, int]:
@@ -73,7 +73,7 @@ class QueueModel:
             is_dead = job.attempts >= MAX_ATTEMPTS
             again, dead = again + (not is_dead), dead + is_dead
             run_at = now if is_dead else now + timedelta(seconds=backoff)
-            self.move(job_id, "dead_letter" if is_dead else "failed", run_at, "lease_expired")
+            self.move(job_id, "dead_letter" if is_dead else "retryable", run_at, "lease_expired")
         return again, dead
 
     def may_repeat(self, job_id: str, *, is_forced: bool) -> bool:

@@ -105,14 +105,14 @@ async def test_a_failure_is_remembered_until_the_next_success(store, book):
             await store.events.append(events(1))
 
             async def _failed():
-                return await states(store, endpoint_id) == {"failed": 1}
+                return await states(store, endpoint_id) == {"retryable": 1}
 
             await until(_failed)
             assert (await book.find(endpoint_id)).failing_since is not None
             await store.events.append(events(1))
 
             async def _both():
-                return await states(store, endpoint_id) == {"failed": 1, "completed": 1}
+                return await states(store, endpoint_id) == {"retryable": 1, "completed": 1}
 
             await until(_both)
     assert (await book.find(endpoint_id)).failing_since is None
@@ -195,7 +195,7 @@ async def test_an_endpoint_that_is_gone_has_nothing_waiting_any_more(store, book
     async with receiver(_answer) as (port, _):
         new = await book.add(f"http://127.0.0.1:{port}/", event_types=[QUOTE])
         async with delivering(store):
-            for expected in ({"failed": 1}, {"dead_letter": 2}):
+            for expected in ({"retryable": 1}, {"dead_letter": 2}):
                 await store.events.append(events(1))
 
                 async def _is_so(expected=expected):

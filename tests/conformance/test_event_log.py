@@ -294,7 +294,7 @@ async def test_retention_removes_the_oldest_but_neither_the_newest_nor_a_hole(
     assert await log.bounds() == (5, 6)
 
 
-@pytest.mark.parametrize("state", ["pending", "failed"])
+@pytest.mark.parametrize("state", ["pending", "retryable"])
 async def test_what_is_still_to_be_delivered_is_kept_and_all_after_it(
     store: SqlStore, log: EventLog, state: str
 ) -> None:

@@ -108,7 +108,7 @@ async def test_failed_work_waits_for_its_next_attempt(timed_store, clock) -> Non
     assert await store.queue.fail(claimed, WRONG, 120, Changes(events=(event("e"),))) is True
 
     found = await job(store, claimed.job.id)
-    assert (found.state, found.error) == ("failed", "upstream_unavailable")
+    assert (found.state, found.error) == ("retryable", "upstream_unavailable")
     clock.advance(119)
     assert await claim(store) == []
     clock.advance(1)
@@ -164,7 +164,7 @@ async def test_what_was_not_begun_is_given_back_and_does_not_count(timed_store, 
     await store.queue.fail(again[0], WRONG, 0, NOTHING)
     [retried] = await claim(store, 2)
     await store.queue.release([retried])
-    assert (await job(store, retried.job.id)).state == "failed"
+    assert (await job(store, retried.job.id)).state == "retryable"
 
 
 async def test_a_heartbeat_keeps_claims_and_tells_of_lost_ones(timed_store, clock) -> None:

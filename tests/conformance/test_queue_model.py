@@ -95,9 +95,10 @@ class Queueing(RuleBasedStateMachine):
     @rule(claim=claims, retry=st.none() | seconds)
     def fail(self, claim: Claim, retry: float | None) -> None:
         is_dead = retry is None or claim.job.attempts >= MAX_ATTEMPTS
-        state = "dead_letter" if is_dead else "failed"
+        state = "dead_letter" if is_dead else "retryable"
+        outcome = "dead_letter" if is_dead else "failed"
         run_at = self.clock.now() + timedelta(seconds=0 if is_dead else retry or 0)
-        expected = self.model.leave(claim, state, run_at, state)
+        expected = self.model.leave(claim, state, run_at, outcome)
         assert self.run(self.store.queue.fail(claim, WRONG, retry, NOTHING)) is expected
 
     @rule(claim=consumes(claims))
@@ -133,7 +134,7 @@ class Queueing(RuleBasedStateMachine):
     @rule(job_id=jobs)
     def cancel(self, job_id: str) -> None:
         job = self.model.jobs[job_id]
-        expected = job.state in {"pending", "failed"}
+        expected = job.state in {"pending", "retryable"}
         assert self.run(self.store.queue.cancel(job_id, "ana")) is expected
         if expected:
             job.state = "cancelled"
@@ -151,7 +152,7 @@ class Queueing(RuleBasedStateMachine):
                 expected.lease_until,
             )
             assert job.attempts <= job.max_attempts
-            if job.state in {"pending", "failed"}:
+            if job.state in {"pending", "retryable"}:
                 assert job.run_at == expected.run_at
 
     @invariant()

@@ -84,13 +84,13 @@ async def test_an_outcome_that_is_refused_ends_its_attempt_and_no_other_ones(sto
         async def _all_ended() -> bool | None:
             return (await job_counts(store)) == {
                 ("webhook", "completed"): 50,
-                ("webhook", "failed"): 33,
+                ("webhook", "retryable"): 33,
             } or None
 
         await eventually(_all_ended)
         assert worker.problem is None
 
-    assert await states(store, poison) == {"failed"}
+    assert await states(store, poison) == {"retryable"}
     assert await states(store, plain) == {"completed"}
     [attempt] = await store.queue.attempts(poison[0])
     assert attempt.error == "store_refused"

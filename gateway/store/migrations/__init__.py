@@ -2,5 +2,5 @@
 
 from typing import Final
 
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 """The newest revision. A database at it is opened without loading Alembic."""

@@ -8,7 +8,7 @@ from sqlmodel import Field
 
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 
-READY: Final = text("state IN ('pending', 'failed')")
+READY: Final = text("state IN ('pending', 'retryable')")
 """Literally the predicate of the index: with bound values no planner would recognise it."""
 CLAIMED: Final = text("state = 'processing'")
 

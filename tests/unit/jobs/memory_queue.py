@@ -62,7 +62,7 @@ class MemoryQueue:
         lanes = Counter(job.lane for job in self.jobs.values() if job.state == "processing")
         claims = []
         for job in list(self.jobs.values()):
-            is_due = job.state in ("pending", "failed") and job.run_at <= now()
+            is_due = job.state in ("pending", "retryable") and job.run_at <= now()
             has_room = lane_limit is None or lanes[job.lane] < lane_limit
             if job.kind in kinds and is_due and has_room and len(claims) < limit:
                 lanes[job.lane] += 1
@@ -103,7 +103,7 @@ class MemoryQueue:
         ]
 
     async def fail(self, claim, failure, retry_seconds, changes):
-        state = "dead_letter" if retry_seconds is None else "failed"
+        state = "dead_letter" if retry_seconds is None else "retryable"
         self.failures.setdefault(claim.job.id, []).append(failure.error)
         return self._settle(claim, state, retry_seconds or 0, changes, error=failure.error)
 
@@ -127,7 +127,7 @@ class MemoryQueue:
             dead += is_dead
             if is_dead:
                 self.changes.append(on_dead(job))
-            state = "dead_letter" if is_dead else "failed"
+            state = "dead_letter" if is_dead else "retryable"
             self._end(Claim(job=job, worker="sweep"), state, backoff_seconds, error="lease_expired")
         return len(ended) - dead, dead
 

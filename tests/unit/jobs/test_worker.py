@@ -108,7 +108,7 @@ async def test_one_sweep_takes_back_all_that_the_dead_have_left(queue):
     rare = replace(FAST, sweep_seconds=1.5)
 
     async with working(queue, finish, rare, kinds=("delivery",)):
-        await until(lambda: set(queue.states().values()) == {"failed"}, seconds=2.5)
+        await until(lambda: set(queue.states().values()) == {"retryable"}, seconds=2.5)
 
 
 async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(queue, caplog):
@@ -120,7 +120,7 @@ async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(
         return Finished()
 
     async with working(queue, run):
-        await until(lambda: queue.states() == {"bad": "failed", "good": "completed"})
+        await until(lambda: queue.states() == {"bad": "retryable", "good": "completed"})
     assert queue.failures == {"bad": ["value_error"]}
     assert "4111" not in caplog.text
 
@@ -135,7 +135,7 @@ async def test_whatever_a_run_raises_the_worker_goes_on(queue, error):
         return Finished()
 
     async with working(queue, run):
-        await until(lambda: queue.states()["bad"] == "failed")
+        await until(lambda: queue.states()["bad"] == "retryable")
         queue.add(new_job("later"))
         await until(lambda: queue.states()["later"] == "completed")
 
@@ -150,7 +150,7 @@ async def test_a_run_that_hangs_is_a_failed_attempt(queue):
         size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, timeout_seconds=0.5
     )
     async with working(queue, run, policy):
-        await until(lambda: queue.states()["hang"] == "failed")
+        await until(lambda: queue.states()["hang"] == "retryable")
     assert queue.failures == {"hang": ["run_timeout"]}
     assert queue.jobs["hang"].attempts == 1, "the heartbeat kept the claim while it hung"
 
@@ -289,7 +289,7 @@ async def test_changes_that_the_store_cannot_take_are_a_failed_attempt_of_that_j
 
     queue.finish_all = refuse
     async with working(queue, finish):
-        await until(lambda: queue.states() == {"mine": "failed", "beside": "completed"})
+        await until(lambda: queue.states() == {"mine": "retryable", "beside": "completed"})
     assert queue.failures == {"mine": ["key_error"]}
 
 

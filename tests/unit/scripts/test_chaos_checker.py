@@ -131,7 +131,7 @@ DAMAGED_TABLES = {
     "a row is missing": ("I2", "DELETE FROM entity_quotes WHERE webhook_id = 'w1'"),
     "an effect without a completed job": (
         "I2",
-        "UPDATE jobs SET state = 'failed' WHERE id = 'j1'",
+        "UPDATE jobs SET state = 'retryable' WHERE id = 'j1'",
     ),
     "a claim of a dead worker": (
         "I3",

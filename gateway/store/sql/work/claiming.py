@@ -43,18 +43,18 @@ class Lane(Struct, frozen=True):
 _DUE_LANES: Final = text(
     """
     WITH RECURSIVE lanes(name) AS (
-        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'failed') AND kind = :kind
+        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'retryable') AND kind = :kind
                 ORDER BY lane LIMIT 1)
         UNION ALL
         SELECT (SELECT lane FROM jobs
-                WHERE state IN ('pending', 'failed') AND kind = :kind AND lane > lanes.name
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane > lanes.name
                 ORDER BY lane LIMIT 1)
         FROM lanes WHERE name IS NOT NULL
     )
     SELECT lanes.name, (
         SELECT count(*) FROM (
             SELECT 1 FROM jobs
-            WHERE state IN ('pending', 'failed') AND kind = :kind AND lane = lanes.name
+            WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = lanes.name
                 AND run_at <= :now
             LIMIT :limit
         ) AS due

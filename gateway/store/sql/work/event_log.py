@@ -34,7 +34,7 @@ _DELIVERIES: Final = 2_000
 """Rows of deliveries that one transaction adds or removes, about."""
 _LOCK: Final = 0x67774576
 """PostgreSQL's advisory lock of the sequencer."""
-_OPEN: Final = ("pending", "processing", "failed")
+_OPEN: Final = ("pending", "processing", "retryable")
 _IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
 """That a delivery is still to be made."""
 

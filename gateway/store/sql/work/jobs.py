@@ -17,7 +17,7 @@ _ANEW: Final = JOBS.alias("anew")
 # The subject says nothing more, but has an index.
 IS_LAST: Final = ~exists().where(_ANEW.c.subject == JOBS.c.subject, _ANEW.c.replay_of == JOBS.c.id)
 """That nobody has begun a job again."""
-IDLE: Final = ("pending", "failed", "quarantined")
+IDLE: Final = ("pending", "retryable", "quarantined")
 """Neither ended nor under way."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
 ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)

@@ -103,7 +103,7 @@ class SqlQueue:
         if retry_seconds is None or claim.job.attempts >= claim.job.max_attempts:
             transition = Transition("dead_letter", failure)
         else:
-            transition = Transition("failed", failure, timedelta(seconds=retry_seconds))
+            transition = Transition("retryable", failure, timedelta(seconds=retry_seconds))
         return await self._settle([(claim, changes)], transition) == [True]
 
     async def sweep(

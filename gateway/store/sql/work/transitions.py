@@ -39,6 +39,11 @@ class Transition(Struct, frozen=True):
     failure: Failure | None = None
     delay: timedelta = timedelta()
 
+    @property
+    def outcome(self) -> str:
+        """How the attempt ended: it failed, also where the job is tried again."""
+        return "failed" if self.state == "retryable" else self.state
+
 
 async def settle(
     connection: AsyncConnection,
@@ -61,7 +66,7 @@ async def settle(
     )
     await lock_in_order(connection, claims)
     rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
-    await note_attempts(connection, rows, Ending(transition.state, failure), now)
+    await note_attempts(connection, rows, Ending(transition.outcome, failure), now)
     return frozenset((row["id"], row["claim_seq"]) for row in rows)
 
 
@@ -74,7 +79,7 @@ async def take_back(
         .where(is_held(claims))
         .values(
             **_LET_GO,
-            state=case((JOBS.c.attempts == 1, "pending"), else_="failed"),
+            state=case((JOBS.c.attempts == 1, "pending"), else_="retryable"),
             attempts=JOBS.c.attempts - 1,
             run_at=now + delay,
             updated_at=now,
@@ -101,7 +106,7 @@ async def sweep_expired(
     expired = await _expired(connection, sweep.limit, now)
     dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
     again = [row for row in expired if row["attempts"] < row["max_attempts"]]
-    await _move(connection, again, Transition("failed", delay=sweep.backoff), now)
+    await _move(connection, again, Transition("retryable", delay=sweep.backoff), now)
     await _move(connection, dead, Transition("dead_letter"), now)
     await note_attempts(connection, expired, _EXPIRED, now)
     for row in dead:
