@@ -320,7 +320,7 @@ async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(m
     store = FailingAudit(failures=1)
     log = audit_log(store)
 
-    with pytest.raises(NotRecorded, match="has run"):
+    with pytest.raises(NotRecorded, match="was made"):
         await run(log, entry=entry(Effect.WRITE))
     await log.close()
 
