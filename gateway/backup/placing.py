@@ -105,4 +105,6 @@ def _name(file: Path, target: Path) -> None:
 
 
 def _taken(target: Path) -> StoreError:
-    return StoreError(f"{target} was created in the meantime; name another place")
+    return StoreError(
+        f"{target} is there already: it was created in the meantime; name another place"
+    )

@@ -9,7 +9,7 @@ from gateway.store.audited import AuditRecord
 OK: Final = "ok"
 DEAD_LETTER: Final = "DEAD_LETTER"
 _WEBHOOK: Final = "webhook"
-"""What audit records call the door by which a message came."""
+"""The transport of messages, as audit records name it."""
 
 
 def account_of(

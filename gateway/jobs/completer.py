@@ -21,7 +21,7 @@ _RETRY_SECONDS: Final = 0.5
 OnDead = Callable[[Job, Failure], Changes]
 """What else becomes true when a job ends in the dead letter."""
 OnSettled = Callable[[Changes], None]
-"""Told what has become true."""
+"""Called with what has become true."""
 
 
 class JobCompleter:

@@ -1,4 +1,4 @@
-"""What becomes true when a job ends in the dead letter, whoever buried it."""
+"""What becomes true when a job ends as a dead letter, no matter what ended it."""
 
 from collections.abc import Callable
 from datetime import datetime

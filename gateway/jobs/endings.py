@@ -1,6 +1,6 @@
 """What waits for an endpoint that was disabled is ended, beside the work that found it out.
 
-It may be more than a claim has time for, and no trouble with it must repeat what is settled.
+It may be more than a claim has time for, and no error in it must repeat what is settled.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _RETRY_SECONDS: Final = 1.0
 class Endings:
     """Endpoints whose waiting deliveries are still to be ended.
 
-    What is left when a worker stops comes to its end at whoever takes it up.
+    What is left when a worker stops is ended by the worker that takes it over.
     """
 
     def __init__(self, queue: Queue) -> None:

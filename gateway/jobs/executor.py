@@ -45,7 +45,7 @@ class JobExecutor:
                 hit("jobs.mid_run")
                 await self._settle(claim, outcome)
         except TimeoutError:
-            # Whoever sweeps next takes it back, and counts this attempt.
+            # The next sweep takes it back, and counts this attempt.
             self._holds.lost += 1
             _log.warning("job %s let go: its claim could not be extended", claim.job.id)
         finally:

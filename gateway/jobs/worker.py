@@ -24,7 +24,8 @@ _SWEEP_LIMIT: Final = 500
 class Worker:
     """Works until it is stopped. A store that fails makes it wait, and nothing else.
 
-    `on_settled` is told of all that becomes true, by which others know that there is work for them.
+    `on_settled` is called with all that becomes true, so that others know that there is work for
+    them.
     """
 
     def __init__(

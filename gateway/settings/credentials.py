@@ -133,7 +133,7 @@ def _is_rsa_key(pem: str) -> bool:
     )
 
     try:
-        # Whether its numbers are primes takes long, and the first signature tells.
+        # Whether its numbers are primes takes long, and the first signature shows it.
         key = load_pem_private_key(pem.encode(), password=None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return False

@@ -15,7 +15,7 @@ class WrongSettings(ConfigurationError):
     def __init__(self, wrong: Sequence[str]) -> None:
         super().__init__(_together(wrong))
         self.wrong = tuple(wrong)
-        """Of each, what is wrong and how to mend it, parted by `; `."""
+        """Of each, what is wrong and how to fix it, separated by `; `."""
 
 
 def each_wrong(error: OperatorError) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The settings of what a gateway bears: connections, bodies, strangers, log lines, and its end."""
+"""The settings of limits: connections, bodies, unauthenticated clients, log lines, and the end."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -117,6 +117,6 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         bool,
         Meta(
             description="Whether `/openapi.json` and `/asyncapi.json` show every tool to anybody. "
-            "Without it, they show each caller what its key may call, and strangers no tool."
+            "Without it, they show each caller what its key may call, and no tool without a key."
         ),
     ] = False

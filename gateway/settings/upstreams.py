@@ -40,7 +40,7 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, str] = {}
     """What is no secret (`SettingRule`), by name."""
     problems: tuple[str, ...] = ()
-    """What is misconfigured and how to mend it, one by one. The gateway does not serve with any."""
+    """What is misconfigured and how to fix it, one by one. The gateway does not serve with any."""
     origins: Mapping[str, str] = {}
     """Where `backend`, the addresses, each credential and each setting came from."""
 

@@ -30,7 +30,7 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, str] = {}
     """What field maps read as `$settings.<name>`; texts that are empty are left out."""
     problem: str | None = None
-    """What is misconfigured and how to mend it. The gateway does not serve with one."""
+    """What is misconfigured and how to fix it. The gateway does not serve with one."""
     origins: Mapping[str, str] = {}
     """Where each member that is given came from."""
 

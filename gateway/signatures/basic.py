@@ -57,7 +57,7 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
         return None
 
     def signed_content(self, fields: Fields, body: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `SignatureScheme`
-        """None: whoever knows the credentials can send anything."""
+        """None: anyone who knows the credentials can send anything."""
         return None
 
     def verifier(self, keys: Sequence[bytes]) -> Verify:
@@ -79,7 +79,7 @@ def _is_authentic(digests: Sequence[bytes], fields: Fields, _body: bytes, _now: 
     match = _BASIC.fullmatch(only_value(fields, AUTHORIZATION) or b"")
     if match is None:
         return False
-    # Of equal length, for a comparison otherwise tells how long the password is.
+    # Of equal length, for a comparison otherwise reveals how long the password is.
     shown = sha256(match[1]).digest()
     found = False
     for digest in digests:

@@ -110,7 +110,7 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
         return self._any_matches(keys, shown, body)
 
     def _any_matches(self, keys: Sequence[bytes], shown: bytes, content: bytes) -> bool:
-        """Compares with each, so that the time does not tell which key came near."""
+        """Compares with each, so that the time does not reveal which key came near."""
         fold = bytes.lower if self.encoding == "hex" else bytes
         found = False
         for key in keys:

@@ -1,4 +1,4 @@
-"""What every signature scheme answers. Whoever meets a proof asks its scheme and names none."""
+"""What every signature scheme answers. Code that handles a proof asks its scheme and names none."""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -95,7 +95,7 @@ class SignatureScheme(
 
     @abstractmethod
     def verifier(self, keys: Sequence[bytes]) -> Verify:
-        """What tells whether a message is from the owner of one of `keys`, and is not old.
+        """The check whether a message is from the owner of one of `keys`, and is not old.
 
         It never raises: whatever is malformed is not authentic.
         """

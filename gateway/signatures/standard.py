@@ -118,7 +118,7 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 
 def _any_matches(expected: Sequence[bytes], shown: Sequence[bytes]) -> bool:
-    """Compares each with each, so that the time does not tell which one came near."""
+    """Compares each with each, so that the time does not reveal which one came near."""
     if len(shown) > _MAX_SIGNATURES:
         return False
     found = False

@@ -55,10 +55,10 @@ class Cleaner:
             try:
                 forgotten = await self.forget()
             except StoreError as error:
-                _log.error("nothing can be forgotten (%s)", error.detail)
+                _log.error("old rows cannot be removed (%s)", error.detail)
             else:
                 if any(forgotten.values()):
-                    _log.info("forgotten: %s", forgotten)
+                    _log.info("removed: %s", forgotten)
             await asyncio.sleep(every_seconds)
 
     async def forget(self) -> dict[str, int]:

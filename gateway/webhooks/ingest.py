@@ -1,8 +1,8 @@
 """From a request of somebody unknown to a message that is stored: each check cheaper than the next.
 
 The order is the product's promise. Before the proof nothing of the body is read, so that a forged
-message can neither take the id of a genuine one nor cost more than an HMAC. The contract is asked
-last, and decides how a genuine message is stored, never whether.
+message can neither take the id of an authentic one nor cost more than an HMAC. The contract is
+asked last, and decides how an authentic message is stored, never whether.
 """
 
 import logging
@@ -66,7 +66,7 @@ class Ingest:
         """Store the message, and return when that is durable.
 
         Raises `NotProven`, `LimitExceeded`, `MalformedRequest`, `ConflictingMessage`, and
-        `NotStored` where nobody can tell whether it is stored.
+        `NotStored` where it is unknown whether it is stored.
         """
         try:
             arrival = self._read(source, fields, body)
@@ -89,7 +89,7 @@ class Ingest:
 
 
 class RefusalLog:
-    """Tells the operator what is refused, a line for each kind and source in ten seconds."""
+    """Logs what is refused, a line for each kind and source in ten seconds."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -1,4 +1,5 @@
-"""Secrets for sources that are only played: made once, so that a first start works by itself."""
+"""Secrets for sources that are only mocked: made once, so that a first start works without
+setup."""
 
 import os
 import secrets

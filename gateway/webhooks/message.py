@@ -1,4 +1,4 @@
-"""What a genuine message says of itself: its id, its type, its payload."""
+"""What an authentic message says of itself: its id, its type, its payload."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -21,7 +21,7 @@ _NUL_ESCAPED: Final = b"\\u0000"
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """A genuine message, read."""
+    """An authentic message, read."""
 
     payload: Any
     id: str
@@ -51,9 +51,9 @@ def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
 def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
     """The bytes that the proof covers, where the message's id is not among them; else None.
 
-    Whoever has seen such a message can send it again under another id, with the same proof: it is
-    these bytes by which it is known. An id in the body is covered by every signature; a header is
-    covered only where the scheme says so.
+    Anyone who has seen such a message can send it again under another id, with the same proof: it
+    is these bytes by which it is known. An id in the body is covered by every signature; a header
+    is covered only where the scheme says so.
     """
     place = profile.message_id
     if place is not None and (place.header is None or place.header in profile.proof.signed_headers):

@@ -1,4 +1,4 @@
-"""Whether a message that is genuine is one that its contract knows, and if not, where it breaks."""
+"""Whether an authentic message is one that its contract knows, and if not, where it breaks."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,7 +11,7 @@ MAX_REFUSALS: Final = 20
 
 
 class PayloadValidator:
-    """Judges messages of one source, at the door and again when the contract has changed."""
+    """Validates messages of one source, on arrival and again when the contract has changed."""
 
     def __init__(self, source: WebhookSource, gates: Mapping[str, Validator]) -> None:
         """`gates` are those of the payloads, by event type."""
@@ -29,7 +29,7 @@ class PayloadValidator:
         return self.payload_refusals(event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
-        """Where a payload breaks the contract of its event, whoever sends it."""
+        """Where a payload breaks the contract of its event, no matter which sender."""
         gate = self._gates.get(event_type)
         if gate is None:
             return (Mismatch(pointer="", detail="is of no event type of this contract"),)

@@ -32,7 +32,7 @@ class SourceAccess(Struct, frozen=True, kw_only=True):
 
 
 class OpenProfile(Struct, frozen=True, eq=False):
-    """A profile, and what tells whether a message was sent by somebody with its secret."""
+    """A profile, and the check whether a message was sent by somebody with its secret."""
 
     profile: Profile
     verify: Verify
@@ -54,7 +54,7 @@ class OpenSource:
         self.networks = None if access.networks is None else Networks(access.networks)
         self.peers = PeerBuckets(contract.rate, clock)
         self.budget = Bucket(contract.rate, clock.monotonic())
-        """Spent by genuine messages alone: who has no secret cannot use it up."""
+        """Spent by authentic messages only: a sender without the secret cannot use it up."""
         self.profiles = tuple(
             OpenProfile(profile, profile.proof.verifier(keys))
             for profile in contract.profiles
@@ -70,7 +70,7 @@ class OpenSource:
         return bool(self.profiles)
 
     def prove(self, fields: Fields, body: bytes, now: float) -> Profile | None:
-        """The profile in which the message is genuine; None where it is in none."""
+        """The profile in which the message is authentic; None where it is in none."""
         for each in self.profiles:
             if each.verify(fields, body, now):
                 return each.profile

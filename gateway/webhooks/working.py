@@ -57,7 +57,7 @@ class SourceWork:
         return self.payload_refusals(webhook.event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
-        """Where a payload breaks the contract of its event, whoever sends it."""
+        """Where a payload breaks the contract of its event, no matter which sender."""
         return self._validator.payload_refusals(event_type, payload)
 
 

@@ -1,1 +1,1 @@
-"""The MCP door: Streamable HTTP in the revision 2026-07-28 and the handshake eras."""
+"""The MCP transport: Streamable HTTP in the revision 2026-07-28 and the handshake eras."""

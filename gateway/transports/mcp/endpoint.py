@@ -1,4 +1,4 @@
-"""The MCP door over HTTP: prove the caller, and hand on what it sends."""
+"""The MCP endpoint over HTTP: authenticate the caller, and pass on what it sends."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -68,7 +68,7 @@ class McpEndpoint:
         self._paths: Paths | None = None
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """Hold the door open; entered once, for as long as the application lives."""
+        """Keep the endpoint open; entered once, for as long as the application lives."""
         return self._sdk.run()
 
     async def serve(
@@ -83,7 +83,7 @@ class McpEndpoint:
             await self._paths.serve(caller, scope, receive, send)
         except ClientGone:
             return
-        except Exception as error:  # noqa: BLE001 - this door's single edge
+        except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
 
     async def serve_info(self, scope: Scope, send: Send) -> None:
@@ -92,7 +92,7 @@ class McpEndpoint:
             await self._admit("info", scope)
             _require_reading(scope)
             await respond(send, HTTPStatus.OK, self._info)
-        except Exception as error:  # noqa: BLE001 - this door's single edge
+        except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
 
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:

@@ -1,7 +1,7 @@
-"""The events over MCP: a resource to read, and to be told of when there is more.
+"""The events over MCP: a resource to read, with notifications when there is more.
 
 The revision 2026-07-28 has one stream from server to client, `subscriptions/listen`. It carries
-that something changed, never what: whoever is told reads the resource again.
+that something changed, never what: a notified client reads the resource again.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class EventResource:
             title="Events",
             description=(
                 f"The newest {NEWEST} events that the gateway published, oldest first, as "
-                "CloudEvents 1.0. Subscribe to be told of new ones."
+                "CloudEvents 1.0. Subscribe to be notified of new ones."
             ),
             mime_type=CLOUD_EVENTS,
         )
@@ -83,10 +83,11 @@ class EventResource:
         caller: Caller,
         requested: SubscriptionFilter,
     ) -> SubscriptionsListenResult:
-        """Tell of changes until the client leaves or the gateway stops. Raises `MCPError`.
+        """Notify of changes until the client leaves or the gateway stops. Raises `MCPError`.
 
-        What is acknowledged is what the caller can be told of: of a resource that does not exist
-        for it, nothing; of changes of the lists, nothing, because none change while this runs.
+        What is acknowledged is what the caller can be notified of: of a resource that does not
+        exist for it, nothing; of changes of the lists, nothing, because none change while this
+        runs.
         """
         if ctx.request_id is None:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
@@ -132,7 +133,7 @@ class EventResource:
 
 
 async def _wait(news: asyncio.Event) -> None:
-    """Until there is news, or it is time to look whether the key is still good."""
+    """Until there are new events, or it is time to look whether the key is still good."""
     with suppress(TimeoutError):
         async with asyncio.timeout(RECHECK_SECONDS):
             await news.wait()
@@ -147,7 +148,7 @@ class _Stream:
         self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
 
     async def acknowledge(self, honoured: SubscriptionFilter) -> None:
-        """The first message: what will be told of."""
+        """The first message: what notifications will come."""
         params = SubscriptionsAcknowledgedNotificationParams(
             notifications=honoured, _meta=self.meta
         )
@@ -157,7 +158,7 @@ class _Stream:
         )
 
     async def say_updated(self) -> None:
-        """Tell that there are events that the resource did not show before."""
+        """Notify that there are events that the resource did not show before."""
         updated = event_to_notification(ResourceUpdated(EVENTS_URI), self.meta)
         await self._session.send_notification(updated, related_request_id=self._request_id)
 

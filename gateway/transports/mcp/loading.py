@@ -124,7 +124,7 @@ class _Life:
                 self.sessions = sessions
                 settled.set()
                 await self._closing.wait()
-        except Exception:  # noqa: BLE001 - whatever it is, the next request begins anew
+        except Exception:  # noqa: BLE001 - whatever it is, the next request begins again
             _log.exception("the MCP SDK's server failed")
         finally:
             self.sessions = self._keeper = None

@@ -1,4 +1,4 @@
-"""What the gateway tells MCP clients, as the SDK's types and as bytes: one meaning, twice spelt."""
+"""What the gateway sends to MCP clients, as the SDK's types and as bytes, with equal meaning."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ HTTP_STATUSES: Final[Mapping[int, int]] = {
 }
 """The HTTP status of each error that the gateway itself answers with, by its code."""
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
-"""A list depends on the key, and changes only when the gateway is deployed anew."""
+"""A list depends on the key, and changes only when the gateway is deployed again."""
 CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
 """What the SDK ends the answer with to a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"

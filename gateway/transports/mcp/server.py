@@ -127,7 +127,7 @@ def build_server(
 
 
 def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) -> None:
-    """Let `server` show the resource of the events, and tell of new ones."""
+    """Let `server` show the resource of the events, and notify of new ones."""
 
     async def list_resources(
         ctx: Context, params: PaginatedRequestParams | None

@@ -36,7 +36,7 @@ def open_sessions(
 def _let_streams_end_by_themselves() -> None:
     """Keep the SDK's event streams from ending, their calls unanswered, with the signal to stop.
 
-    The library remembers for the whole process that any server in it was told to stop: also one
+    The library remembers for the whole process that any server in it was asked to stop: also one
     before this.
     """
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library's gap
@@ -46,5 +46,5 @@ def _let_streams_end_by_themselves() -> None:
 async def _caller_of(ctx: Context) -> Caller:
     request = ctx.request
     if request is None or not isinstance(caller := request.scope.get(CALLER), Caller):
-        raise MalformedRequest("The message came past the door.")
+        raise MalformedRequest("The message did not come through the endpoint.")
     return caller

@@ -54,7 +54,7 @@ class Tools:
         return await self._identification.identify(credentials)
 
     def may_call(self, principal: Principal) -> Callable[[str], bool]:
-        """Tells of operation ids whether this caller may call them."""
+        """Whether this caller may call an operation, by its id."""
         return partial(self._policy.allows, principal.agent)
 
     async def refuse(
@@ -80,7 +80,7 @@ class Tools:
         return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
-        """The entry that answers to `name`, whoever may call it."""
+        """The entry that answers to `name`, no matter who may call it."""
         try:
             return self._catalogue.find_tool(name, connector)
         except UnknownOperation:

@@ -15,7 +15,7 @@ from tests.webhook_sources import BASIC_SECRET, OLD_SECRET, SECRET
 ACME = msgspec.structs.replace(
     BARE,
     settings=(
-        WebhookSetting(name="team_email", description="Who is told.", pattern=".+@.+"),
+        WebhookSetting(name="team_email", description="Who is notified.", pattern=".+@.+"),
         WebhookSetting(name="team", description="Their name.", pattern=".+", default="Desk"),
     ),
 )
@@ -134,7 +134,7 @@ def test_rows_show_everything_but_the_secrets() -> None:
     assert (rows[SIGNED].value, rows[SIGNED].origin) == ("***", SIGNED)
     assert (rows[POINTER].value, rows[POINTER].origin) == ("", "default")
     assert rows[ALLOW].value == "192.0.2.0/24"
-    assert (rows[EMAIL].value, rows[EMAIL].description) == ("a@b", "Who is told.")
+    assert (rows[EMAIL].value, rows[EMAIL].description) == ("a@b", "Who is notified.")
     assert SECRET not in repr(rows)
 
 

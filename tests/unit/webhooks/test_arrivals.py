@@ -1,4 +1,4 @@
-"""Group commit: what is told is durable, and nobody waits for somebody else's trouble."""
+"""Group commit: what is acknowledged is durable, and no sender waits for another one's error."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Secrets for sources that are only played: made once, private, and of the form that is needed."""
+"""Secrets for sources that are only mocked: made once, private, and of the form that is needed."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
