@@ -16,7 +16,7 @@ to look through them over and over takes a fifth of it."""
 def main(work: WorkPolicy = WORK_POLICY) -> None:
     """Run the command line and leave with its exit code.
 
-    `work`: how a gateway that the command starts works off jobs.
+    `work`: how a gateway that the command starts processes jobs.
     """
     gc.set_threshold(YOUNG_OBJECTS)
     prepare()

@@ -1,4 +1,4 @@
-"""How jobs are worked off: one row for each kind. None of these figures stands anywhere else.
+"""How jobs are processed: one row for each kind. None of these figures stands anywhere else.
 
 A program may pass a policy of its own to `Gateway.work_by`, to `open_store` and to a `Worker`. The
 settings `workers`, `webhook_days`, `webhook_id_days` and `job_days` have their defaults from here.

@@ -72,7 +72,7 @@ class Wishes(Struct, frozen=True, kw_only=True):
     """Instead of the policies': agent to the operation ids it may call."""
     hooks: CallHooks = NO_HOOKS
     work: WorkPolicy = WORK_POLICY
-    """How jobs are worked off."""
+    """How jobs are processed."""
 
 
 NO_WISHES: Final = Wishes()

@@ -38,7 +38,7 @@ class SharedState:
 
 
 class _NotWorthKeeping(Exception):
-    """A reply that is no success; whether it was expected, each call judges for itself."""
+    """A reply that is no success; whether it was expected, each call decides for itself."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status)

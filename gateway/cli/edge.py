@@ -32,7 +32,7 @@ _FIXES: Final[dict[type[OperatorError], str]] = {
 def run(arguments: Sequence[str] | None = None, work: WorkPolicy = WORK_POLICY) -> int:
     """Run the command that `arguments` name (default: those of the process); its exit code.
 
-    `work`: how a gateway that the command starts works off jobs.
+    `work`: how a gateway that the command starts processes jobs.
     Raises nothing, unless Python's development mode (`python -X dev -m gateway`) asks for
     tracebacks.
     """

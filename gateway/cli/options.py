@@ -43,7 +43,7 @@ def settings_of(flags: dict[str, Any]) -> Settings:
 
 
 def work_policy() -> WorkPolicy:
-    """How jobs are worked off, as the program that runs this command says."""
+    """How jobs are processed, as the program that runs this command says."""
     return click.get_current_context().find_object(WorkPolicy) or WORK_POLICY
 
 
@@ -78,7 +78,7 @@ def _option(setting: Setting) -> Callable[[_Command], _Command]:
 
 
 def _click_type(kind: Any) -> Any:
-    """How click reads a value of this kind; ranges are judged with all the other sources'."""
+    """How click reads a value of this kind; ranges are checked with all the other sources'."""
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if kind is Path:

@@ -124,7 +124,7 @@ def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
 def _concerns_events(
     contracts: Contracts, changed: frozenset[PurePosixPath], touched: Iterable[ToolContract]
 ) -> bool:
-    """Whether what happens with webhooks was judged by what has changed."""
+    """Whether what happens with webhooks was checked by what has changed."""
     sources = [each.source for each in contracts.webhooks]
     sources += [each.source for each in contracts.events]
     sources += [each.source for each in contracts.entities]
@@ -203,7 +203,7 @@ def _with_tools(contracts: Contracts, tools: Iterable[ToolContract]) -> Contract
 def _with_notes(
     old: Iterable[Finding], new: Iterable[Finding], part: SourceTree
 ) -> tuple[Finding, ...]:
-    """The notes on the files of `part` are `new`; the index stays as it was judged as a whole."""
+    """The notes on the files of `part` are `new`; the index stays as it was checked as a whole."""
     read = {str(path) for path in part.documents} - {str(INDEX), str(POLICIES)}
     kept = [note for note in old if note.path not in read]
     return ordered([*kept, *(note for note in new if note.path in read)])

@@ -1,4 +1,4 @@
-"""Days as mocks judge them, wherever on earth a day is meant."""
+"""Days as mocks check them, wherever on earth a day is meant."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,7 +1,7 @@
 """Where an endpoint may be: its URL when it is saved, its addresses whenever they are looked up.
 
 Names are never trusted: what is refused is decided by the addresses that they stand for, and who
-connects does so to the very address that was judged.
+connects does so to the very address that was checked.
 """
 
 import re

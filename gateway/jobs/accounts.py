@@ -15,7 +15,7 @@ _WEBHOOK: Final = "webhook"
 def account_of(
     webhook_id: str, provider: str, operation: str, at: datetime, *, is_dead: bool = False
 ) -> AuditRecord:
-    """The record of a message that was worked off, or that was given up."""
+    """The record of a message that was processed, or that was given up."""
     return AuditRecord(
         id=uuid7(at),
         at=at,

@@ -205,7 +205,7 @@ class Draft:
 
 
 def meta_schema_of(path: PurePosixPath) -> str | None:
-    """The meta-schema that judges the file `path`; None for plain JSON Schema files."""
+    """The meta-schema that validates the file `path`; None for plain JSON Schema files."""
     match path.parts:
         case _ if path == INDEX:
             return "index.schema.json"

@@ -42,7 +42,7 @@ def types_at(file: str, document: Any, pointer: str) -> tuple[str, ...]:
 
 
 def _parts_at(file: str, document: Any, pointer: str) -> list[dict[str, Any]]:
-    """The schemas that judge the value at `pointer` of `document`."""
+    """The schemas that validate the value at `pointer` of `document`."""
     value = document
     parts = list(_all(_Part(file, jsontext.decode(meta.texts()[file])), value))
     for step in steps(pointer):

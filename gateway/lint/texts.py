@@ -93,7 +93,7 @@ def _values(value: Any, pointer: str, keyword: str) -> Iterator[tuple[str, str, 
 
 
 def _below(keyword: str, name: str) -> str:
-    """The keyword by which a member of what stands under `keyword` is judged, or an empty one.
+    """The keyword by which a member of what stands under `keyword` is checked, or an empty one.
 
     `name` is empty in a list. Inside data, and where authors choose names, nothing is a keyword.
     """

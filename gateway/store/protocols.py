@@ -128,7 +128,7 @@ class Inbox(Protocol):
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
     ) -> bool:
-        """Judge a quarantined webhook again: pending without refusals, else with the new ones.
+        """Check a quarantined webhook again: pending without refusals, else with the new ones.
 
         False when it is not quarantined any more, or a conflict.
         """

@@ -29,7 +29,7 @@ class Effects:
         events: Mapping[str, Validator],
         now: Callable[[], datetime],
     ) -> None:
-        """`shapes` are those of the entities by kind, `events` judge whole events by type."""
+        """`shapes` are those of the entities by kind, `events` check whole events by type."""
         self._shapes = shapes
         self._events = events
         self._now = now

@@ -1,4 +1,4 @@
-"""Messages that did not fit their contract, judged again by today's."""
+"""Messages that did not fit their contract, validated again by today's."""
 
 from collections.abc import Mapping
 
@@ -18,11 +18,11 @@ class Revalidation(Struct, frozen=True, kw_only=True):
     refusals: tuple[Mismatch, ...] = ()
     """Where it does not fit today's contract."""
     reason: str | None = None
-    """Why it could not be judged."""
+    """Why it could not be checked."""
 
 
 class Quarantine:
-    """Judges again what was quarantined. Nothing is lost by it, and nothing is done twice."""
+    """Validates again what was quarantined. Nothing is lost by it, and nothing is done twice."""
 
     def __init__(self, inbox: Inbox, sources: Mapping[str, SourceWork]) -> None:
         """`sources` by provider."""
@@ -30,9 +30,9 @@ class Quarantine:
         self._sources = sources
 
     async def reconsider(self, webhook_id: str) -> Revalidation | None:
-        """Judge one message; None where there is none with this id.
+        """Check one message; None where there is none with this id.
 
-        A conflict stays: its id belongs to another body, which only an operator can judge.
+        A conflict stays: its id belongs to another body, which only an operator can resolve.
         """
         webhook = await self._inbox.find(webhook_id)
         return None if webhook is None else await self._judge(webhook)

@@ -1,4 +1,4 @@
-"""The run of a job that works off a message."""
+"""The run of a job that processes a message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

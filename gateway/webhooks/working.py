@@ -1,4 +1,4 @@
-"""What working off the messages of one source needs to know."""
+"""What processing the messages of one source needs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ _MAX_DETAIL: Final = 500
 
 
 class PermanentFailure(Exception):
-    """A message that no further attempt can work off, in words without its payload."""
+    """A message that no further attempt can process, in words without its payload."""
 
     def __init__(self, error: str, detail: str) -> None:
         super().__init__(f"{error}: {detail}")

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a95fcb904e1e9f5cafba2f3d9f8c9de2; generator 1
+# Source closure sha256: ade67daf18a653288781fa3998b46b7c; generator 1
 
 """The operations of avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3471a5de5c989ea41c1e75e2548935b0; generator 1
+# Source closure sha256: 28c33cf86c2da18dfdc43cfdfee0f122; generator 1
 
 """The operations of ntfy."""
 

@@ -24,7 +24,7 @@ _SHOWN: Final = 10
 
 
 def main() -> int:
-    """Judge what the command line names."""
+    """Check what the command line names."""
     options = _parser().parse_args()
     try:
         evidence = gather(options.database, options.sent, options.received, options.seen)

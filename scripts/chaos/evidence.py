@@ -1,6 +1,7 @@
 """What the checker looks at: the sender's log, and the database as its own SQL reads it.
 
-Nothing of the gateway is imported here: a mistake in its code must not repeat itself in its judge.
+Nothing of the gateway is imported here: a mistake in its code must not repeat itself in its
+checker.
 """
 
 import asyncio
@@ -58,7 +59,7 @@ class Seen(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Everything that is judged."""
+    """Everything that is checked."""
 
     sent: Sequence[Sent]
     begun: frozenset[tuple[str, str]] = frozenset()

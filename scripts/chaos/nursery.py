@@ -1,4 +1,4 @@
-"""Bears gateways: a process that has loaded everything, and forks one for each order.
+"""Starts gateways: a process that has loaded everything, and forks one for each order.
 
     python nursery.py [--lease SECONDS --sweep SECONDS]
 

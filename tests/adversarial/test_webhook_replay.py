@@ -114,7 +114,7 @@ async def test_a_replay_takes_no_id(store: SqlStore) -> None:
 
 @pytest.mark.attack(
     "The first of all copies that arrive comes with the attacker's id, before the authentic one.",
-    required="One message is stored, whichever came first; the event type is judged by its payload"
+    required="One message is stored, whichever came first; the event type is checked by its payload"
     " schema like any other.",
 )
 async def test_whoever_comes_first_there_is_one_message(store: SqlStore) -> None:

@@ -9,7 +9,7 @@ from gateway.job_policy import WORK_POLICY, JobKind
 
 TABLE: Final = "gateway/job_policy.py"
 ROOMS: Final = {"app", "cli", "events", "jobs", "store", "webhooks"}
-"""Where jobs are made, worked off and kept."""
+"""Where jobs are made, processed and kept."""
 WORDS: Final = re.compile(
     r"ATTEMPTS|BACKOFF|LEASE|LANE_SHARE|RETENTION|SCHEDULE|SLOTS|CRASH|BUSY_WAIT|SWEEP_SECONDS"
 )

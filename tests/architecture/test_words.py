@@ -34,11 +34,8 @@ QUOTED: Final = {
 """Files that may hold such words, each with its reason."""
 ROOMS_WITH_CHECKED_NAMES: Final = (
     "gateway/audit/",
-    "gateway/backends/",
     "gateway/backup/",
     "gateway/contracts/",
-    "gateway/lint/",
-    "gateway/mapping/",
     "gateway/observability/",
     "gateway/signatures/",
     "gateway/workspace/",

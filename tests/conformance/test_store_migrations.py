@@ -1,4 +1,4 @@
-"""What an older version stored is worked off by this one."""
+"""What an older version stored is processed by this one."""
 
 from functools import partial
 

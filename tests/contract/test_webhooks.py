@@ -1,7 +1,7 @@
 """What the contracts of webhooks promise, tried on examples and on whatever payloads they admit.
 
 Each row fits its table, each event its schema, each call its tool: a message that was let in can
-always be worked off.
+always be processed.
 """
 
 import json

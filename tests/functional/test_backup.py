@@ -179,7 +179,7 @@ def live_a_little(place: Place, subscriber: Subscriber) -> Before:
 
 
 def backed_up_under_load(place: Place, file: Path) -> set[str]:
-    """The messages that were acknowledged before the backup began; none has been worked off."""
+    """The messages that were acknowledged before the backup began; none has been processed."""
     with (
         running_gateway(place.data, "--workers", "0", environment=place.environment) as gateway,
         load(gateway, secret_of(place)) as acknowledged,

@@ -1,6 +1,6 @@
 """A worker in its own process, whose messages say what becomes of it: `<url> <name>`.
 
-Each message that is worked off leaves one audit record, so that a count of them shows what was
+Each message that is processed leaves one audit record, so that a count of them shows what was
 done twice. Prints `ready`, and on SIGTERM how many late outcomes the store has refused.
 """
 

@@ -11,7 +11,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 
 
 class PostTarget(Struct, frozen=True, kw_only=True):
-    """Where a URL leads: what is judged together with the addresses of its host."""
+    """Where a URL leads: what is checked together with the addresses of its host."""
 
     scheme: str
     host: str

@@ -127,7 +127,7 @@ def quarantine(
         if not revalidate:
             return held
         judged = [each for each in held if not each["is_conflict"]]
-        with counted("judging", len(judged)) as step:
+        with counted("checking", len(judged)) as step:
             return [
                 await tried(operator, f"{_path(each['id'])}/revalidate", {}, each["id"], step)
                 for each in judged

@@ -165,7 +165,7 @@ def _headers() -> dict[str, str]:
 
 @asynccontextmanager
 async def _serving(world: World) -> AsyncIterator[str]:
-    """The address of a `gateway serve` of its own, which is stopped afterwards."""
+    """The address of a separate `gateway serve`, which is stopped afterwards."""
     data = world.folder / f"serve-{len(list(world.folder.iterdir()))}"
     data.mkdir()
     with data.with_suffix(_LOG).open("wb") as log:

@@ -1,4 +1,4 @@
-"""What callers say of rows, judged against the table's contract before anything is sent."""
+"""What callers say of rows, checked against the table's contract before anything is sent."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

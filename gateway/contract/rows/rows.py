@@ -59,11 +59,11 @@ class Shape(Struct, frozen=True, eq=False):
     columns: Mapping[str, Column]
     schema: Mapping[str, Any]
     admits_new: Validator
-    """Judges a row to be added."""
+    """Checks a row to be added."""
     admits_change: Validator
-    """Judges new values for rows."""
+    """Checks new values for rows."""
     admits_stored: Validator
-    """Judges a row, or some columns of one, as a database answers it."""
+    """Checks a row, or some columns of one, as a database answers it."""
     entity: str | None = None
     """The kind of entity whose rows the table shows; None where the rows are the table's own."""
     sources: Mapping[str, str] = {}

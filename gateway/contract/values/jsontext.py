@@ -24,7 +24,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 ANY: Final = Limits()
 REQUEST: Final = Limits(names=10_000, elements=100_000)
-"""What anybody with a key may send: judging it must not keep the others waiting."""
+"""What anybody with a key may send: checking it must not keep the others waiting."""
 MESSAGE: Final = msgspec.structs.replace(REQUEST, depth=REQUEST.depth + 2)
 """The same within a message, which comes on top with its `params`: arguments may nest as deep."""
 REPLY: Final = Limits(depth=200)

@@ -1,7 +1,7 @@
 """The gate: one JSON Schema, compiled, that says whether a value may pass.
 
 The only place that configures jsonschema-rs, so that contracts, arguments, replies and results are
-judged by the same rules: formats are asserted, unknown formats refused, patterns run in linear
+checked by the same rules: formats are asserted, unknown formats refused, patterns run in linear
 time, nothing is fetched, and no message repeats a value.
 """
 

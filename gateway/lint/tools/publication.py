@@ -16,7 +16,8 @@ _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "
 _NOT_OWN: Final = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$defs"}
 )
-"""Keywords whose subschemas judge the value around them, or nothing until they are referred to."""
+"""Keywords whose subschemas validate the value around them, or nothing until they are referred
+to."""
 
 
 def check_roots(draft: Draft) -> Iterator[Finding]:
@@ -102,7 +103,7 @@ def _values(
 ) -> Iterator[SchemaPlace]:
     """`place` and the schemas that it uses, once each, that validate a separate value.
 
-    The branches of allOf and its like judge the value around them, which is closed there.
+    The branches of allOf and the like validate the value around them, which is closed there.
     """
     key = (place.document.path, place.pointer)
     if key in seen or not isinstance(place.schema, dict):

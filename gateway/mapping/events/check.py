@@ -144,7 +144,8 @@ def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
 
 
 def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
-    """Values that may arrive and have no place. Derived payloads are judged when they are there."""
+    """Values that may arrive and have no place. Derived payloads are checked when they are
+    there."""
     for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
         if proof := gap_of(visit):
             yield unsendable(proof)

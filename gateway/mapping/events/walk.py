@@ -122,7 +122,7 @@ def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[FieldContext]:
 
 
 def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
-    """The values of derived payloads. What they hold is judged again like any arrival."""
+    """The values of derived payloads. What they hold is validated again like any arrival."""
     if written.fetch is None:
         return
     scope = reply_scope(basis, written.fetch)

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: what is refused before there is a request that the edge could judge."""
+"""One HTTP/1.1 connection: what is refused before there is a request that the edge could check."""
 
 import asyncio
 from collections import deque

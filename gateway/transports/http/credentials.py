@@ -48,7 +48,7 @@ async def refuse(invoke: Invoke, call: Call, error: GatewayError) -> NoReturn:
 
 
 def shown_credentials(scope: Scope) -> Credentials:
-    """What the request shows, to be judged where the call is recorded: nobody's if malformed."""
+    """What the request shows, to be checked where the call is recorded: nobody's if malformed."""
     try:
         return credentials_of(scope)
     except Unauthenticated:

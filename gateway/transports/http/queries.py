@@ -22,7 +22,7 @@ def readings_of(schema: Mapping[str, Any]) -> Readings:
 
 
 def arguments_of(query: bytes, readings: Readings) -> bytes:
-    """The JSON text of the arguments in `query`, for the input schema to judge.
+    """The JSON text of the arguments in `query`, for validation by the input schema.
 
     What cannot be read as its type stays text, what is unknown stays, and what is repeated becomes
     an array: each is then refused exactly as it would be in a body. Raises `MalformedRequest` for

@@ -3,7 +3,7 @@
 In those revisions a message names the request that it cancels by an id that the client chose, and
 every client counts from one. So a call is found by the key that made it, the session that the
 gateway named in the answer to `initialize`, and that id: a client that shares the key with another
-one has a session of its own, and cannot guess the other's.
+one has its own session, and cannot guess the other's.
 """
 
 import asyncio

@@ -140,7 +140,7 @@ async def _wait(news: asyncio.Event) -> None:
 
 
 class _Stream:
-    """The answer of one `subscriptions/listen`, each of whose messages bears the request's id."""
+    """The answer of one `subscriptions/listen`; each of its messages contains the request's id."""
 
     def __init__(self, ctx: ServerRequestContext[Any, Any], request_id: int | str) -> None:
         self._session = ctx.session

@@ -88,7 +88,7 @@ class SdkPath:
 
 
 class _Life:
-    """At most one server of the SDK at a time, in a task of its own until the end."""
+    """At most one server of the SDK at a time, in its own task until the end."""
 
     def __init__(self) -> None:
         # Without anything of the request that happens to be the first.

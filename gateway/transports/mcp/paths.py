@@ -1,4 +1,4 @@
-"""What becomes of a proven caller's message: read strictly, then the fast path or the SDK's.
+"""How an authenticated caller's message is handled: read strictly, then the fast path or the SDK's.
 
 Loading the protocol's types takes a quarter of a second, so only `endpoint` imports this module,
 when the first request has come, and in a thread.
@@ -64,7 +64,7 @@ class Paths:
 
 
 def _judged(name: bytes, value: bytes) -> bytes:
-    """A routing header as the SDK can judge it: it fails on base64 that is no ASCII."""
+    """A routing header as the SDK can check it: it fails on base64 that is no ASCII."""
     is_name = name == b"mcp-name" and not value.isascii()
     return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value
 

@@ -1,4 +1,4 @@
-"""Which MCP messages the fast path understands completely. Anything else is the SDK's to judge.
+"""Which MCP messages the fast path understands completely. Anything else is the SDK's to check.
 
 A message is recognised only when the SDK would certainly serve it, so that no rule of the protocol
 is restated here: what is not certain falls through, and nothing is refused.
@@ -115,7 +115,7 @@ def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
 
 
 def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
-    """What `_meta` asks for; None where the SDK is to judge it."""
+    """What `_meta` asks for; None where the SDK is to check it."""
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
         return UNBOUNDED if version in HANDSHAKE_VERSIONS else None

@@ -1,4 +1,4 @@
-"""The tools as MCP callers see them: which there are, and what comes of calling one."""
+"""The tools as MCP callers see them: their list, and the result of calling one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -98,7 +98,7 @@ class Tools:
         message_id: int | str | None = None,
         bounds: CallBounds = UNBOUNDED,
     ) -> Result | Problem:
-        """What comes of calling the tool `name` with the JSON text `arguments`.
+        """The result of calling the tool `name` with the JSON text `arguments`.
 
         Raises `CalledOff` when the caller cancels the message `message_id`, by which it came.
         """

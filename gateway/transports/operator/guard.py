@@ -1,4 +1,4 @@
-"""An operator's requests: who asks, what for, and the one audit record of what became of it."""
+"""An operator's requests: who asks, what for, and the one audit record of the outcome."""
 
 import re
 import time
@@ -45,7 +45,7 @@ class OperatorRequest(Struct, frozen=True, kw_only=True):
 
 
 class OperatorGuard:
-    """Lets operators in. Each request leaves one audit record of what became of it."""
+    """Lets operators in. Each request leaves one audit record of its outcome."""
 
     def __init__(
         self,

@@ -119,7 +119,7 @@ def _repetition_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHa
 
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
     async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
-        """Judge a quarantined webhook by today's contract; it goes on when it keeps it."""
+        """Validate a quarantined webhook against today's contract; process it when it is valid."""
         async with desk.open(request, "webhooks.revalidate", webhook_id=webhook_id) as record:
             webhook = await _webhook(work, webhook_id)
             await record.begin()

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 299fb930cd91ff248e9c6171c07786d4; generator 1
+# Source closure sha256: ac4556115feb72af6e2fbeb24face413; generator 1
 
 """The binding of avinode.create_rfp.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c29ce700b2af120a9cc8111a9dadc62; generator 1
+# Source closure sha256: 35f20ff0fb00292b646d422f2e959aa7; generator 1
 
 """The binding of avinode.create_watch.
 

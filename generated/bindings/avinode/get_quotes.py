@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e71b2a51c03a6746d27060817356a58; generator 1
+# Source closure sha256: 86b0035fb257ea1c6019e12d6a667bf5; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f93a0701aed6cd15045204fc74cd3820; generator 1
+# Source closure sha256: 624d59c75e0f259f4cf89c08f0ec86bc; generator 1
 
 """The binding of avinode.search_flights.
 

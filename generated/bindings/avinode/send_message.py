@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e6d6d7930f6263fc639d1bccec89162; generator 1
+# Source closure sha256: 2856ed6c6ad196c498cd6dd1361fee6d; generator 1
 
 """The binding of avinode.send_message.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3b05ded6b40ae2e317713393f49c0528; generator 1
+# Source closure sha256: 1603ea2db7c2ecb7c6b46280e1e8555f; generator 1
 
 """The binding of gmail.create_draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8a0929615d4c4ea4c15d2731559f426b; generator 1
+# Source closure sha256: ccd83d5047c89cb274c648e7171f9342; generator 1
 
 """The binding of gmail.send_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a1ca82af0b8a9e05cb03c8b1bfe4ed1f; generator 1
+# Source closure sha256: 5554e6e4106cc9eaf5a047223433f55c; generator 1
 
 """The binding of gmail.send_template_email.
 

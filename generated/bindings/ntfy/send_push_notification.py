@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 51d11d912a8f18029cc57014a8971cf3; generator 1
+# Source closure sha256: 0def0e73b3822ef85bfe433ad55b4be0; generator 1
 
 """The binding of ntfy.send_push_notification.
 

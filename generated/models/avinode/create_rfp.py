@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 33e515d38ef5944496b826691c5092e8; generator 1
+# Source closure sha256: 5e808580da8f38c756b22283c586e972; generator 1
 
 """Create a request for proposal.
 
@@ -75,7 +75,7 @@ class CreateRfpOutput(BaseModel):
     """The request's id."""
 
     status: Literal["created"]
-    """What became of the request."""
+    """The state of the request."""
 
     operators_notified: Annotated[int, Field(ge=0)]
     """How many operators were asked."""

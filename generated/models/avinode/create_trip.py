@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 55c20ca3d593ba18a71727d4ab81db67; generator 1
+# Source closure sha256: 89cde601644ee751f9ce94cdd8aff75e; generator 1
 
 """Create a trip.
 
@@ -58,7 +58,7 @@ class CreateTripOutput(BaseModel):
     """Where to choose operators on the Avinode website."""
 
     status: Literal["created"]
-    """What became of the trip."""
+    """The state of the trip."""
 
     next_action: Literal["OPEN_AVINODE"]
     """What to do next."""

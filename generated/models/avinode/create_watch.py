@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36b2c64bbbf4bc0d74761e40c50bd54e; generator 1
+# Source closure sha256: b7ca3e051fc3c30d07de32ed7538dae0; generator 1
 
 """Watch for empty legs.
 
@@ -55,7 +55,7 @@ class CreateWatchOutput(BaseModel):
     """The watch's id."""
 
     status: Literal["active", "paused"]
-    """What became of the watch."""
+    """The state of the watch."""
 
     created_at: str
     """When it was created, RFC 3339 in UTC."""

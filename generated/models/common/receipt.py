@@ -1,6 +1,6 @@
 # Generated from schemas/common/receipt.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fde75b38e5c050ffd049adcae133490a; generator 1
+# Source closure sha256: 469c0a6863fae81b5f7b978deb4d68dd; generator 1
 
 """Definitions that several contracts share: receipt."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 class Receipt(BaseModel):
     """
-    What became of a message that a provider sent.
+    The outcome for a message that a provider sent.
 
     Schema: schemas/common/receipt.json
     """
@@ -24,6 +24,6 @@ class Receipt(BaseModel):
 
     outcome: Literal["stored", "quarantined", "duplicate"]
     """
-    `stored`: it will be worked off. `quarantined`: it does not fit its contract and waits.
-    `duplicate`: it had arrived before.
+    `stored`: it will be processed. `quarantined`: it breaks its contract and waits.
+    `duplicate`: it arrived before.
     """

@@ -1,8 +1,8 @@
 # Generated from schemas/events/webhook.dead_lettered.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ee8938074642ee0d0374f21b4b2e8b0f; generator 1
+# Source closure sha256: 6a43d7539b25838ad0a728eb916783a6; generator 1
 
-"""A message could not be worked off: gateway.webhook.dead_lettered.v1."""
+"""A message could not be processed: gateway.webhook.dead_lettered.v1."""
 
 from typing import Annotated, Literal
 

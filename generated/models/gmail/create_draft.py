@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a431a65b587036b8824d046cebe148a7; generator 1
+# Source closure sha256: 5e1ba24a1338f3862918569fd30af297; generator 1
 
 """Create a draft.
 
@@ -73,7 +73,7 @@ class CreateDraftOutput(BaseModel):
     """When it was created, RFC 3339 in UTC."""
 
     status: Literal["draft"]
-    """What became of the mail."""
+    """The state of the mail."""
 
     recipients: Recipients
     """Whom it is for."""

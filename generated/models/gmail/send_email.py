@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c8064740d39945aa9222ea93d475f5b4; generator 1
+# Source closure sha256: 598b606608bf344d3c5e46ce28413140; generator 1
 
 """Send an email.
 
@@ -80,7 +80,7 @@ class SendEmailOutput(BaseModel):
     """When it was sent, RFC 3339 in UTC."""
 
     status: Literal["sent"]
-    """What became of the mail."""
+    """The state of the mail."""
 
     recipients: Recipients
     """Whom it was sent to."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6d3b201f6e7d942b01517b51525f0fdd; generator 1
+# Source closure sha256: 892afdf429f904e6ab91300b68ea9b37; generator 1
 
 """Send an email from a template.
 
@@ -75,7 +75,7 @@ class SendTemplateEmailOutput(BaseModel):
     """When it was sent, RFC 3339 in UTC."""
 
     status: Literal["sent"]
-    """What became of the mail."""
+    """The state of the mail."""
 
     recipients: Recipients
     """Whom it was sent to."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 636bfd6613b1151fc7b76504199d85fb; generator 1
+# Source closure sha256: 145c871bcac3d8a4113f9c14e16b2d33; generator 1
 
 """Send a push notification.
 
@@ -49,7 +49,7 @@ class SendPushNotificationOutput(BaseModel):
     """The notification's id at the server."""
 
     status: Literal["sent"]
-    """What became of it: the server has it, and passes it on to every device that listens."""
+    """The state: the server has it, and passes it on to every device that listens."""
 
     sent_at: str
     """When the server took it, RFC 3339 in UTC."""

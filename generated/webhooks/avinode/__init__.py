@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 07b6fec7533547b992cd0ddc8b585b81; generator 1
+# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
 
 """The webhook of avinode."""
 
@@ -110,5 +110,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="07b6fec7533547b992cd0ddc8b585b81c5fda9649b2a17e82689c6d0c07b06be",
+    contract="8c827c1c245af38f513da7d91214464ad27d39c3d78d75def5b48ffc151c34b8",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b00f6217f7ffc7a81122e3ef0067ef47; generator 1
+# Source closure sha256: 38607c9fd55f43abfbd86ea78096db3f; generator 1
 
 """What booking_cancelled of avinode does.
 

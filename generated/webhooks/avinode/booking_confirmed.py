@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 777649504c8b84fa6e38751457bb85fe; generator 1
+# Source closure sha256: 442f9ccf24a0323bba361bbc14d9b4fa; generator 1
 
 """What booking_confirmed of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 504e947601960503fbacd7f5b1caa834; generator 1
+# Source closure sha256: 83ee4d6c35d18e8c9d90b21c9acacb58; generator 1
 
 """What booking_updated of avinode does.
 

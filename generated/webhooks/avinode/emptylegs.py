@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f035720e554a347b004ba4d8598cc939; generator 1
+# Source closure sha256: a55c8ae888a8cd4aa26a73709ccb7971; generator 1
 
 """What emptylegs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 210357563a5f3e08a564ef4eb13fe79c; generator 1
+# Source closure sha256: 3c46a4910b3b5cff7d1ee9adba183a15; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8f45c46f77e8fb4460b2474b5060f165; generator 1
+# Source closure sha256: bec843445ee79bcd03d56ade6162ef23; generator 1
 
 """What message_received of avinode does.
 

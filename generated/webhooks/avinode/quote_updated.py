@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f52feade7a77ece1dddb368c8056c810; generator 1
+# Source closure sha256: 602cbba1ea56bf4af4476eb381cab4fa; generator 1
 
 """What quote_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4580b59e7edf55e90f9fcc66f1df0394; generator 1
+# Source closure sha256: 710b19b9919162ab46246e17f952c410; generator 1
 
 """What rfqs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fb568be2a0b000fcc31f2b49f3743b8a; generator 1
+# Source closure sha256: 00ec7596bee76816dbbdd744b8fc11ad; generator 1
 
 """What trip_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 68c59b720837e0dc54b716953aa42627; generator 1
+# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
 
 """The webhook of github."""
 
@@ -33,5 +33,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="68c59b720837e0dc54b716953aa42627777b9d5be1d85dcd28d03b9befccc8ce",
+    contract="e5b846918fe9e867fc4ef4963c1c5b80c19d71d8f6174cf9fbce232a9ac769c9",
 )

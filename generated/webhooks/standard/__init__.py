@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a6de3e612833c786dd3f1e02d5af22a8; generator 1
+# Source closure sha256: 343dceaf76d0d87d7012ce681b153761; generator 1
 
 """The webhook of standard."""
 
@@ -26,5 +26,5 @@ SOURCE: Final = WebhookSource(
         record_changed.EVENT,
     ),
     keep_headers=("user-agent",),
-    contract="a6de3e612833c786dd3f1e02d5af22a8ec4f0fca5b4b7fdc9c8773732d407e77",
+    contract="343dceaf76d0d87d7012ce681b1537616e54fde2b44c2d780fd7d46cf04cfda3",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 43ec444a70178e199de669cf56e43455; generator 1
+# Source closure sha256: 51c8dc886df25ef32057f36e03ef1383; generator 1
 
 """What record_changed of standard does.
 

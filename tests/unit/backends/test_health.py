@@ -48,7 +48,7 @@ def test_rejected_credentials_are_a_problem_until_they_are_taken(health) -> None
     health.answered(reply(401))
     assert "rejected the credentials (status 401)" in (health.problem or "")
     health.answered(reply(404))
-    assert health.problem is not None, "it may judge the path before the credentials"
+    assert health.problem is not None, "it may check the path before the credentials"
     health.answered(reply(200))
     assert health.problem is None
 

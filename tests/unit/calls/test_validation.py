@@ -25,7 +25,7 @@ PERMIT = Permit(Grant(None, None))  # type: ignore[arg-type]  # what is no JSON 
 def test_arguments_that_hold_too_much_are_refused_before_their_schema_is_asked(
     text: bytes, detail: str
 ) -> None:
-    """Judging them all would keep every other caller waiting for the better part of a second."""
+    """Checking them all would keep every other caller waiting for the better part of a second."""
     with pytest.raises(MalformedRequest, match=detail):
         decode_arguments(PERMIT, text)
 

@@ -1,4 +1,4 @@
-"""A program that runs the command line may say how jobs are worked off."""
+"""A program that runs the command line may say how jobs are processed."""
 
 from gateway.cli.edge import run
 from gateway.job_policy import WORK_POLICY

@@ -1,4 +1,4 @@
-"""Quarantined messages, judged again by today's contract."""
+"""Quarantined messages, validated again by today's contract."""
 
 from gateway.store.records import Mismatch
 from gateway.webhooks.quarantine import Quarantine

@@ -1,4 +1,4 @@
-"""The run of a webhook's job: judged by today's contract, fetched where it points, recorded."""
+"""The run of a webhook's job: checked by today's contract, fetched where it points, recorded."""
 
 import pytest
 from msgspec.structs import replace

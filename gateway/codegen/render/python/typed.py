@@ -1,7 +1,7 @@
 """The part of a schema that a Python type can say without ever being stricter than the schema.
 
-The gate judges values by the whole schema; a model is a typed view of values that have passed. So a
-keyword that a type says exactly stays, and any other is left out: an instance that the schema
+The validator checks values by the whole schema; a model is a typed view of values that have passed.
+So a keyword that a type says exactly stays, and any other is left out: an instance that the schema
 accepts must always load, and dump to an equal value. Left out are
 
 * `format`: `datetime` and its like reject some valid text and rewrite more (`.5Z` as `.500000Z`),

@@ -1,7 +1,7 @@
 """Questions about sets of JSON values: the only place that uses the canonical schema algebra.
 
 That part of jsonschema-rs is experimental, so an answer counts only where it is definite, and a
-witness only after the two gates have judged it.
+witness only after the two validators have checked it.
 """
 
 from functools import lru_cache
@@ -61,7 +61,7 @@ def finite(schema: Schema) -> tuple[Any, ...] | None:
 
 
 def admits(schema: Schema, value: Any) -> bool:
-    """Whether `schema` admits `value`, as the gate judges it at run time."""
+    """Whether `schema` admits `value`, as the validator checks it at run time."""
     return _gate(_key(schema)).admits(value)
 
 

@@ -101,7 +101,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return replace(inner, known={**inner.known, **keep.allowed})
 
     def entering_any(self, items: SourceValues) -> "Scope":
-        """The scope of any item of the list at `items`: where its filter is judged."""
+        """The scope of any item of the list at `items`: where its filter is checked."""
         return replace(
             self,
             item=items_of(items.schema),

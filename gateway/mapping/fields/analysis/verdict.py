@@ -12,7 +12,7 @@ from gateway.mapping.fields.analysis.witness import samples
 from gateway.mapping.fields.language.nodes import Fallback, Read
 
 _SHOWN: Final = 60
-_NOT_COMPARABLE: Final = "the schemas cannot be compared; every value is judged at run time"
+_NOT_COMPARABLE: Final = "the schemas cannot be compared; every value is checked at run time"
 
 
 class Coverage(StrEnum):

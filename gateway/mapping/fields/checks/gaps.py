@@ -33,7 +33,7 @@ def gaps(binding: BindingSource, written: HttpMap) -> Iterator[MappingError]:
 
 
 def gap_of(visit: FieldContext) -> Proof | None:
-    """The proof that something has no place; constants and absence are judged elsewhere."""
+    """The proof that something has no place; constants and absence are checked elsewhere."""
     proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
     is_gap = proof is not None and proof.verdict is Coverage.GAP and proof.witness != ABSENT_TEXT
     return proof if is_gap else None

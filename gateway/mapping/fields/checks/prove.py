@@ -31,7 +31,7 @@ from gateway.mapping.fields.language.parse import parse
 
 _LENGTHS: Final[tuple[str, ...]] = ("minItems", "maxItems")
 ABSENT_TEXT: Final = "(absent)"
-_AT_RUN_TIME: Final = "what a function answers is judged at run time, with the whole result"
+_AT_RUN_TIME: Final = "what a function answers is checked at run time, with the whole result"
 
 
 class Proof(Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ def prove(binding: BindingSource) -> list[Proof]:
 
 def prove_visit(visit: FieldContext) -> Proof | None:
     """The verdict on one value; None for an object, whose members have their own, and for a value
-    that cannot be judged because an expression in it leads nowhere."""
+    that cannot be checked because an expression in it leads nowhere."""
     try:
         return _prove(visit)
     except NoPlace:

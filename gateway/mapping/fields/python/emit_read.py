@@ -32,7 +32,7 @@ def emit_read(value: Read, site: EmitContext) -> str:
 def _is_always_admitted(value: Read, site: EmitContext, place: SourceValues) -> bool:
     """Whether the gap is only that a value is absent or has no counterpart: no gate is asked then.
 
-    What a map yields is fixed, and was judged with the contract.
+    What a map yields is fixed, and was checked with the contract.
     """
     return (
         value.table is not None or covers(site.target, image_of(value, place.schema).schema) is True

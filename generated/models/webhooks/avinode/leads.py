@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 07b6fec7533547b992cd0ddc8b585b81; generator 1
+# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
 
 """The payload of leads from avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 68c59b720837e0dc54b716953aa42627; generator 1
+# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
 
 """The payload of deployment_status from github."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a6de3e612833c786dd3f1e02d5af22a8; generator 1
+# Source closure sha256: 343dceaf76d0d87d7012ce681b153761; generator 1
 
 """The payload of ping from standard."""
 
