@@ -27,10 +27,10 @@ AIRCRAFT: Final = {"type": "Citation X", "id": "AC-1"}
 
 _CATALOGUE: Final = open_catalogue("generated", HANDLER_PACKAGES)
 _CONTRACT: Final = _CATALOGUE.webhooks["avinode"]
-_WORK: Final = SourceWork(_CONTRACT.source, _CONTRACT.gates, {"link_domain": "avinode.com"})
+_WORK: Final = SourceWork(_CONTRACT.source, _CONTRACT.validators, {"link_domain": "avinode.com"})
 EFFECTS: Final = Effects(
     {kind: shape_of(kind, each.schema) for kind, each in _CATALOGUE.entities.items()},
-    {name: each.gate for name, each in _CATALOGUE.events.items()},
+    {name: each.validator for name, each in _CATALOGUE.events.items()},
     lambda: LATER,
 )
 
@@ -42,9 +42,9 @@ def at(minute: float) -> str:
 
 def message(event_type: str, minute: float = 0, **facts: Any) -> dict[str, Any]:
     """A message of what happened at `minute`; its id follows from what it says."""
-    told = {"event_type": event_type, "timestamp": at(minute), **facts}
-    digest = uuid5(NAMESPACE_URL, msgspec.json.encode(told, order="deterministic").decode())
-    return {"event_id": f"evt-{digest}", **told}
+    facts_sent = {"event_type": event_type, "timestamp": at(minute), **facts}
+    digest = uuid5(NAMESPACE_URL, msgspec.json.encode(facts_sent, order="deterministic").decode())
+    return {"event_id": f"evt-{digest}", **facts_sent}
 
 
 def changes_of(payload: dict[str, Any], received_at: datetime = LATER) -> tuple[EntityChange, ...]:
@@ -55,20 +55,22 @@ def changes_of(payload: dict[str, Any], received_at: datetime = LATER) -> tuple[
     return EFFECTS.changes(event, webhook, payload, _WORK.facts(webhook)).entities
 
 
-def news_of(payload: dict[str, Any]) -> dict[str, Any]:
+def event_of(payload: dict[str, Any]) -> dict[str, Any]:
     """The data of the event that a message leads to."""
     webhook = _stored(payload, LATER)
     event = _WORK.event(payload["event_type"])
-    (news,) = EFFECTS.changes(event, webhook, payload, _WORK.facts(webhook)).events
-    return dict(news.data)
+    (event_draft,) = EFFECTS.changes(event, webhook, payload, _WORK.facts(webhook)).events
+    return dict(event_draft.data)
 
 
-def pointer_news(kind: str, href: str) -> dict[str, Any]:
+def pointer_event(kind: str, href: str) -> dict[str, Any]:
     """The data of the event that a pointer to `href` leads to."""
     payload = {"id": "X-1", "type": kind, "href": href}
     webhook = replace(_stored({"event_id": href, "event_type": kind}, LATER), profile="pointer")
-    (news,) = EFFECTS.changes(_WORK.event(kind), webhook, payload, _WORK.facts(webhook)).events
-    return dict(news.data)
+    (event_draft,) = EFFECTS.changes(
+        _WORK.event(kind), webhook, payload, _WORK.facts(webhook)
+    ).events
+    return dict(event_draft.data)
 
 
 def rows_after(changes: Iterable[EntityChange]) -> dict[tuple[str, str], dict[str, Any]]:

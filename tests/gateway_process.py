@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.cli.verification.doors import FROZEN
+from gateway.cli.verification.transports import FROZEN
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 GATEWAY: Final = Path(sys.executable).parent / "gateway"

@@ -156,12 +156,12 @@ class ListInbox:
         self.failure: Exception | None = None
         self._digests: dict[tuple[str, str], tuple[str, str]] = {}
 
-    async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
+    async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
         """Store all, or raise what it was set to."""
         if self.failure is not None:
             raise self.failure
-        self.batches.append(len(arrivals))
-        return [self._receive(arrival) for arrival in arrivals]
+        self.batches.append(len(group_commit))
+        return [self._receive(arrival) for arrival in group_commit]
 
     def fail(self, detail: str = "the database is away") -> None:
         """From now on, nothing can be stored."""

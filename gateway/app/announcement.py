@@ -20,21 +20,23 @@ async def announce_contract(log: EventLog, document: bytes) -> None:
     `StoreError`.
     """
     digest = sha256(document).hexdigest()
-    previous = await _last_told(log)
+    previous = await _last_announced(log)
     if previous == digest:
         return
-    told = {"contract": digest} if previous is None else {"contract": digest, "previous": previous}
+    announced = (
+        {"contract": digest} if previous is None else {"contract": digest, "previous": previous}
+    )
     event = NewEvent(
         id=str(uuid5(NAMESPACE_URL, f"{CONTRACT_CHANGED}/{previous}/{digest}")),
         type=CONTRACT_CHANGED,
         subject=_SUBJECT,
         source=_SOURCE,
-        data=told,
+        data=announced,
     )
     await log.append([event])
 
 
-async def _last_told(log: EventLog) -> str | None:
+async def _last_announced(log: EventLog) -> str | None:
     position, digest = 0, None
     while found := await log.after(position, _PAGE, [CONTRACT_CHANGED]):
         position, digest = found[-1].position, str(found[-1].data["contract"])

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.app.ingest import Secrets, open_arrivals, open_webhook_door, webhook_secrets
+from gateway.app.ingest import Secrets, open_group_commit, open_webhook_endpoint, webhook_secrets
 from gateway.app.mocks import MockSenders, mock_senders
-from gateway.app.upstreams import open_lines
+from gateway.app.upstreams import open_connections
 from gateway.app.work import Work, WorkDependencies, build_work
 from gateway.audit.lines import log_calls, log_nothing
 from gateway.audit.log import AuditLog
@@ -30,7 +30,7 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.settings import Secret, Settings
 from gateway.store.protocols import Store
 from gateway.store.sql.engine import open_store
@@ -47,7 +47,7 @@ class Components(Struct, frozen=True, kw_only=True):
     """What a running gateway is made of."""
 
     catalogue: Catalogue
-    lines: Mapping[str, UpstreamConnection]
+    connections: Mapping[str, UpstreamConnection]
     """By upstream."""
     workspaces: Mapping[str, Workspace]
     """By the upstream in whose place they stand."""
@@ -60,12 +60,12 @@ class Components(Struct, frozen=True, kw_only=True):
     new_key: NewKey | None
     """The administrator's key, when this start made one: to be shown once."""
     work: Work
-    arrivals: GroupCommit
-    webhook_door: WebhookEndpoint
+    group_commit: GroupCommit
+    webhook_endpoint: WebhookEndpoint
     mock_senders: MockSenders
 
 
-class Wishes(Struct, frozen=True, kw_only=True):
+class OpenOptions(Struct, frozen=True, kw_only=True):
     """What a program that embeds the gateway may ask for, and no setting can."""
 
     grants: Mapping[str, frozenset[str]] | None = None
@@ -75,40 +75,40 @@ class Wishes(Struct, frozen=True, kw_only=True):
     """How jobs are processed."""
 
 
-NO_WISHES: Final = Wishes()
+DEFAULT_OPTIONS: Final = OpenOptions()
 
 
 async def assemble(
-    settings: Settings, clock: Clock, stack: AsyncExitStack, wishes: Wishes = NO_WISHES
+    settings: Settings, clock: Clock, stack: AsyncExitStack, options: OpenOptions = DEFAULT_OPTIONS
 ) -> Components:
     """Build everything; `stack` closes it in reverse order.
 
-    Raises an `OperatorError` when a setting, a contract or the store is invalid.
+    The database is upgraded last: a start that fails for another reason has changed nothing. Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
-    catalogue, lines, workspaces, secrets = _checked(settings, clock, stack)
-    store, audit = await _opened(settings, wishes.work, clock, stack)
-    authenticator = Authenticator(store.keys, clock, _strangers(settings, clock))
-    keys = Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
-    policy = Policy(catalogue.grants if wishes.grants is None else wishes.grants)
+    catalogue, connections, workspaces, secrets = _checked(settings, clock, stack)
+    store, audit = await _opened(settings, options.work, clock, stack)
+    authenticator, keys = _identification(settings, clock, store, catalogue)
+    policy = Policy(catalogue.grants if options.grants is None else options.grants)
     pipeline = Pipeline(
         identification=authenticator,
         catalogue=catalogue,
         policy=policy,
         admission=Admission(settings.max_concurrent_calls),
         cache=ReadCache(clock),
-        dispatcher=Dispatcher(lines, clock, store.entities),
+        dispatcher=Dispatcher(connections, clock, store.entities),
         audit=audit,
-        hooks=wishes.hooks,
+        hooks=options.hooks,
     )
-    grounds = WorkDependencies(settings, clock, catalogue, store, lines, pipeline, wishes.work)
-    work = build_work(grounds, stack)
-    arrivals = open_arrivals(store.inbox, work.wake, stack)
-    door = open_webhook_door(catalogue, settings, secrets, arrivals, clock)
-    # Last of all: a start that fails for another reason has changed nothing in the database.
+    work = build_work(
+        WorkDependencies(settings, clock, catalogue, store, connections, pipeline, options.work),
+        stack,
+    )
+    group_commit = open_group_commit(store.inbox, work.wake, stack)
+    endpoint = open_webhook_endpoint(catalogue, settings, secrets, group_commit, clock)
     await store.upgrade()
     return Components(
         catalogue=catalogue,
-        lines=lines,
+        connections=connections,
         workspaces=workspaces,
         store=store,
         keys=keys,
@@ -118,9 +118,9 @@ async def assemble(
         pipeline=pipeline,
         new_key=await _bootstrap(keys, audit, settings),
         work=work,
-        arrivals=arrivals,
-        webhook_door=door,
-        mock_senders=partial(mock_senders, catalogue, lines, secrets, clock),
+        group_commit=group_commit,
+        webhook_endpoint=endpoint,
+        mock_senders=partial(mock_senders, catalogue, connections, secrets, clock),
     )
 
 
@@ -130,8 +130,16 @@ def _checked(
     """What the contracts, the settings and the data folder make. Raises an `OperatorError`."""
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # read again by the server, after the database was brought up to date
-    lines, workspaces = open_lines(catalogue, settings, clock, stack)
-    return catalogue, lines, workspaces, webhook_secrets(catalogue, settings, lines)
+    connections, workspaces = open_connections(catalogue, settings, clock, stack)
+    return catalogue, connections, workspaces, webhook_secrets(catalogue, settings, connections)
+
+
+def _identification(
+    settings: Settings, clock: Clock, store: SqlStore, catalogue: Catalogue
+) -> tuple[Authenticator, Keys]:
+    """What proves callers, and the keys that it knows them by."""
+    authenticator = Authenticator(store.keys, clock, _throttle(settings, clock))
+    return authenticator, Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
 
 
 async def _opened(
@@ -142,7 +150,7 @@ async def _opened(
     store = await open_store(url, settings.package, clock, policy=policy, is_upgraded=False)
     stack.push_async_callback(store.close)
     on_stored = log_calls if settings.log_calls else log_nothing
-    audit = AuditLog(store.audit, clock, classify, _pace(settings), on_stored=on_stored)
+    audit = AuditLog(store.audit, clock, classify, _config(settings), on_stored=on_stored)
     stack.push_async_callback(audit.close)
     return store, audit
 
@@ -164,17 +172,20 @@ async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey 
     return new_key
 
 
-def _strangers(settings: Settings, clock: Clock) -> Strangers:
-    one, every = settings.stranger_requests_per_second, settings.all_strangers_requests_per_second
-    limits = StrangerLimits(of_one_host=Rate(one, 10 * one), in_all=Rate(every, 10 * every))
-    return Strangers(clock, limits)
+def _throttle(settings: Settings, clock: Clock) -> Throttle:
+    one, every = (
+        settings.unauthenticated_requests_per_second,
+        settings.all_unauthenticated_requests_per_second,
+    )
+    limits = ThrottleLimits(of_one_host=Rate(one, 10 * one), in_all=Rate(every, 10 * every))
+    return Throttle(clock, limits)
 
 
 def _revealed(secret: Secret | None) -> str | None:
     return None if secret is None else secret.reveal()
 
 
-def _pace(settings: Settings) -> BatchConfig:
+def _config(settings: Settings) -> BatchConfig:
     return BatchConfig(
         flush_seconds=settings.audit_flush_seconds,
         batch_records=settings.audit_batch_records,

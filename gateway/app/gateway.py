@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from gateway.app.composition import Components, Wishes, assemble
+from gateway.app.composition import Components, OpenOptions, assemble
 from gateway.app.http_app import followers_of, operator_routes, site_of
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
@@ -140,8 +140,8 @@ class Gateway:
             async with AsyncExitStack() as stack:
                 if self._is_server:
                     stack.enter_context(self._alone())
-                wishes = Wishes(grants=self._grants, hooks=self._hooks, work=self._work)
-                self._parts = await assemble(self._settings, self._clock, stack, wishes)
+                options = OpenOptions(grants=self._grants, hooks=self._hooks, work=self._work)
+                self._parts = await assemble(self._settings, self._clock, stack, options)
                 self.state = Lifecycle.RUNNING
                 for hook in self._on_start:
                     await hook(self)

@@ -43,12 +43,12 @@ def site_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App
                 peers=Peers(Networks(settings.proxies()), settings.proxy_header.encode()),
                 max_body_bytes=settings.max_body_bytes,
                 body_deadline_seconds=settings.body_deadline_seconds,
-                strangers=parts.identification.strangers,
+                throttle=parts.identification.throttle,
             ),
             version=VERSION,
             are_documents_public=settings.public_documents,
             followers=followers_of(parts, parts.identification),
-            webhooks=parts.webhook_door,
+            webhooks=parts.webhook_endpoint,
             operator=operator_routes(parts, parts.identification),
             has_aliases=settings.aliases,
         )
@@ -63,8 +63,8 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
         max_connections_of_one_host=settings.max_connections_per_address,
         opened_by_one_host=Rate(opened, opened),
         max_body_bytes=settings.max_bodies_bytes,
-        max_stranger_bytes=settings.max_stranger_bodies_bytes,
-        max_stranger_bytes_of_one_host=settings.max_stranger_bodies_bytes // 4,
+        max_unauthenticated_bytes=settings.max_unauthenticated_body_bytes,
+        max_unauthenticated_bytes_of_one_host=settings.max_unauthenticated_body_bytes // 4,
         proxies=Networks(settings.proxies()),
     )
 
@@ -77,11 +77,11 @@ def followers_of(parts: Components, identification: Identification) -> Followers
 def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:
     """What operators see and do, for callers that `identification` knows."""
     store, work = parts.store, parts.work
-    desk = OperatorGuard(identification, parts.policy, parts.audit)
+    guard = OperatorGuard(identification, parts.policy, parts.audit)
     seen = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
     return [
-        *work_routes(desk, seen),
-        *endpoint_routes(desk, work.book, store.endpoints),
-        *event_routes(desk, store.events),
-        *audit_routes(desk, store.audit),
+        *work_routes(guard, seen),
+        *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
+        *event_routes(guard, store.events),
+        *audit_routes(guard, store.audit),
     ]

@@ -21,7 +21,7 @@ Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
 def webhook_secrets(
-    catalogue: Catalogue, settings: Settings, lines: Mapping[str, UpstreamConnection]
+    catalogue: Catalogue, settings: Settings, connections: Mapping[str, UpstreamConnection]
 ) -> Secrets:
     """The secrets that the settings name, and for sources that are only mocked those made here.
 
@@ -30,28 +30,32 @@ def webhook_secrets(
     """
     found = settings.for_webhooks(catalogue.sources)
     return {
-        source.provider: _secrets(source, found[source.provider], settings, lines)
+        source.provider: _secrets(source, found[source.provider], settings, connections)
         for source in catalogue.sources
     }
 
 
-def open_arrivals(
+def open_group_commit(
     inbox: Inbox, on_stored: Callable[[], None], stack: AsyncExitStack
 ) -> GroupCommit:
     """The group commit; `stack` stores what waits before it closes the store."""
-    arrivals = GroupCommit(inbox, on_stored)
-    stack.push_async_callback(arrivals.close)
-    return arrivals
+    group_commit = GroupCommit(inbox, on_stored)
+    stack.push_async_callback(group_commit.close)
+    return group_commit
 
 
-def open_webhook_door(
-    catalogue: Catalogue, settings: Settings, secrets: Secrets, arrivals: GroupCommit, clock: Clock
+def open_webhook_endpoint(
+    catalogue: Catalogue,
+    settings: Settings,
+    secrets: Secrets,
+    group_commit: GroupCommit,
+    clock: Clock,
 ) -> WebhookEndpoint:
     """The endpoint, with every source that has secrets. Raises `ConfigurationError`."""
     sources = {
         name: OpenSource(
             contract.source,
-            contract.gates,
+            contract.validators,
             SourceAccess(
                 keys=_keys(contract.source, secrets[name]),
                 networks=settings.for_webhook(contract.source).networks,
@@ -60,18 +64,18 @@ def open_webhook_door(
         )
         for name, contract in catalogue.webhooks.items()
     }
-    return WebhookEndpoint(Ingest(sources, arrivals, clock))
+    return WebhookEndpoint(Ingest(sources, group_commit, clock))
 
 
 def _secrets(
     source: WebhookSource,
     found: SourceSettings,
     settings: Settings,
-    lines: Mapping[str, UpstreamConnection],
+    connections: Mapping[str, UpstreamConnection],
 ) -> Mapping[str, tuple[str, ...]]:
     if found.problem is not None:
         raise ConfigurationError(found.problem)
-    if not found.secrets and _is_played(source.provider, lines):
+    if not found.secrets and _is_mocked(source.provider, connections):
         return {
             profile.name: (made_secret(settings.data, source.provider, profile),)
             for profile in source.profiles
@@ -79,10 +83,12 @@ def _secrets(
     return {name: tuple(s.reveal() for s in secrets) for name, secrets in found.secrets.items()}
 
 
-def _is_played(provider: str, lines: Mapping[str, UpstreamConnection]) -> bool:
+def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> bool:
     """Whether nobody real can be the sender: its upstream is a mock, or without one, all are."""
-    own = lines.get(provider)
-    return not any(line.backend_name == "live" for line in ([own] if own else lines.values()))
+    own = connections.get(provider)
+    return not any(
+        connection.backend_name == "live" for connection in ([own] if own else connections.values())
+    )
 
 
 def _keys(

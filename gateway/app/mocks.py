@@ -16,24 +16,24 @@ MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
 
 def mock_senders(
     catalogue: Catalogue,
-    lines: Mapping[str, UpstreamConnection],
+    connections: Mapping[str, UpstreamConnection],
     secrets: Secrets,
     clock: Clock,
     url: str,
 ) -> Sequence[MockSender]:
     """A sender for each mock whose source of webhooks has a secret and receives messages."""
-    return tuple(_senders(catalogue, lines, secrets, clock, url))
+    return tuple(_senders(catalogue, connections, secrets, clock, url))
 
 
 def _senders(
     catalogue: Catalogue,
-    lines: Mapping[str, UpstreamConnection],
+    connections: Mapping[str, UpstreamConnection],
     secrets: Secrets,
     clock: Clock,
     url: str,
 ) -> Iterator[MockSender]:
     for name, contract in catalogue.webhooks.items():
-        backend = lines[name].backend if name in lines else None
+        backend = connections[name].backend if name in connections else None
         live = [each for each in contract.source.profiles if secrets[name].get(each.name)]
         if isinstance(backend, MockBackend) and live:
             listener = Listener(

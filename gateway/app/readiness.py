@@ -59,10 +59,10 @@ async def readiness_of(parts: Components) -> Readiness:
     problems += _problems_of_work(parts)
     upstreams = {
         name: UpstreamState(
-            backend=line.backend_name,
-            problem=await _workspace_problem(parts, name) or line.backend.problem,
+            backend=connection.backend_name,
+            problem=await _workspace_problem(parts, name) or connection.backend.problem,
         )
-        for name, line in parts.lines.items()
+        for name, connection in parts.connections.items()
     }
     problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
     return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
@@ -71,7 +71,7 @@ async def readiness_of(parts: Components) -> Readiness:
 def _problems_of_work(parts: Components) -> list[str]:
     """What does not go on in the background; calls are served all the same."""
     found = [parts.work.worker.problem, parts.work.sequencer.problem, parts.store.problem]
-    if parts.arrivals.problem is not None:
+    if parts.group_commit.problem is not None:
         found.append("Webhooks cannot be stored.")
     return [problem for problem in found if problem is not None]
 

@@ -25,7 +25,7 @@ MOCKS: Final = "mocks"
 """The folder under the data folder in which mocks remember, each in its own file."""
 
 
-def open_lines(
+def open_connections(
     catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
 ) -> tuple[dict[str, UpstreamConnection], dict[str, Workspace]]:
     """The line to each upstream, and the workspaces that stand in for some of them."""
@@ -33,13 +33,13 @@ def open_lines(
     workspaces = _workspaces(catalogue, upstreams, settings, clock)
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
-    lines = {
-        name: _line(catalogue, found, settings, clock, workspaces.get(name))
+    connections = {
+        name: _connection(catalogue, found, settings, clock, workspaces.get(name))
         for name, found in upstreams.items()
     }
-    for line in lines.values():
-        stack.push_async_callback(line.backend.close)
-    return lines, workspaces
+    for connection in connections.values():
+        stack.push_async_callback(connection.backend.close)
+    return connections, workspaces
 
 
 def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamSettings]:
@@ -80,7 +80,7 @@ def _workspace(
     return Workspace(MEMORY_URL, shapes, mock_clock, seeded_keys(str(settings.seed)))
 
 
-def _line(
+def _connection(
     catalogue: Catalogue,
     found: UpstreamSettings,
     settings: Settings,
@@ -135,12 +135,12 @@ def _mock(
     )
 
 
-def base_urls(lines: Mapping[str, UpstreamConnection], settings: Settings) -> dict[str, str]:
+def base_urls(connections: Mapping[str, UpstreamConnection], settings: Settings) -> dict[str, str]:
     """Where each upstream is, or says that it is where it is a mock, as far as that is known."""
-    told = {
-        name: line.backend.application.base_url
-        if isinstance(line.backend, MockBackend)
-        else settings.for_upstream(line.upstream).base_url
-        for name, line in lines.items()
+    configured = {
+        name: connection.backend.application.base_url
+        if isinstance(connection.backend, MockBackend)
+        else settings.for_upstream(connection.upstream).base_url
+        for name, connection in connections.items()
     }
-    return {name: url for name, url in told.items() if url is not None}
+    return {name: url for name, url in configured.items() if url is not None}

@@ -48,9 +48,9 @@ class Work(Struct, frozen=True, kw_only=True):
     worker: Worker
     sequencer: Sequencer
     feed: Feed
-    forgetting: Cleaner
+    cleaner: Cleaner
     quarantine: Quarantine
-    book: EndpointRegistry
+    endpoint_registry: EndpointRegistry
 
     def wake(self) -> None:
         """There is something to do."""
@@ -64,19 +64,19 @@ class WorkDependencies(Struct, frozen=True):
     clock: Clock
     catalogue: Catalogue
     store: Store
-    lines: Mapping[str, UpstreamConnection]
+    connections: Mapping[str, UpstreamConnection]
     pipeline: Pipeline
     policy: WorkPolicy
 
 
-def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
+def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     """Build everything; nothing runs yet. Raises an `OperatorError` for invalid settings."""
-    settings, store, clock = grounds.settings, grounds.store, grounds.clock
+    settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
     feed = Feed(store.events)
-    sources = _sources(grounds)
+    sources = _sources(dependencies)
 
     def on_published() -> None:
         feed.wake()
@@ -85,51 +85,57 @@ def build_work(grounds: WorkDependencies, stack: AsyncExitStack) -> Work:
     sequencer = Sequencer(store.events, on_published)
     worker = Worker(
         store.queue,
-        _runs(grounds, sources, outbound, keyring),
+        _runs(dependencies, sources, outbound, keyring),
         name=f"{socket.gethostname()}:{os.getpid()}",
         on_dead=DeadLetters(clock.now),
         on_settled=_waking(sequencer),
-        policy=replace(grounds.policy, size=max(settings.workers, 1)),
+        policy=replace(dependencies.policy, size=max(settings.workers, 1)),
     )
     return Work(
         worker=worker,
         sequencer=sequencer,
         feed=feed,
-        forgetting=Cleaner(store, _retention(settings)),
+        cleaner=Cleaner(store, _retention(settings)),
         quarantine=Quarantine(store.inbox, sources),
-        book=EndpointRegistry(store.endpoints, keyring, outbound, clock, grounds.catalogue.events),
+        endpoint_registry=EndpointRegistry(
+            store.endpoints, keyring, outbound, clock, dependencies.catalogue.events
+        ),
     )
 
 
 def _runs(
-    grounds: WorkDependencies,
+    dependencies: WorkDependencies,
     sources: Mapping[str, SourceWork],
     outbound: Outbound,
     keyring: Keyring,
 ) -> dict[JobKind, Run]:
-    catalogue, store, clock = grounds.catalogue, grounds.store, grounds.clock
+    catalogue, store, clock = dependencies.catalogue, dependencies.store, dependencies.clock
     shapes = {kind: shape_of(kind, each.schema) for kind, each in catalogue.entities.items()}
-    gates = {name: contract.gate for name, contract in catalogue.events.items()}
-    fetcher = Fetcher(grounds.lines, clock, store.entities)
-    effects = Effects(shapes, gates, clock.now)
-    pointers = Pointers(fetcher, base_urls(grounds.lines, grounds.settings))
+    validators = {name: contract.validator for name, contract in catalogue.events.items()}
+    fetcher = Fetcher(dependencies.connections, clock, store.entities)
+    effects = Effects(shapes, validators, clock.now)
+    pointers = Pointers(fetcher, base_urls(dependencies.connections, dependencies.settings))
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
-    rows = grounds.policy.jobs
+    rows = dependencies.policy.jobs
     return {
         "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now, rows["webhook"]),
         "delivery": Deliver(
             store.endpoints, DeliverySender(outbound, keyring, clock), rows["delivery"]
         ),
-        "call": CallRun(store.queue, OwnCalls(grounds.pipeline), reads.__contains__, rows["call"]),
+        "call": CallRun(
+            store.queue, OwnCalls(dependencies.pipeline), reads.__contains__, rows["call"]
+        ),
     }
 
 
-def _sources(grounds: WorkDependencies) -> dict[str, SourceWork]:
+def _sources(dependencies: WorkDependencies) -> dict[str, SourceWork]:
     return {
         name: SourceWork(
-            contract.source, contract.gates, grounds.settings.for_webhook(contract.source).settings
+            contract.source,
+            contract.validators,
+            dependencies.settings.for_webhook(contract.source).settings,
         )
-        for name, contract in grounds.catalogue.webhooks.items()
+        for name, contract in dependencies.catalogue.webhooks.items()
     }
 
 

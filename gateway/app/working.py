@@ -22,13 +22,13 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
     tasks: dict[str, Task] = {
         "sequencer": work.sequencer.run,
         "feed": work.feed.run,
-        "retention": work.forgetting.work,
+        "retention": work.cleaner.work,
     }
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
     # So that a key that was replaced can go.
-    await work.book.reseal()
+    await work.endpoint_registry.reseal()
     await announce_contract(parts.store.events, parts.catalogue.openapi)
     async with kept_going(tasks):
         if not settings.workers:

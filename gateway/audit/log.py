@@ -83,11 +83,11 @@ class AuditLog:
         store: AuditStore,
         clock: Clock,
         classify: Classify,
-        pace: BatchConfig | None = None,
+        config: BatchConfig | None = None,
         *,
         on_stored: OnStored = log_nothing,
     ) -> None:
-        self._behind = AuditBatcher(store, pace or BatchConfig(), on_stored)
+        self._behind = AuditBatcher(store, config or BatchConfig(), on_stored)
         self._clock = clock
         self._classify = classify
         self._denials = Denials(clock)

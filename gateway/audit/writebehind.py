@@ -36,9 +36,9 @@ class BatchConfig(Struct, frozen=True, kw_only=True):
 class AuditBatcher:
     """Accepts records at once; a record leaves the queue when the store holds it, not before."""
 
-    def __init__(self, store: AuditStore, pace: BatchConfig, on_stored: OnStored) -> None:
+    def __init__(self, store: AuditStore, config: BatchConfig, on_stored: OnStored) -> None:
         self._store = store
-        self._pace = pace
+        self._config = config
         self._on_stored = on_stored
         self._records: GroupWriter[AuditRecord] = GroupWriter(self, "audit", self._gather)
         self._put = 0
@@ -52,13 +52,13 @@ class AuditBatcher:
 
     @property
     def is_full(self) -> bool:
-        return len(self._records.held) >= self._pace.queue_records
+        return len(self._records.held) >= self._config.queue_records
 
     def put(self, record: AuditRecord) -> int:
         """Queue `record`; its ticket is for `stored`. Never waits: look at `is_full` before."""
         begun = self._records.add(record)
         self._put += 1
-        if len(self._records.held) >= self._pace.batch_records:
+        if len(self._records.held) >= self._config.batch_records:
             self._hurry.set()
         if begun is not None:
             self._writer = begun
@@ -92,7 +92,7 @@ class AuditBatcher:
 
     def share(self, waiting: Sequence[AuditRecord]) -> int:
         """See `Sink`."""
-        return min(len(waiting), self._pace.batch_records)
+        return min(len(waiting), self._config.batch_records)
 
     async def commit(self, group: Sequence[AuditRecord]) -> None:
         """See `Sink`."""
@@ -135,9 +135,9 @@ class AuditBatcher:
     async def _gather(self) -> None:
         if self.problem is not None:
             await asyncio.sleep(_RETRY_SECONDS)
-        elif len(self._records.held) < self._pace.batch_records:
+        elif len(self._records.held) < self._config.batch_records:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace.flush_seconds):
+                async with asyncio.timeout(self._config.flush_seconds):
                     await self._hurry.wait()
         self._hurry.clear()
 

@@ -11,7 +11,7 @@ from gateway.clock import Clock
 from gateway.errors import InternalError, StoreError, Unauthenticated
 from gateway.limits.addresses import Address
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey, KeyStore
 
 TTL_SECONDS: Final = 5.0
@@ -19,7 +19,7 @@ TTL_SECONDS: Final = 5.0
 MAX_REMEMBERED: Final = 4096
 
 
-_UNLIMITED: Final = StrangerLimits(of_one_host=Rate(1e9, 10**9), in_all=Rate(1e9, 10**9))
+_UNLIMITED: Final = ThrottleLimits(of_one_host=Rate(1e9, 10**9), in_all=Rate(1e9, 10**9))
 
 
 class _Decision(Struct, frozen=True):
@@ -30,10 +30,10 @@ class _Decision(Struct, frozen=True):
 class Authenticator:
     """Identifies callers by their agent keys."""
 
-    def __init__(self, keys: KeyStore, clock: Clock, strangers: Strangers | None = None) -> None:
-        """`strangers` counts requests without a valid key; without it, there is no limit."""
+    def __init__(self, keys: KeyStore, clock: Clock, throttle: Throttle | None = None) -> None:
+        """`throttle` counts requests without a valid key; without it, there is no limit."""
         self._keys = keys
-        self.strangers = strangers or Strangers(clock, _UNLIMITED)
+        self.throttle = throttle or Throttle(clock, _UNLIMITED)
         self._clock = clock
         # Apart from each other, so that a flood of wrong keys does not evict the right ones.
         self._known: dict[str, _Decision] = {}
@@ -48,7 +48,7 @@ class Authenticator:
         it cannot be found out. A key that was valid before is looked at whatever came from there.
         """
         if not credentials.bearer:
-            await self.strangers.count(credentials.peer)
+            await self.throttle.count(credentials.peer)
             raise Unauthenticated(presented=credentials.bearer is not None)
         digest = digest_of(credentials.bearer[: LONGEST_KEY + 1])
         decision = self._known.get(digest)
@@ -61,12 +61,12 @@ class Authenticator:
     async def _introduce(self, digest: str, peer: Address | None) -> Principal:
         """The principal of a key that was not valid before; each one that is not counts."""
         # Before the database is asked: guessing must not cost it anything.
-        await self.strangers.count(peer)
+        await self.throttle.count(peer)
         decision = self._unknown.get(digest)
         if decision is None or decision.until <= self._clock.monotonic():
             decision = await self._decide(digest)
         principal = _proven(decision)
-        self.strangers.give_back(peer)
+        self.throttle.give_back(peer)
         return principal
 
     def forget(self) -> None:

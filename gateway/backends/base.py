@@ -17,11 +17,11 @@ class Backend(Protocol):
         ...
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         """One attempt, whatever its status.
 
-        Where it `is_hurried`, a caller wants it to take less time than the contract allows: when
+        Where it `is_cut_short`, a caller wants it to take less time than the contract allows: when
         that is up, it says nothing of the upstream.
 
         A request whose access token the upstream refuses is sent once more with a new one. Raises

@@ -38,12 +38,12 @@ class Dispatcher:
 
     def __init__(
         self,
-        lines: Mapping[str, UpstreamConnection],
+        connections: Mapping[str, UpstreamConnection],
         clock: Clock,
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._lines = lines
+        self._connections = connections
         self._clock = clock
         self._entities = entities
         self._sleep = sleep
@@ -52,7 +52,7 @@ class Dispatcher:
     def backend_of(self, operation: Operation) -> BackendName:
         """Who answers the calls of `operation`."""
         upstream = operation.upstream
-        return "python" if upstream is None else self._lines[upstream].backend_name
+        return "python" if upstream is None else self._connections[upstream].backend_name
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.
@@ -62,9 +62,9 @@ class Dispatcher:
         """
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
-        is_hurried = allowed.timeout_seconds < operation.timeout_seconds
+        is_cut_short = allowed.timeout_seconds < operation.timeout_seconds
         sending = Sending(
-            self._clock, allowed, arguments.effect, self._sleep, is_hurried=is_hurried
+            self._clock, allowed, arguments.effect, self._sleep, is_cut_short=is_cut_short
         )
         try:
             async with TimeLimit(allowed.timeout_seconds):
@@ -72,7 +72,7 @@ class Dispatcher:
         except ToolFailed as error:
             raise _declared(operation, error, sending) from error
         except UpstreamError as error:
-            if not sending.leaves_doubt(error):
+            if not sending.leaves_outcome_unknown(error):
                 raise
             raise _doubtful(error) from error
 
@@ -82,14 +82,14 @@ class Dispatcher:
         backend = self.backend_of(operation)
         match operation.binding:
             case PythonBinding(run=run, upstreams=upstreams):
-                lines = {name: self._lines[name] for name in upstreams}
+                connections = {name: self._connections[name] for name in upstreams}
                 # What a handler does by itself or in the workspace, nobody else keeps account of.
                 sending.acts_unseen = arguments.effect is not Effect.READ and all(
-                    line.tables is not None for line in lines.values()
+                    connection.tables is not None for connection in connections.values()
                 )
                 context = CallUpstreams(
                     self._facts(call),
-                    lines,
+                    connections,
                     sending,
                     self._shared,
                     self._entities,
@@ -100,7 +100,7 @@ class Dispatcher:
                 except ModelRefused as refused:
                     raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
-                facts = self._facts(call, self._lines[binding.upstream].settings)
+                facts = self._facts(call, self._connections[binding.upstream].settings)
                 # Of a read that escalates to its fallback, that alone is the write.
                 is_read = operation.effect is Effect.READ and binding.fallback_writes
                 effect = Effect.READ if is_read else arguments.effect
@@ -117,14 +117,14 @@ class Dispatcher:
         effect: Effect,
     ) -> object:
         """`effect` is that of the binding's own request."""
-        line = self._lines[binding.upstream]
+        connection = self._connections[binding.upstream]
         started = self._clock.monotonic()
-        reply = await sending.send(line, _request(binding, arguments, facts), effect=effect)
+        reply = await sending.send(connection, _request(binding, arguments, facts), effect=effect)
         if binding.fallback is not None and _falls_back(binding, reply.status, arguments.effect):
             other = binding.fallback
             return await self._exchange(other, arguments, facts, sending, arguments.effect)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
-        return line.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
+        return connection.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
 
     def _facts(self, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         return CallFacts(id=call.request_id, now=rfc3339(self._clock.now()), settings=settings)
@@ -178,8 +178,10 @@ def _declared(operation: Operation, error: ToolFailed, sending: Sending) -> Exce
     is_partial = sending.has_acted and isinstance(operation.binding, HttpBinding)
     for declared in operation.errors:
         if declared.reason == error.reason:
-            told = error.explanation or declared.title
-            known = ToolFailed(declared.reason, f"{told} {_MAY_BE_KEPT}" if is_partial else told)
+            detail = error.explanation or declared.title
+            known = ToolFailed(
+                declared.reason, f"{detail} {_MAY_BE_KEPT}" if is_partial else detail
+            )
             known.status = declared.status
             return known
     return InternalError(f"{operation.id} failed with the undeclared error {error.reason!r}")

@@ -35,12 +35,12 @@ class Fetcher:
 
     def __init__(
         self,
-        lines: Mapping[str, UpstreamConnection],
+        connections: Mapping[str, UpstreamConnection],
         clock: Clock,
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._lines = lines
+        self._connections = connections
         self._entities = entities
         self._clock = clock
         self._sleep = sleep
@@ -56,8 +56,8 @@ class Fetcher:
         """The body, which the upstream's contract has admitted. Raises `UpstreamError`."""
         facts = CallFacts(id=uuid4().hex, now=rfc3339(self._clock.now()))
         sending = Sending(self._clock, USUAL, Effect.READ, self._sleep)
-        lines = {upstream: self._lines[upstream]}
-        context = CallUpstreams(facts, lines, sending, self._shared, self._entities)
+        connections = {upstream: self._connections[upstream]}
+        context = CallUpstreams(facts, connections, sending, self._shared, self._entities)
         try:
             async with asyncio.timeout(USUAL.timeout_seconds):
                 asked = UpstreamCall(upstream, operation, path=path, query=query)

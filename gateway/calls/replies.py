@@ -31,7 +31,7 @@ class ReplyReader:
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
-        self._gates = {
+        self._validators = {
             (operation.id, status): None if schema is None else Validator(schema)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
@@ -53,9 +53,9 @@ class ReplyReader:
         mapped = _by_status(binding.results, reply.status)
         if mapped is None or self._by_refusal(reply) is not None:
             return self._refused(binding, reply, arguments, call, elapsed_ms)
-        gate = self._gate(binding.upstream_operation, reply.status)
+        validator = self._validator_of(binding.upstream_operation, reply.status)
         try:
-            body = None if gate is None else self._body(reply, gate)
+            body = None if validator is None else self._body(reply, validator)
         except UpstreamRejected:
             rule = _by_code(binding.errors, self._vendor_codes(reply))
             if rule is None:
@@ -74,9 +74,9 @@ class ReplyReader:
         known = None if is_success else self._by_refusal(reply)
         if known is not None or not (is_success or reply.status in expect):
             raise known or self.failure(reply)
-        gate = self._gate(operation, reply.status)
+        validator = self._validator_of(operation, reply.status)
         try:
-            body = None if gate is None else self._body(reply, gate)
+            body = None if validator is None else self._body(reply, validator)
         except InvalidReply as error:
             if is_success:
                 raise
@@ -94,18 +94,18 @@ class ReplyReader:
         failure = self.failure(reply)
         return failure if failure.is_retryable and reply.status in statuses else None
 
-    def _gate(self, operation: str, status: int) -> Validator | None:
+    def _validator_of(self, operation: str, status: int) -> Validator | None:
         """The gate for this status; None where the contract says that there is no JSON body."""
         for name in status_names(status):
-            if (operation, name) in self._gates:
-                return self._gates[operation, name]
+            if (operation, name) in self._validators:
+                return self._validators[operation, name]
         raise InvalidReply(f"The upstream's contract does not know the status {status}.")
 
-    def _body(self, reply: Reply, gate: Validator) -> Any:
+    def _body(self, reply: Reply, validator: Validator) -> Any:
         body = _json(reply)
         self._refuse_soft_errors(body)
-        if not gate.admits(body):
-            raise InvalidReply(violations=gate.violations(body))
+        if not validator.admits(body):
+            raise InvalidReply(violations=validator.violations(body))
         return body
 
     def _refuse_soft_errors(self, body: Any) -> None:

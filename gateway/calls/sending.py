@@ -72,18 +72,18 @@ class Sending:
     def __init__(
         self,
         clock: Clock,
-        allowance: RetryBudget,
+        budget: RetryBudget,
         effect: Effect,
         sleep: Sleep = asyncio.sleep,
         *,
-        is_hurried: bool = False,
+        is_cut_short: bool = False,
     ) -> None:
-        """`is_hurried` says that the caller wants it to take less time than the contract allows."""
+        """`is_cut_short`: the caller wants it to take less time than the contract allows."""
         self._clock = clock
-        self._attempts = allowance.attempts
+        self._attempts = budget.attempts
         self._effect = effect
-        self._is_hurried = is_hurried
-        self._deadline = clock.monotonic() + allowance.timeout_seconds
+        self._is_cut_short = is_cut_short
+        self._deadline = clock.monotonic() + budget.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
         """Whether a request was sent that changes something and that no later call may repeat."""
@@ -94,7 +94,7 @@ class Sending:
 
     async def send(
         self,
-        line: UpstreamConnection,
+        connection: UpstreamConnection,
         request: UpstreamRequest,
         *,
         effect: Effect | None = None,
@@ -107,13 +107,15 @@ class Sending:
         what the backend raises, once attempts or time have run out.
         """
         is_read = (effect or self._effect) is Effect.READ
-        is_repeatable = is_read or _is_repeatable(line.operation(request.operation), request)
+        is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
         until = self._until(patience_seconds)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
-            leaves_no_doubt = is_repeatable and not request.is_key_ours
-            outcome = await self._try(line, request, until, leaves_no_doubt=leaves_no_doubt)
-            failure = self._passing(line.reader, outcome)
+            is_outcome_certain = is_repeatable and not request.is_key_ours
+            outcome = await self._try(
+                connection, request, until, is_outcome_certain=is_outcome_certain
+            )
+            failure = self._transient(connection.reader, outcome)
             wait = 0.0 if failure is None else self._wait(attempt, failure)
             if failure is None or is_last or wait >= self._left(until):
                 if isinstance(outcome, GatewayError):
@@ -122,7 +124,7 @@ class Sending:
             await self._sleep(wait)
         raise AssertionError("unreachable")
 
-    def leaves_doubt(self, error: UpstreamError) -> bool:
+    def leaves_outcome_unknown(self, error: UpstreamError) -> bool:
         """Whether repeating the call that ended in `error` could do again what it may have done."""
         if self.has_acted:
             return True
@@ -133,27 +135,29 @@ class Sending:
 
     async def _try(
         self,
-        line: UpstreamConnection,
+        connection: UpstreamConnection,
         request: UpstreamRequest,
         until: float,
         *,
-        leaves_no_doubt: bool,
+        is_outcome_certain: bool,
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         acted_before = self.may_have_acted
-        self.may_have_acted = acted_before or not leaves_no_doubt
+        self.may_have_acted = acted_before or not is_outcome_certain
         left = self._left(until)
         limit = min(left, self._attempts.timeout_seconds or left)
-        is_hurried = self._is_hurried and until == self._deadline and limit == left
+        is_cut_short = self._is_cut_short and until == self._deadline and limit == left
         try:
-            reply = await line.backend.send(request, timeout_seconds=limit, is_hurried=is_hurried)
+            reply = await connection.backend.send(
+                request, timeout_seconds=limit, is_cut_short=is_cut_short
+            )
         except (UpstreamTimeout, UpstreamUnavailable) as error:
-            if leaves_no_doubt or not error.is_sent:
+            if is_outcome_certain or not error.is_sent:
                 self.may_have_acted = acted_before
             return error
-        self.has_acted |= not leaves_no_doubt and reply.status < 400
+        self.has_acted |= not is_outcome_certain and reply.status < 400
         return reply
 
-    def _passing(
+    def _transient(
         self, reader: ReplyReader, outcome: Reply | UpstreamTimeout | UpstreamUnavailable
     ) -> GatewayError | None:
         """The failure that may have passed by the next attempt, or None."""

@@ -51,7 +51,7 @@ class CallUpstreams:
     def __init__(
         self,
         call: CallFacts,
-        lines: Mapping[str, UpstreamConnection],
+        connections: Mapping[str, UpstreamConnection],
         sending: Sending,
         shared: SharedState,
         entities: EntityPages,
@@ -61,7 +61,7 @@ class CallUpstreams:
         """`is_shared` says that other calls may wait for these requests, and share their failures:
         not where the caller lowered a bound."""
         self._call = call
-        self._lines = lines
+        self._connections = connections
         self._sending = sending
         self._shared = shared
         self._entities = entities
@@ -73,8 +73,8 @@ class CallUpstreams:
 
     async def send(self, asked: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
         """See `CallContext.send`."""
-        line = self._line(asked.upstream)
-        operation = line.operation(asked.operation)
+        connection = self._connection(asked.upstream)
+        operation = connection.operation(asked.operation)
         request = UpstreamRequest(
             operation=operation.id,
             method=operation.method,
@@ -84,14 +84,14 @@ class CallUpstreams:
             body=asked.body,
             is_key_ours=asked.is_key_ours,
         )
-        with self._remembered(line, operation, request):
+        with self._remembered(connection, operation, request):
             async with TimeLimit(asked.patience_seconds):
-                reply = await self._kept(operation, line, request, asked.patience_seconds)
-                return line.reader.admit(operation.id, reply, expect)
+                reply = await self._kept(operation, connection, request, asked.patience_seconds)
+                return connection.reader.admit(operation.id, reply, expect)
 
     @contextmanager
     def _remembered(
-        self, line: UpstreamConnection, operation: UpstreamOperation, request: UpstreamRequest
+        self, connection: UpstreamConnection, operation: UpstreamOperation, request: UpstreamRequest
     ) -> Iterator[None]:
         """Raise a failure again while it is remembered; remember that of the block."""
         seconds = operation.failure_seconds
@@ -99,7 +99,7 @@ class CallUpstreams:
         if not seconds or not self._is_shared:
             yield
             return
-        failures, key = self._shared.failures, _key(line, request)
+        failures, key = self._shared.failures, _key(connection, request)
         failures.check(key, seconds)
         try:
             yield
@@ -111,43 +111,43 @@ class CallUpstreams:
     async def _kept(
         self,
         operation: UpstreamOperation,
-        line: UpstreamConnection,
+        connection: UpstreamConnection,
         request: UpstreamRequest,
         patience: float | None,
     ) -> Reply:
         if not (operation.cache_seconds and operation.method == "GET"):
-            return await self._sending.send(line, request, patience_seconds=patience)
+            return await self._sending.send(connection, request, patience_seconds=patience)
         try:
             return await self._shared.replies.get(
-                _key(line, request),
+                _key(connection, request),
                 operation.cache_seconds,
-                lambda: self._worth_keeping(line, request, patience),
+                lambda: self._worth_keeping(connection, request, patience),
                 is_shared=self._is_shared,
             )
         except _NotWorthKeeping as error:
             return error.reply
 
     async def _worth_keeping(
-        self, line: UpstreamConnection, request: UpstreamRequest, patience: float | None
+        self, connection: UpstreamConnection, request: UpstreamRequest, patience: float | None
     ) -> Reply:
         """A success that the contract admits. Raises for every other reply."""
-        reply = await self._sending.send(line, request, patience_seconds=patience)
+        reply = await self._sending.send(connection, request, patience_seconds=patience)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
-        line.reader.admit(request.operation, reply, ())
+        connection.reader.admit(request.operation, reply, ())
         return reply
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""
-        return self._line(upstream).settings[name]
+        return self._connection(upstream).settings[name]
 
     def shape(self, upstream: str, table: str) -> Shape:
         """See `CallContext.shape`."""
-        return self._line(upstream).shapes[table]
+        return self._connection(upstream).shapes[table]
 
     def workspace(self, upstream: str) -> Tables | None:
         """See `CallContext.workspace`."""
-        return self._line(upstream).tables
+        return self._connection(upstream).tables
 
     @property
     def entities(self) -> EntityPages:
@@ -158,10 +158,10 @@ class CallUpstreams:
         """See `CallContext.exclusive`."""
         return _holding(self._shared.locks.setdefault(key, asyncio.Lock()))
 
-    def _line(self, upstream: str) -> UpstreamConnection:
-        if upstream not in self._lines:
+    def _connection(self, upstream: str) -> UpstreamConnection:
+        if upstream not in self._connections:
             raise InternalError(f"the binding does not name the upstream {upstream!r}")
-        return self._lines[upstream]
+        return self._connections[upstream]
 
 
 class TimeLimit:
@@ -196,8 +196,8 @@ class TimeLimit:
         return UpstreamTimeout(f"No answer in {self._seconds:g} seconds.")
 
 
-def _key(line: UpstreamConnection, request: UpstreamRequest) -> bytes:
-    return encode_key([line.upstream.name, request.operation, request.path, request.query])
+def _key(connection: UpstreamConnection, request: UpstreamRequest) -> bytes:
+    return encode_key([connection.upstream.name, request.operation, request.path, request.query])
 
 
 @asynccontextmanager

@@ -18,9 +18,9 @@ def decode_arguments(permit: Permit, text: bytes) -> Arguments:
         values = jsontext.decode(text, jsontext.REQUEST)
     except jsontext.NotJson as error:
         raise MalformedRequest(f"The arguments are not valid JSON: {error}.") from error
-    gate = permit.entry.input
-    if not gate.admits(values):
-        raise InvalidArguments(gate.violations(values))
+    validator = permit.entry.input
+    if not validator.admits(values):
+        raise InvalidArguments(validator.violations(values))
     return Arguments(values, _effect(permit.entry.operation, values))
 
 
@@ -43,23 +43,23 @@ def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
 
 def check_result(permit: Permit, outcome: Outcome) -> Result:
     """The result that may be sent. Raises `InvalidResult` when it would break the contract."""
-    gate = permit.entry.output
-    if not gate.admits(outcome.values):
-        raise InvalidResult(gate.violations(outcome.values))
+    validator = permit.entry.output
+    if not validator.admits(outcome.values):
+        raise InvalidResult(validator.violations(outcome.values))
     text = jsontext.encode(outcome.values)
     if hidden.may_hide(text):
-        return _visible(gate, outcome)
+        return _visible(validator, outcome)
     return Result(outcome.values, text, outcome.backend)
 
 
-def _visible(gate: Validator, outcome: Outcome) -> Result:
+def _visible(validator: Validator, outcome: Outcome) -> Result:
     """The result without hidden characters, or with marks for them where it needs its length.
 
     Raises `InvalidResult` when neither keeps the contract.
     """
     for mark in ("", hidden.REPLACEMENT):
         values, count = hidden.visible(outcome.values, mark)
-        if gate.admits(values):
+        if validator.admits(values):
             return Result(values, jsontext.encode(values), outcome.backend, count)
     detail = "breaks the output schema once hidden characters are removed"
     raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])

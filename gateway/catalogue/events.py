@@ -46,8 +46,8 @@ def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]])
     lost = [event.type for event in source.events if event.type not in payloads]
     if lost:
         raise LookupError(f"there is no payload schema for {source.provider}.{lost[0]}")
-    gates = {event.type: Validator(payloads[event.type]) for event in source.events}
-    return CompiledWebhook(source, gates)
+    validators = {event.type: Validator(payloads[event.type]) for event in source.events}
+    return CompiledWebhook(source, validators)
 
 
 def open_events(path: Path) -> dict[str, CompiledEvent]:

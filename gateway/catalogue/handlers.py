@@ -12,7 +12,7 @@ from gateway.contract.upstream import Upstream
 from gateway.errors import ContractError
 
 _FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
-_MEND: Final = "correct that module, or install what it imports"
+_MODULE_FIX: Final = "correct that module, or install what it imports"
 
 
 def check_named_code(folder: Path, packages: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def _check_marked(named: NamedCode) -> None:
     try:
         module = import_named(named.module)
     except ImportError as error:
-        raise _refused(named, str(error), _MEND) from error
+        raise _refused(named, str(error), _MODULE_FIX) from error
     for fault in faults(module, named.function, named.use):
         raise _refused(named, fault)
 

@@ -43,7 +43,7 @@ class CompiledWebhook(Struct, frozen=True, eq=False):
     """A source of webhooks with the compiled gates of its payloads."""
 
     source: WebhookSource
-    gates: Mapping[str, Validator]
+    validators: Mapping[str, Validator]
     """By event type."""
 
     def find(self, event_type: str) -> WebhookEvent | None:
@@ -55,7 +55,7 @@ class CompiledEvent(Struct, frozen=True, eq=False):
     """A type of event with its compiled gate."""
 
     event: EventType
-    gate: Validator
+    validator: Validator
     """Of the whole CloudEvent."""
 
 
@@ -84,7 +84,7 @@ class Catalogue:
         grants: Mapping[str, frozenset[str]],
         openapi: bytes,
         asyncapi: bytes = b"{}",
-        happenings: EventContracts = NOTHING_HAPPENS,
+        event_contracts: EventContracts = NOTHING_HAPPENS,
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
         self.upstreams = upstreams
@@ -92,9 +92,9 @@ class Catalogue:
         """Agent to the operation ids it may call."""
         self.openapi = openapi
         self.asyncapi = asyncapi
-        self.webhooks = happenings.webhooks
-        self.events = happenings.events
-        self.entities = happenings.entities
+        self.webhooks = event_contracts.webhooks
+        self.events = event_contracts.events
+        self.entities = event_contracts.entities
         self._by_id = {entry.id: entry for entry in self.entries}
         self._by_name = {
             name: entry for entry in self.entries for name in (entry.tool.name, *entry.tool.aliases)

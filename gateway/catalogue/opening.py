@@ -37,7 +37,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
         grants=_grants(package, folder),
         openapi=_document(folder / "openapi.json"),
         asyncapi=_document(folder / "asyncapi.json"),
-        happenings=EventContracts(
+        event_contracts=EventContracts(
             webhooks=open_webhooks(package, folder),
             events=open_events(folder / "events.json"),
             entities=open_entities(folder / "entities.json"),

@@ -95,7 +95,7 @@ def _explanation(error: Exception) -> tuple[str, str]:
 
 def _said(error: GatewayError) -> tuple[str, str]:
     if isinstance(error, Refused):
-        return error.told, error.fix
+        return error.message, error.fix
     problem, fix = parted(plain(error.detail))
     if fix is None and isinstance(error, OperatorError):
         return problem, next(_FIXES[kind] for kind in type(error).__mro__ if kind in _FIXES)

@@ -26,7 +26,7 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     )
 
 
-def tell_of_new_key(gateway: Gateway, settings: Settings) -> None:
+def report_new_key(gateway: Gateway, settings: Settings) -> None:
     """Say where the administrator's key is when opening the gateway has just made it."""
     if gateway.parts.new_key is not None:
         place = settings.data / BOOTSTRAP_FILE

@@ -17,7 +17,7 @@ class Refused(GatewayError):
         self.fix = fix
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The gist, and a line for each place that was refused, as a terminal may show them."""
         lines = (f"  {each.get('pointer')}: {each.get('detail')}" for each in self._places())
         return "\n".join(map(plain, (self.detail, *lines)))

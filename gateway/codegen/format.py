@@ -11,7 +11,7 @@ from ruff import find_ruff_bin  # type: ignore[import-untyped]  # ruff ships no 
 from gateway.errors import ContractError
 
 _COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
-_MENDED: Final = ("--select", "I,F401,UP034")
+_FIXED_RULES: Final = ("--select", "I,F401,UP034")
 _LINE_LENGTH: Final = ("--line-length", "100")
 
 
@@ -30,7 +30,7 @@ def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePo
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         first_party = f'lint.isort.known-first-party=["gateway", "{package}"]'
-        _ruff(root, ("check", *_MENDED, "--fix", *_LINE_LENGTH, "--config", first_party))
+        _ruff(root, ("check", *_FIXED_RULES, "--fix", *_LINE_LENGTH, "--config", first_party))
         _ruff(root, ("format", *_LINE_LENGTH))
         return {path: (root / package / path).read_bytes().decode() for path in sources}
 

@@ -40,11 +40,11 @@ class Deliver:
     def __init__(
         self,
         endpoints: Endpoints,
-        courier: DeliverySender,
+        delivery_sender: DeliverySender,
         policy: JobPolicy = WORK_POLICY.jobs["delivery"],
     ) -> None:
         self._endpoints = endpoints
-        self._courier = courier
+        self._delivery_sender = delivery_sender
         self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
@@ -56,7 +56,7 @@ class Deliver:
         if endpoint.state != "active":
             return _given_up(ENDPOINT_DISABLED, "enable the endpoint, then redrive")
         hit("events.before_send")
-        verdict = await self._courier.carry(delivery.event, endpoint)
+        verdict = await self._delivery_sender.carry(delivery.event, endpoint)
         hit("events.after_send")
         wait = wait_seconds(self._policy, claim.job, verdict.asked_seconds)
         return _outcome(claim, endpoint, verdict, wait if verdict.is_retryable else None)

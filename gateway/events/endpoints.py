@@ -51,7 +51,7 @@ class EndpointRegistry:
         self._endpoints = endpoints
         self._keyring = keyring
         self._sender = sender
-        self._courier = DeliverySender(sender, keyring, clock)
+        self._delivery_sender = DeliverySender(sender, keyring, clock)
         self._clock = clock
         self._event_types = event_types
 
@@ -162,7 +162,7 @@ class EndpointRegistry:
             data={"endpoint_id": endpoint_id},
             webhook_id=None,
         )
-        return (await self._courier.carry(event, endpoint)).answer
+        return (await self._delivery_sender.carry(event, endpoint)).answer
 
     async def reseal(self) -> int:
         """Seal with the newest key what an older one has sealed, which then may go; how many."""

@@ -62,7 +62,7 @@ class Feed:
         self._followers: dict[str, int] = {}
         self._is_followed = asyncio.Event()
         self._woken = asyncio.Event()
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._recent: RecentEvents | None = None
         self.is_closing = False
 
@@ -78,7 +78,7 @@ class Feed:
     def close(self) -> None:
         """Send every follower away, and take no more: the gateway stops."""
         self.is_closing = True
-        self._tell()
+        self._notify()
 
     @contextmanager
     def seat(self, agent: str) -> Iterator[None]:
@@ -104,9 +104,9 @@ class Feed:
             self._is_followed.clear()
             self._recent = None
 
-    def news(self) -> asyncio.Event:
+    def changed(self) -> asyncio.Event:
         """Set as soon as there is more than now. To be taken before reading."""
-        return self._news
+        return self._changed
 
     @property
     def end(self) -> LogPosition | None:
@@ -186,12 +186,12 @@ class Feed:
     async def _catch_up(self) -> None:
         if self._recent is None:
             self._recent = RecentEvents(await self.newest())
-            self._tell()
+            self._notify()
             return
         recent = self._recent
         while found := await self._log.after(recent.end.position, self.limits.page):
             recent.append(found)
-            self._tell()
+            self._notify()
 
     async def _pause(self, failures: int) -> None:
         longest = self.limits.longest_backoff_seconds
@@ -200,12 +200,12 @@ class Feed:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         """Wake everybody who waits for more."""
-        told, self._news = self._news, asyncio.Event()
-        told.set()
+        notified, self._changed = self._changed, asyncio.Event()
+        notified.set()
         if self.is_closing:
-            self._news.set()
+            self._changed.set()
 
 
 def _reset(reason: Literal["unknown", "expired"], oldest: int) -> FeedPage:

@@ -14,7 +14,7 @@ from gateway.store.protocols import EventLog
 _log: Final = logging.getLogger(__name__)
 
 
-class SequencerPace(Struct, frozen=True, kw_only=True):
+class SequencerConfig(Struct, frozen=True, kw_only=True):
     """How often the sequencer looks."""
 
     poll_seconds: float = 0.25
@@ -32,12 +32,12 @@ class Sequencer:
     """
 
     def __init__(
-        self, log: EventLog, on_published: Callable[[], None], pace: SequencerPace | None = None
+        self, log: EventLog, on_published: Callable[[], None], config: SequencerConfig | None = None
     ) -> None:
         self._log = log
         self._on_published = on_published
         """Called when events got positions, so that followers need not wait for their poll."""
-        self._pace = pace or SequencerPace()
+        self._config = config or SequencerConfig()
         self._woken = asyncio.Event()
         self.problem: str | None = None
         """Why events are not being published, in words for the operator, or None."""
@@ -64,17 +64,17 @@ class Sequencer:
     async def _drain(self) -> None:
         """Give every event that is committed by now its position."""
         # The store may place fewer than it is asked to, so that its transactions stay short.
-        while await self._log.sequence(self._pace.batch):
+        while await self._log.sequence(self._config.batch):
             self._on_published()
 
     async def _pause(self, failures: int) -> None:
         if failures:
             # Not cut short by being woken: commits would otherwise overload a failing store.
-            longest = self._pace.longest_backoff_seconds
-            await asyncio.sleep(min(longest, self._pace.poll_seconds * 2 ** min(failures, 16)))
+            longest = self._config.longest_backoff_seconds
+            await asyncio.sleep(min(longest, self._config.poll_seconds * 2 ** min(failures, 16)))
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._pace.poll_seconds):
+            async with asyncio.timeout(self._config.poll_seconds):
                 await self._woken.wait()
 
 

@@ -18,7 +18,7 @@ RETRY_MILLISECONDS: Final = 2000
 _CHUNK_BYTES: Final = 64 * 1024
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class StreamRequest(Struct, frozen=True, kw_only=True):
     """What somebody wants to follow."""
 
     wanted: TypeFilter = TypeFilter()
@@ -29,46 +29,46 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 async def stream_events(
-    feed: Feed, wish: Wish, keep_alive_seconds: float = KEEP_ALIVE_SECONDS
+    feed: Feed, request: StreamRequest, keep_alive_seconds: float = KEEP_ALIVE_SECONDS
 ) -> AsyncGenerator[bytes, None]:
     """Pieces of the stream, from the first on; the last when the gateway stops.
 
     At least one comes in `keep_alive_seconds`. A slow client only falls behind: nothing
     is kept for it but its place. Raises `StoreError`, before the first piece or later.
     """
-    opening = await _open(feed, wish)
+    opening = await _open(feed, request)
     retry = b"retry: %d\n\n" % RETRY_MILLISECONDS
-    yield retry + _reset_frame(opening.reset, wish.wanted)
-    place = told = opening.place
+    yield retry + _reset_frame(opening.reset, request.wanted)
+    place = sent = opening.place
     loop = asyncio.get_running_loop()
     due = loop.time() + keep_alive_seconds
     while not feed.is_closing:
-        news = feed.news()
-        page = await feed.since(place, wish.wanted)
-        for piece in _pieces(page, wish.wanted):
+        changed = feed.changed()
+        page = await feed.since(place, request.wanted)
+        for piece in _pieces(page, request.wanted):
             yield piece
-            told, due = page.place, loop.time() + keep_alive_seconds
-        is_news = page.place != place
+            sent, due = page.place, loop.time() + keep_alive_seconds
+        has_moved = page.place != place
         place = page.place
-        if not is_news:
-            await _wait(news, due)
+        if not has_moved:
+            await _wait(changed, due)
         if loop.time() >= due:
-            yield _keep_alive(place if place != told else None, wish.wanted)
-            told, due = place, loop.time() + keep_alive_seconds
+            yield _keep_alive(place if place != sent else None, request.wanted)
+            sent, due = place, loop.time() + keep_alive_seconds
     yield retry
 
 
-async def _open(feed: Feed, wish: Wish) -> FeedPage:
-    if wish.cursor is not None:
-        return await feed.resume(wish.cursor, wish.wanted)
-    place = await (feed.newest() if wish.start == "latest" else feed.earliest())
+async def _open(feed: Feed, request: StreamRequest) -> FeedPage:
+    if request.cursor is not None:
+        return await feed.resume(request.cursor, request.wanted)
+    place = await (feed.newest() if request.start == "latest" else feed.earliest())
     return FeedPage((), place)
 
 
-async def _wait(news: asyncio.Event, due: float) -> None:
+async def _wait(changed: asyncio.Event, due: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout_at(due):
-            await news.wait()
+            await changed.wait()
 
 
 def _pieces(page: FeedPage, wanted: TypeFilter) -> Iterator[bytes]:

@@ -29,27 +29,27 @@ class JobExecutor:
     """Runs what is claimed and settles it. Nothing that a run does ends the worker."""
 
     def __init__(
-        self, run: Run, policy: JobPolicy, holds: Leases, settlement: JobCompleter
+        self, run: Run, policy: JobPolicy, leases: Leases, completer: JobCompleter
     ) -> None:
         self._run = run
         self._policy = policy
-        self._holds = holds
-        self._settlement = settlement
+        self._leases = leases
+        self._completer = completer
 
-    async def attempt(self, hold: Lease) -> None:
+    async def attempt(self, lease: Lease) -> None:
         """Run the job and settle it, both within the time for which its claim is held."""
-        claim = hold.claim
+        claim = lease.claim
         try:
-            async with asyncio.timeout_at(hold.deadline) as hold.limit:
+            async with asyncio.timeout_at(lease.deadline) as lease.limit:
                 outcome = await self._outcome(claim)
                 hit("jobs.mid_run")
                 await self._settle(claim, outcome)
         except TimeoutError:
             # The next sweep takes it back, and counts this attempt.
-            self._holds.lost += 1
+            self._leases.lost += 1
             _log.warning("job %s let go: its claim could not be extended", claim.job.id)
         finally:
-            self._holds.drop(hold)
+            self._leases.drop(lease)
 
     async def _outcome(self, claim: Claim) -> Outcome:
         limit = asyncio.timeout(self._policy.timeout_seconds)
@@ -70,15 +70,15 @@ class JobExecutor:
 
     async def _settle(self, claim: Claim, outcome: Outcome) -> None:
         try:
-            await self._settlement.settle(claim, outcome)
+            await self._completer.settle(claim, outcome)
         except StoreRefused as error:
             refused = self._refused(claim, error)
-            await self._settlement.settle(claim, _instead(outcome) or refused)
+            await self._completer.settle(claim, _instead(outcome) or refused)
         except Exception as error:  # noqa: BLE001 - changes that the store cannot take: a failed attempt
             failure = Failure(error=error_name(error))
             _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
             failed = self._failed(claim, failure)
-            await self._settlement.settle(claim, _instead(outcome) or failed)
+            await self._completer.settle(claim, _instead(outcome) or failed)
 
     def _refused(self, claim: Claim, error: StoreRefused) -> Failed:
         """A failed attempt that names what the database refuses; its text repeats no value."""

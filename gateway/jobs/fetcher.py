@@ -18,14 +18,14 @@ from gateway.store.records import LEASE_EXPIRED, Claim
 _log: Final = logging.getLogger(__name__)
 _GATHER_SECONDS: Final = 0.02
 """Claims cost less together, so where few slots are free it is worth waiting that long for more."""
-_TROUBLE_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
+_ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
 
 class JobFetcher:
     """Claims jobs of one kind and has some of them run at once."""
 
     def __init__(
-        self, kind: JobKind, name: str, queue: Queue, holds: Leases, policy: WorkPolicy
+        self, kind: JobKind, name: str, queue: Queue, leases: Leases, policy: WorkPolicy
     ) -> None:
         row = policy.jobs[kind]
         share = row.lane_share
@@ -36,7 +36,7 @@ class JobFetcher:
         self._lane_limit = None if share is None else max(1, self._slots // share)
         self._name = name
         self._queue = queue
-        self._holds = holds
+        self._leases = leases
         self._running: dict[asyncio.Task[None], Lease] = {}
         self._waiting: deque[Lease] = deque()
         """Claimed and not begun: what is under suspicion runs alone."""
@@ -58,21 +58,21 @@ class JobFetcher:
         self._work_may_be_there.set()
         self._room_may_be_there.set()
 
-    async def work(self, attempting: JobExecutor) -> None:
+    async def work(self, executor: JobExecutor) -> None:
         """Until `stop`: claim and run. What has begun then is left to `finish`."""
-        troubles = 0
+        errors = 0
         while not self._is_stopping:
             self._work_may_be_there.clear()
             try:
-                has_filled = await self._fill(attempting)
-                troubles = 0
+                has_filled = await self._fill(executor)
+                errors = 0
                 self.is_failing = False
             except StoreError as error:
                 _log.error("no %s jobs can be claimed (%s)", self._kind, error.detail)
                 has_filled = False
                 self.is_failing = True
-                await _wait(self._work_may_be_there, _TROUBLE_SECONDS[min(troubles, 3)])
-                troubles += 1
+                await _wait(self._work_may_be_there, _ERROR_WAIT_SECONDS[min(errors, 3)])
+                errors += 1
             if has_filled:
                 await self._room()
             else:
@@ -88,17 +88,17 @@ class JobFetcher:
         if not self._running:
             return
         _, late = await asyncio.wait(self._running, timeout=seconds)
-        holds = [self._running[task] for task in late if task in self._running]
+        leases = [self._running[task] for task in late if task in self._running]
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
         if self._policy.is_repeatable:
-            await self._give_back(holds)
+            await self._give_back(leases)
 
-    async def _fill(self, attempting: JobExecutor) -> bool:
+    async def _fill(self, executor: JobExecutor) -> bool:
         """Fill the free slots; whether there was enough for all of them."""
         if self._waiting and not self._running:
-            self._begin(self._waiting.popleft(), attempting)
+            self._begin(self._waiting.popleft(), executor)
             self._is_alone = True
             return True
         free = 0 if self._waiting or self._is_alone else self._slots - len(self._running)
@@ -114,31 +114,31 @@ class JobFetcher:
         )
         if claims:
             hit("jobs.after_claim")
-        await self._sort([self._holds.take(claim, asked_at) for claim in claims], attempting)
+        await self._sort([self._leases.take(claim, asked_at) for claim in claims], executor)
         return len(claims) == free
 
-    async def _sort(self, holds: Sequence[Lease], attempting: JobExecutor) -> None:
+    async def _sort(self, leases: Sequence[Lease], executor: JobExecutor) -> None:
         """Begin what may begin now, and keep one of those under suspicion for later.
 
         The other ones are given back before it runs: what is only held when a worker dies has lost
         an attempt, too.
         """
-        suspicious = [hold for hold in holds if self._is_suspicious(hold.claim)]
-        plain = [hold for hold in holds if hold not in suspicious]
+        suspicious = [lease for lease in leases if self._is_suspicious(lease.claim)]
+        plain = [lease for lease in leases if lease not in suspicious]
         kept = 0 if self._is_stopping else 1
         self._waiting.extend(suspicious[:kept])
         await self._give_back([*suspicious[kept:], *(plain if self._is_stopping else ())])
-        for hold in () if self._is_stopping else plain:
-            self._begin(hold, attempting)
+        for lease in () if self._is_stopping else plain:
+            self._begin(lease, executor)
 
     def _is_suspicious(self, claim: Claim) -> bool:
         job = claim.job
         return job.error == LEASE_EXPIRED and job.attempts >= self._policy.alone_from_attempt
 
-    def _begin(self, hold: Lease, attempting: JobExecutor) -> None:
-        task = asyncio.create_task(attempting.attempt(hold), name=f"{self._kind}-job")
-        hold.task = task
-        self._running[task] = hold
+    def _begin(self, lease: Lease, executor: JobExecutor) -> None:
+        task = asyncio.create_task(executor.attempt(lease), name=f"{self._kind}-job")
+        lease.task = task
+        self._running[task] = lease
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -165,16 +165,16 @@ class JobFetcher:
         self._room_may_be_there.clear()
         await self._room_may_be_there.wait()
 
-    async def _give_back(self, holds: Collection[Lease]) -> None:
+    async def _give_back(self, leases: Collection[Lease]) -> None:
         """Release them uncounted; what cannot be released comes back when its lease ends."""
-        for hold in holds:
-            self._holds.drop(hold)
-        if not holds:
+        for lease in leases:
+            self._leases.drop(lease)
+        if not leases:
             return
         try:
-            await self._queue.release([hold.claim for hold in holds])
+            await self._queue.release([lease.claim for lease in leases])
         except StoreError as error:
-            _log.error("%d %s jobs not released (%s)", len(holds), self._kind, error.detail)
+            _log.error("%d %s jobs not released (%s)", len(leases), self._kind, error.detail)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

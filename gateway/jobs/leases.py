@@ -49,14 +49,14 @@ class Leases:
 
     def take(self, claim: Claim, asked_at: float) -> Lease:
         """Hold `claim`, which was asked for at that time of the event loop."""
-        hold = Lease(claim, asked_at + self._policy.holding_seconds)
-        self._by_job[claim.job.id] = hold
-        return hold
+        lease = Lease(claim, asked_at + self._policy.holding_seconds)
+        self._by_job[claim.job.id] = lease
+        return lease
 
-    def drop(self, hold: Lease) -> None:
+    def drop(self, lease: Lease) -> None:
         """Forget it: its work has ended."""
-        if self._by_job.get(hold.claim.job.id) is hold:
-            del self._by_job[hold.claim.job.id]
+        if self._by_job.get(lease.claim.job.id) is lease:
+            del self._by_job[lease.claim.job.id]
 
     async def beat(self) -> None:
         """Give signs of life for as long as this runs."""
@@ -71,20 +71,22 @@ class Leases:
 
     async def extend(self) -> None:
         """Extend every claim once; the work whose claim is lost is stopped."""
-        holds = [hold for hold in self._by_job.values() if not _is_over(hold)]
-        if not holds:
+        leases = [lease for lease in self._by_job.values() if not _is_over(lease)]
+        if not leases:
             return
         asked_at = asyncio.get_running_loop().time()
         hit("jobs.in_heartbeat")
-        kept = await self._queue.extend([hold.claim for hold in holds], self._policy.lease_seconds)
+        kept = await self._queue.extend(
+            [lease.claim for lease in leases], self._policy.lease_seconds
+        )
         # Work that has ended meanwhile was dropped, and has no limit to be extended any more.
-        for hold in (each for each in holds if self._by_job.get(each.claim.job.id) is each):
-            if hold.claim.job.id in kept:
-                hold.extend(asked_at + self._policy.holding_seconds)
+        for lease in (each for each in leases if self._by_job.get(each.claim.job.id) is each):
+            if lease.claim.job.id in kept:
+                lease.extend(asked_at + self._policy.holding_seconds)
             else:
                 self.lost += 1
-                hold.lose()
+                lease.lose()
 
 
-def _is_over(hold: Lease) -> bool:
-    return asyncio.get_running_loop().time() >= hold.deadline
+def _is_over(lease: Lease) -> bool:
+    return asyncio.get_running_loop().time() >= lease.deadline

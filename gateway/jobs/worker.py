@@ -42,14 +42,14 @@ class Worker:
         self._on_dead = on_dead
         self._on_settled = on_settled
         self._policy = policy
-        self._holds = {kind: Leases(queue, policy.jobs[kind]) for kind in runs}
+        self._leases = {kind: Leases(queue, policy.jobs[kind]) for kind in runs}
         self._endings = Endings(queue)
         self._sweep_failed = False
-        self._settlement = JobCompleter(queue, on_dead, self._settled)
-        self._crews = {
+        self._completer = JobCompleter(queue, on_dead, self._settled)
+        self._fetchers = {
             kind: (
-                JobFetcher(kind, name, queue, self._holds[kind], policy),
-                JobExecutor(run, policy.jobs[kind], self._holds[kind], self._settlement),
+                JobFetcher(kind, name, queue, self._leases[kind], policy),
+                JobExecutor(run, policy.jobs[kind], self._leases[kind], self._completer),
             )
             for kind, run in runs.items()
         }
@@ -57,43 +57,43 @@ class Worker:
     @property
     def fenced(self) -> int:
         """Outcomes that were refused because their claims were lost."""
-        return self._settlement.fenced
+        return self._completer.fenced
 
     @property
     def lost(self) -> int:
         """Claims that ended before their work did."""
-        return sum(holds.lost for holds in self._holds.values())
+        return sum(leases.lost for leases in self._leases.values())
 
     @property
     def problem(self) -> str | None:
         """Why work does not go on, in words for the operator, or None."""
-        if self._sweep_failed or any(crew.is_failing for crew, _ in self._crews.values()):
+        if self._sweep_failed or any(fetcher.is_failing for fetcher, _ in self._fetchers.values()):
             return "Work cannot be claimed."
-        return self._settlement.problem
+        return self._completer.problem
 
     def wake(self) -> None:
         """Look for work now: some may have come."""
-        for crew, _ in self._crews.values():
-            crew.wake()
+        for fetcher, _ in self._fetchers.values():
+            fetcher.wake()
 
     def stop(self) -> None:
         """Claim no more; `work` ends when what runs has ended, or its grace has."""
-        for crew, _ in self._crews.values():
-            crew.stop()
+        for fetcher, _ in self._fetchers.values():
+            fetcher.stop()
 
     async def work(self) -> None:
         """Work until `stop` is called."""
         async with asyncio.TaskGroup() as watch:
             watches = [
-                *(watch.create_task(of.beat(), name="heartbeat") for of in self._holds.values()),
+                *(watch.create_task(of.beat(), name="heartbeat") for of in self._leases.values()),
                 watch.create_task(self._sweep(), name="sweep"),
                 watch.create_task(self._endings.work(), name="endings"),
             ]
-            async with asyncio.TaskGroup() as crews:
-                for crew, attempting in self._crews.values():
-                    crews.create_task(crew.work(attempting))
+            async with asyncio.TaskGroup() as group:
+                for fetcher, executor in self._fetchers.values():
+                    group.create_task(fetcher.work(executor))
             grace = self._policy.grace_seconds
-            await asyncio.gather(*(crew.finish(grace) for crew, _ in self._crews.values()))
+            await asyncio.gather(*(fetcher.finish(grace) for fetcher, _ in self._fetchers.values()))
             for task in watches:
                 task.cancel()
 

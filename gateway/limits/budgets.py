@@ -41,7 +41,7 @@ class ByteBudget:
 class BodyBudgets(Struct, frozen=True):
     """Two budgets, so that unauthenticated clients cannot use up what callers with a key need."""
 
-    strangers: ByteBudget
+    unauthenticated: ByteBudget
     callers: ByteBudget
 
 
@@ -63,7 +63,7 @@ class BodyCharge:
 
     def queue(self, size: int) -> bool:
         """Hold `size` bytes of a request that waits for its turn; False when they are too many."""
-        if not self._budgets.strangers.take(self._host, size):
+        if not self._budgets.unauthenticated.take(self._host, size):
             return False
         self._queued += size
         return True
@@ -74,7 +74,7 @@ class BodyCharge:
         False when they are too many.
         """
         self._dequeue()
-        budget = self._budgets.callers if is_proven else self._budgets.strangers
+        budget = self._budgets.callers if is_proven else self._budgets.unauthenticated
         if not budget.take(sender, size):
             return False
         self._held.append((budget, sender, size))
@@ -89,5 +89,5 @@ class BodyCharge:
 
     def _dequeue(self) -> None:
         if self._queued:
-            self._budgets.strangers.give(self._host, self._queued)
+            self._budgets.unauthenticated.give(self._host, self._queued)
             self._queued = 0

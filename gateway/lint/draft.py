@@ -75,12 +75,12 @@ class Draft:
     @cached_property
     def misshapen(self) -> Mapping[PurePosixPath, tuple[Violation, ...]]:
         """Files that break their meta-schema. Other rules leave them alone."""
-        judged = (
-            (path, meta.gate(name).violations(document.value))
+        checked = (
+            (path, meta.validator(name).violations(document.value))
             for path, document in self.tree.documents.items()
             if (name := meta_schema_of(path))
         )
-        return {path: violations for path, violations in judged if violations}
+        return {path: violations for path, violations in checked if violations}
 
     @cached_property
     def index(self) -> Document | None:
@@ -153,7 +153,7 @@ class Draft:
         found = self._expansion(path, pointer)
         return found.findings if isinstance(found, ContractRefused) else ()
 
-    def gate(self, path: PurePosixPath, pointer: str) -> Validator | None:
+    def validator(self, path: PurePosixPath, pointer: str) -> Validator | None:
         """The gate of the schema at `pointer`; None when it cannot be compiled."""
         place = self._meant(path, pointer)
         if place not in self._gates:

@@ -28,7 +28,7 @@ def read_credentials(sources: Sources, upstream: Upstream) -> Credentials:
 def _read(sources: Sources, upstream: Upstream, rule: CredentialRule) -> tuple[Secret, str] | None:
     found = sources.find_secret(upstream_name(upstream.name, rule.name))
     if found is not None:
-        _refuse_unfit(rule, *found)
+        _refuse_invalid(rule, *found)
     return found
 
 
@@ -100,7 +100,7 @@ def _is_mock(secret: Secret) -> bool:
     return secret.reveal().startswith(MOCK_PREFIX)
 
 
-def _refuse_unfit(rule: CredentialRule, secret: Secret, origin: str) -> None:
+def _refuse_invalid(rule: CredentialRule, secret: Secret, origin: str) -> None:
     text = secret.reveal()
     if rule.kind == "json" and not _is_mock(secret):
         _refuse_key_file(text, origin)

@@ -55,7 +55,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             description="Bytes of all request bodies in memory at once, of callers with a key.",
         ),
     ] = 128 * 2**20
-    max_stranger_bodies_bytes: Annotated[
+    max_unauthenticated_body_bytes: Annotated[
         int,
         Meta(
             ge=2**20,
@@ -64,7 +64,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "valid key, webhooks among them; one address may have a quarter of it.",
         ),
     ] = 32 * 2**20
-    stranger_requests_per_second: Annotated[
+    unauthenticated_requests_per_second: Annotated[
         int,
         Meta(
             ge=1,
@@ -74,7 +74,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "not count.",
         ),
     ] = 50
-    all_strangers_requests_per_second: Annotated[
+    all_unauthenticated_requests_per_second: Annotated[
         int,
         Meta(
             ge=1,

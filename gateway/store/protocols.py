@@ -98,7 +98,7 @@ class KeyStore(Protocol):
 class Inbox(Protocol):
     """Webhooks as they were received. Raises `StoreError` where durability is uncertain."""
 
-    async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
+    async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
         """Store all of them in one durable transaction, each with its job.
 
         The key `(provider, message_id)` decides: the same body again is a duplicate, another body a

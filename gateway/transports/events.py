@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed
 from gateway.events.filters import TypeFilter
-from gateway.events.stream import Wish, stream_events
+from gateway.events.stream import StreamRequest, stream_events
 from gateway.transports.following import Asked, Followers
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -64,14 +64,14 @@ class EventEndpoint:
             request_id=request_id_of(scope),
             sender=sender_of(scope),
         )
-        wish, refusal = _read(scope)
+        stream_request, refusal = _read(scope)
         async with self._followers.admit(asked, refusal):
             if scope["method"] == "HEAD":
                 await answer.begin()
                 await answer.end()
                 return
             watch = self._followers.watch(credentials)
-            async with aclosing(stream_events(self._followers.feed, wish)) as pieces:
+            async with aclosing(stream_events(self._followers.feed, stream_request)) as pieces:
                 async for piece in pieces:
                     await watch.look()
                     await answer.say(piece)
@@ -107,22 +107,22 @@ class _Answer:
         await self.end()
 
 
-def _read(scope: Scope) -> tuple[Wish, CallerError | None]:
+def _read(scope: Scope) -> tuple[StreamRequest, CallerError | None]:
     """What the request wishes, or why that cannot be read."""
     try:
         require_accept(scope, EVENT_STREAM)
-        return _wish(scope), None
+        return _stream_request(scope), None
     except CallerError as error:
-        return Wish(), error
+        return StreamRequest(), error
 
 
-def _wish(scope: Scope) -> Wish:
+def _stream_request(scope: Scope) -> StreamRequest:
     parameters = _parameters(scope)
     start = parameters.get("from", "latest")
     if start not in {"latest", "earliest"}:
         raise MalformedRequest("`from` is `latest` or `earliest`.")
     types = parameters.get("types")
-    return Wish(
+    return StreamRequest(
         wanted=TypeFilter.of([] if types is None else types.split(",")),
         cursor=_cursor(scope, parameters),
         start="latest" if start == "latest" else "earliest",

@@ -180,12 +180,12 @@ def _alias_routes(
 def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
     if followers is None:
         return []
-    door = EventEndpoint(followers)
+    endpoint = EventEndpoint(followers)
 
     @asgi("/events", name="events", copy_scope=False)
     async def serve_events(scope: Scope, receive: Receive, send: Send) -> None:
         """The events as a stream."""
-        await door.serve(*_plain(scope, receive, send))
+        await endpoint.serve(*_plain(scope, receive, send))
 
     return [serve_events]
 

@@ -83,14 +83,14 @@ class WebhookEndpoint:
             raise
 
 
-def webhook_route(door: WebhookEndpoint) -> ASGIRouteHandler:
+def webhook_route(endpoint: WebhookEndpoint) -> ASGIRouteHandler:
     """The route of every source; the endpoint knows which of them are open."""
 
     @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)
     async def serve_webhook(scope: Any, receive: Any, send: Any) -> None:
         """One message of one source."""
         provider = scope["path"].removeprefix("/").removesuffix("/")
-        await door.serve(provider, scope, receive, send)
+        await endpoint.serve(provider, scope, receive, send)
 
     return serve_webhook
 

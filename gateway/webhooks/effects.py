@@ -9,12 +9,12 @@ from gateway.contract.context import CallFacts
 from gateway.contract.event import SPEC_VERSION
 from gateway.contract.fields.conversion import as_date_time, rfc3339, text
 from gateway.contract.fields.marker import ABSENT, Unmappable
-from gateway.contract.rows.rows import Shape, Unfit
+from gateway.contract.rows.rows import InvalidColumnValue, Shape
 from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
 from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, StoredWebhook
-from gateway.webhooks.working import PermanentFailure, told
+from gateway.webhooks.working import PermanentFailure, described
 
 BROKEN_PROMISE: Final = "broken_promise"
 _JSON: Final = "application/json"
@@ -47,7 +47,7 @@ class Effects:
         occurred_at = _occurred_at(event, payload, webhook.received_at)
         return Changes(
             entities=tuple(self._rows(event, webhook, payload, facts, occurred_at)),
-            events=tuple(self._news(event.emission, webhook, payload, facts)),
+            events=tuple(self._event_drafts(event.emission, webhook, payload, facts)),
             calls=tuple(_calls(event.notifications, webhook, payload, facts)),
         )
 
@@ -77,11 +77,11 @@ class Effects:
             raise Unmappable(f"/{effect.entity}{first.pointer}", first.detail)
         try:
             return shape.canonical(row)
-        except Unfit as unfit:
-            first = unfit.violation
+        except InvalidColumnValue as error:
+            first = error.violation
             raise Unmappable(f"/{effect.entity}{first.pointer}", first.detail) from None
 
-    def _news(
+    def _event_drafts(
         self, emission: Emission | None, webhook: StoredWebhook, payload: Any, facts: CallFacts
     ) -> Iterator[NewEvent]:
         data = None if emission is None else emission.data(payload, facts)
@@ -90,7 +90,7 @@ class Effects:
         subject = emission.subject(payload, facts)
         if subject is ABSENT or subject is None:
             raise Unmappable("", f"{emission.event} has no subject")
-        news = NewEvent(
+        draft = NewEvent(
             id=str(uuid5(UUID(webhook.id), emission.event)),
             type=emission.event,
             subject=text(subject),
@@ -98,24 +98,24 @@ class Effects:
             data=data,
             webhook_id=webhook.id,
         )
-        self._check(news)
-        yield news
+        self._check(draft)
+        yield draft
 
-    def _check(self, news: NewEvent) -> None:
-        gate = self._events[news.type]
+    def _check(self, draft: NewEvent) -> None:
+        validator = self._events[draft.type]
         envelope = {
             "specversion": SPEC_VERSION,
-            "id": news.id,
-            "source": news.source,
-            "type": news.type,
-            "subject": news.subject,
+            "id": draft.id,
+            "source": draft.source,
+            "type": draft.type,
+            "subject": draft.subject,
             "time": rfc3339(self._now()),
             "datacontenttype": _JSON,
-            "data": dict(news.data),
+            "data": dict(draft.data),
         }
-        if not gate.admits(envelope):
-            places = told(gate.violations(envelope))
-            raise PermanentFailure(BROKEN_PROMISE, f"{news.type}: {places}")
+        if not validator.admits(envelope):
+            places = described(validator.violations(envelope))
+            raise PermanentFailure(BROKEN_PROMISE, f"{draft.type}: {places}")
 
 
 def _calls(

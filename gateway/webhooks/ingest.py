@@ -37,10 +37,10 @@ class Ingest:
     """The way in for messages of every source that is open."""
 
     def __init__(
-        self, sources: Mapping[str, OpenSource], arrivals: GroupCommit, clock: Clock
+        self, sources: Mapping[str, OpenSource], group_commit: GroupCommit, clock: Clock
     ) -> None:
         self._sources = {name: source for name, source in sources.items() if source.is_open}
-        self._arrivals = arrivals
+        self._group_commit = group_commit
         self._clock = clock
         self._refusals = RefusalLog(clock)
 
@@ -70,7 +70,7 @@ class Ingest:
         """
         try:
             arrival = self._read(source, fields, body)
-            receipt = await self._arrivals.put(arrival)
+            receipt = await self._group_commit.put(arrival)
             if receipt.outcome == "conflict":
                 raise ConflictingMessage
         except GatewayError as error:
@@ -111,7 +111,7 @@ def _arrival(
     source: OpenSource, profile: Profile, message: Message, fields: Fields, body: bytes
 ) -> NewWebhook:
     contract = source.contract
-    refusals = source.judge.refusals(profile.name, message.event_type, message.payload)
+    refusals = source.validator.refusals(profile.name, message.event_type, message.payload)
     signed = replayable(profile, fields, body)
     return NewWebhook(
         provider=contract.provider,

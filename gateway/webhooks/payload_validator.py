@@ -13,9 +13,9 @@ MAX_REFUSALS: Final = 20
 class PayloadValidator:
     """Validates messages of one source, on arrival and again when the contract has changed."""
 
-    def __init__(self, source: WebhookSource, gates: Mapping[str, Validator]) -> None:
-        """`gates` are those of the payloads, by event type."""
-        self._gates = gates
+    def __init__(self, source: WebhookSource, validators: Mapping[str, Validator]) -> None:
+        """`validators` are those of the payloads, by event type."""
+        self._validators = validators
         self._types = {profile.name: profile.event_type for profile in source.profiles}
         self._events = {event.type: event for event in source.events}
 
@@ -30,12 +30,12 @@ class PayloadValidator:
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """Where a payload breaks the contract of its event, no matter which sender."""
-        gate = self._gates.get(event_type)
-        if gate is None:
+        validator = self._validators.get(event_type)
+        if validator is None:
             return (Mismatch(pointer="", detail="is of no event type of this contract"),)
-        if gate.admits(payload):
+        if validator.admits(payload):
             return ()
-        found = gate.violations(payload)[:MAX_REFUSALS]
+        found = validator.violations(payload)[:MAX_REFUSALS]
         return tuple(Mismatch(pointer=each.pointer, detail=each.detail) for each in found)
 
     def _at_type(self, profile: str, detail: str) -> Mismatch:

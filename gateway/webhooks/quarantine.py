@@ -35,9 +35,9 @@ class Quarantine:
         A conflict stays: its id belongs to another body, which only an operator can resolve.
         """
         webhook = await self._inbox.find(webhook_id)
-        return None if webhook is None else await self._judge(webhook)
+        return None if webhook is None else await self._check(webhook)
 
-    async def _judge(self, webhook: StoredWebhook) -> Revalidation:
+    async def _check(self, webhook: StoredWebhook) -> Revalidation:
         if webhook.is_conflict:
             return _stays(webhook, "Its id belongs to another message.")
         if webhook.job.state != "quarantined":

@@ -22,8 +22,8 @@ from gateway.webhooks.working import (
     CONTRACT_CHANGED,
     PermanentFailure,
     SourceWork,
+    described,
     payload_of,
-    told,
 )
 
 _FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
@@ -69,7 +69,7 @@ class WebhookRun:
             return outcome_of(error, claim.job, self._policy)
 
     async def _changes(self, webhook: StoredWebhook) -> Changes:
-        work, payload = self._judged(webhook)
+        work, payload = self._checked(webhook)
         event = work.event(webhook.event_type)
         facts = work.facts(webhook)
         messages: tuple[NewWebhook, ...] = ()
@@ -79,14 +79,14 @@ class WebhookRun:
         changes = self._effects.changes(event, webhook, payload, facts)
         return replace(changes, webhooks=messages, audit=self._account(webhook))
 
-    def _judged(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
+    def _checked(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
         """The contract may have changed since the message came: today's decides."""
         work = self._sources.get(webhook.provider)
         if work is None:
             raise PermanentFailure(CONTRACT_CHANGED, "The provider has no contract any more.")
         payload = payload_of(webhook)
         if refusals := work.refusals(webhook, payload):
-            raise PermanentFailure(CONTRACT_CHANGED, told(refusals))
+            raise PermanentFailure(CONTRACT_CHANGED, described(refusals))
         return work, payload
 
     async def _find_all(self, webhook_ids: Sequence[str]) -> list[StoredWebhook | None]:

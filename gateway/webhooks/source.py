@@ -44,13 +44,13 @@ class OpenSource:
     def __init__(
         self,
         contract: WebhookSource,
-        gates: Mapping[str, Validator],
+        validators: Mapping[str, Validator],
         access: SourceAccess,
         clock: Clock,
     ) -> None:
-        """`gates` are those of the payloads, by event type."""
+        """`validators` are those of the payloads, by event type."""
         self.contract = contract
-        self.judge = PayloadValidator(contract, gates)
+        self.validator = PayloadValidator(contract, validators)
         self.networks = None if access.networks is None else Networks(access.networks)
         self.peers = PeerBuckets(contract.rate, clock)
         self.budget = Bucket(contract.rate, clock.monotonic())

@@ -73,6 +73,6 @@ def payload_of(webhook: StoredWebhook) -> Any:
         ) from None
 
 
-def told(refusals: Sequence[Mismatch | Violation]) -> str:
+def described(refusals: Sequence[Mismatch | Violation]) -> str:
     """Refusals in one line for an operator."""
     return "; ".join(f"{each.pointer or '/'} {each.detail}" for each in refusals)[:_MAX_DETAIL]

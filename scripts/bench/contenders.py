@@ -121,8 +121,8 @@ def _fastmcp(upstream: str) -> Iterator[Server]:
 def _exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
     """What the gateway asked the upstream for `request`: the others are asked for the same."""
     ask(gateway, request)
-    told = ask(upstream, wire.message(upstream.port, "GET", "/recorded", b"", {}))
-    exchanges = msgspec.json.decode(told, type=list[Exchange])
+    recorded = ask(upstream, wire.message(upstream.port, "GET", "/recorded", b"", {}))
+    exchanges = msgspec.json.decode(recorded, type=list[Exchange])
     if not exchanges:
         raise BenchError("the tool does not call the upstream; choose another with --tool")
     return exchanges[-1]

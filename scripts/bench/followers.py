@@ -60,8 +60,8 @@ async def _serve(pipe: Pipe, followers: int) -> None:
     sequencer = Sequencer(store.events, feed.wake)
     policy = Policy({"local": frozenset({EVENTS})})
     audit = AuditLog(store.audit, clock, classify)
-    door = EventEndpoint(Followers(feed, LocalIdentification("local"), policy, audit))
-    app = Edge(door.serve, EdgeRules(hosts=HostRules(["127.0.0.1"])))
+    endpoint = EventEndpoint(Followers(feed, LocalIdentification("local"), policy, audit))
+    app = Edge(endpoint.serve, EdgeRules(hosts=HostRules(["127.0.0.1"])))
     config = uvicorn.Config(app, http=ManyConnections, lifespan="off", log_config=None)
     with bind("127.0.0.1", 0) as listener:
         tasks = [asyncio.create_task(work) for work in (feed.run(), sequencer.run())]

@@ -21,7 +21,7 @@ import uvicorn
 import uvloop
 from litestar import Litestar, Request, Response, post
 
-from gateway.app.ingest import open_arrivals
+from gateway.app.ingest import open_group_commit
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
@@ -50,16 +50,16 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
     clock = SystemClock()
     store = await open_store(url, "generated", clock)
     stack.push_async_callback(store.close)
-    arrivals = open_arrivals(store.inbox, lambda: None, stack)
+    group_commit = open_group_commit(store.inbox, lambda: None, stack)
     contract = open_catalogue("generated", HANDLER_PACKAGES).webhooks[SOURCE]
     source = OpenSource(
         msgspec.structs.replace(contract.source, rate=_UNLIMITED),
-        contract.gates,
+        contract.validators,
         SourceAccess(keys={"signed": (SECRET.encode(),)}),
         clock,
     )
-    door = WebhookEndpoint(Ingest({SOURCE: source}, arrivals, clock))
-    litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
+    endpoint = WebhookEndpoint(Ingest({SOURCE: source}, group_commit, clock))
+    litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
     return Edge(litestar, EdgeRules(hosts=HostRules(("127.0.0.1",), ())))  # type: ignore[arg-type]  # as in site.py
 
 

@@ -22,12 +22,12 @@ class Bug(Struct, frozen=True):
 _QUEUE: Final = "tests/conformance/test_queue.py"
 _INBOX: Final = "tests/conformance/test_inbox.py"
 _LOG: Final = "tests/conformance/test_event_log.py"
-_TROUBLE: Final = "tests/conformance/test_store_trouble.py"
+_STORE_FAILURES: Final = "tests/conformance/test_store_failures.py"
 _ENGINE: Final = "tests/unit/store/sql/test_engine.py"
-_ARRIVALS: Final = "tests/unit/webhooks/test_arrivals.py"
+_GROUP_COMMIT: Final = "tests/unit/webhooks/test_group_commit.py"
 _BACKOFF: Final = "tests/unit/jobs/test_backoff.py"
 _WORKER: Final = "tests/unit/jobs/test_worker.py"
-_DOOR: Final = "tests/interaction/test_webhook_refusals.py"
+_REFUSALS: Final = "tests/interaction/test_webhook_refusals.py"
 
 BUGS: Final = (
     Bug(
@@ -49,7 +49,7 @@ BUGS: Final = (
         "gateway/webhooks/group_commit.py",
         "        return await waiting.answer()\n",
         '        return Receipt(outcome="stored", webhook_id="0")\n',
-        (_ARRIVALS,),
+        (_GROUP_COMMIT,),
     ),
     Bug(
         "check, then insert: two at the same moment both pass",
@@ -69,7 +69,7 @@ BUGS: Final = (
         "gateway/store/sql/sqlite/file.py",
         "        connection.exec_driver_sql(begin)\n",
         '        connection.exec_driver_sql("BEGIN")\n',
-        (_TROUBLE, _ENGINE, "tests/conformance/test_store.py"),
+        (_STORE_FAILURES, _ENGINE, "tests/conformance/test_store.py"),
     ),
     Bug(
         "attempts counted when they fail, not when they begin",
@@ -116,7 +116,7 @@ BUGS: Final = (
         "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
         "        read_message(source.contract.profiles[0], fields, body)\n"
         "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
-        (_DOOR, "tests/interaction/test_webhooks.py"),
+        (_REFUSALS, "tests/interaction/test_webhooks.py"),
     ),
     Bug(
         "a forged message burns the id of an authentic one",
@@ -128,14 +128,14 @@ BUGS: Final = (
         "            raise NotProven(challenge=source.challenge)\n"
         '        if read_message(profile, fields, body).id in self.__dict__.get("burned", ()):\n'
         "            raise ConflictingMessage\n",
-        (_DOOR, "tests/interaction/test_webhooks.py"),
+        (_REFUSALS, "tests/interaction/test_webhooks.py"),
     ),
     Bug(
         "synchronous = NORMAL: what is committed may be rolled back after a power loss",
         "gateway/store/sql/sqlite/file.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
-        (_ENGINE, _TROUBLE),
+        (_ENGINE, _STORE_FAILURES),
     ),
     Bug(
         "a redrive changes the old job in place",
@@ -162,6 +162,6 @@ BUGS: Final = (
         "        for waiting in group:\n"
         "            waiting.give(lie)\n"
         "        return False\n",
-        (_ARRIVALS,),
+        (_GROUP_COMMIT,),
     ),
 )

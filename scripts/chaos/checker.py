@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import asyncpg  # type: ignore[import-untyped]  # it ships no types
 from evidence import Evidence, gather
-from invariants import CHECKS, Finding, Patience, census, judge
+from invariants import CHECKS, Finding, Patience, census, check_all
 
 _SHOWN: Final = 10
 
@@ -46,7 +46,7 @@ def main() -> int:
 
 def report(evidence: Evidence, patience: Patience) -> dict[str, Any]:
     """The verdict: what holds, what does not, and the figures."""
-    findings = judge(evidence, patience)
+    findings = check_all(evidence, patience)
     broken = Counter(each.invariant for each in findings)
     return {
         "holds": [name for name in CHECKS if not broken[name]],
@@ -68,11 +68,11 @@ def text(verdict: dict[str, Any]) -> str:
 
 def _some(findings: Sequence[Finding]) -> list[Finding]:
     """The first of each invariant: one mistake may break it a thousand times."""
-    told: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     some = []
     for each in findings:
-        told[each.invariant] += 1
-        if told[each.invariant] <= _SHOWN:
+        counted[each.invariant] += 1
+        if counted[each.invariant] <= _SHOWN:
             some.append(each)
     return some
 

@@ -65,7 +65,7 @@ async def run(trial: Trial) -> dict[str, Any]:
     return {**figures, "failures": failures}
 
 
-class Trouble(ABC):
+class Fault(ABC):
     """What is done to a database, again and again."""
 
     def __init__(self, own: Trial) -> None:
@@ -88,7 +88,7 @@ class Trouble(ABC):
         self._own.bar.step()
 
 
-class Restarts(Trouble):
+class Restarts(Fault):
     """R7."""
 
     def __init__(self, own: Trial, cluster: Cluster) -> None:
@@ -108,7 +108,7 @@ class Restarts(Trouble):
             await self._recovers(sender)
 
 
-class Fillings(Trouble):
+class Fillings(Fault):
     """R8."""
 
     def __init__(self, own: Trial, volume: Path, cluster: Cluster | None) -> None:
@@ -135,8 +135,8 @@ class Fillings(Trouble):
             await self._recovers(sender)
 
 
-async def _suffer(own: Trial, trouble: Trouble) -> dict[str, Any]:
-    """One gateway under load, which is never restarted, while `trouble` happens."""
+async def _suffer(own: Trial, fault: Fault) -> dict[str, Any]:
+    """One gateway under load, which is never restarted, while `fault` happens."""
     options = own.options
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     port = free_port()
@@ -148,15 +148,15 @@ async def _suffer(own: Trial, trouble: Trouble) -> dict[str, Any]:
         with opened(own.sent) as log:
             sender = Sender(f"http://127.0.0.1:{port}", SECRET, log)
             async with sending(sender, options.rate, random, lambda at: f"d{options.seed}-{at}"):
-                await trouble.happen(sender, random)
+                await fault.happen(sender, random)
         await own.quiet(120)
         verdict = await own.verdict()
         await server.stop()
-    slow = [each for each in trouble.recoveries if each > RECOVERY_SECONDS]
+    slow = [each for each in fault.recoveries if each > RECOVERY_SECONDS]
     return {
-        "times": trouble.times,
-        "recovery_p50_seconds": round(percentile(trouble.recoveries, 0.5), 2),
-        "recovery_max_seconds": round(max(trouble.recoveries), 2),
+        "times": fault.times,
+        "recovery_p50_seconds": round(percentile(fault.recoveries, 0.5), 2),
+        "recovery_max_seconds": round(max(fault.recoveries), 2),
         **verdict["census"],
         "holds": " ".join(verdict["holds"]),
         "failures": failures_of(

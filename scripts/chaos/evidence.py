@@ -45,7 +45,7 @@ class Received(Struct, frozen=True):
 
     id: str
     sha256: str
-    is_genuine: bool
+    is_authentic: bool
     """Whether its signature is right."""
     status: int
     """What the endpoint answered."""

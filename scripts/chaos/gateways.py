@@ -102,13 +102,13 @@ class Nursery:
         if self._process.stdout is None:
             return
         async for line in self._process.stdout:
-            told: dict[str, Any] = json.loads(line)
-            if "born" in told:
-                self._born.put_nowait(told["born"])
-            elif (process := self._living.pop(told["died"], None)) is not None:
-                self._end(process, told["status"])
+            report: dict[str, Any] = json.loads(line)
+            if "born" in report:
+                self._born.put_nowait(report["born"])
+            elif (process := self._living.pop(report["died"], None)) is not None:
+                self._end(process, report["status"])
             else:
-                self._ended[told["died"]] = told["status"]
+                self._ended[report["died"]] = report["status"]
 
     @staticmethod
     def _end(process: Process, status: int) -> None:

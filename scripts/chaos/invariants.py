@@ -114,7 +114,7 @@ def i5_delivered(evidence: Evidence, _patience: Patience) -> Iterator[str]:
     bodies: defaultdict[str, set[str]] = defaultdict(set)
     good: set[str] = set()
     for each in evidence.received:
-        if not each.is_genuine:
+        if not each.is_authentic:
             yield f"{each.id} came with a wrong signature"
         bodies[each.id].add(each.sha256)
         if 200 <= each.status < 300:
@@ -221,7 +221,7 @@ CHECKS: Final[dict[str, Check]] = {
 }
 
 
-def judge(evidence: Evidence, patience: Patience) -> list[Finding]:
+def check_all(evidence: Evidence, patience: Patience) -> list[Finding]:
     """Everything that is wrong."""
     return [
         Finding(name, detail)

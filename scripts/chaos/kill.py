@@ -45,29 +45,29 @@ async def run(trial: Trial) -> dict[str, Any]:
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     port = free_port()
     async with nursery(trial.folder, tree=options.tree, lease=options.lease) as born:
-        crew = Crew(born, trial, port)
-        await crew.start(_SERVER)
+        processes = Processes(born, trial, port)
+        await processes.start(_SERVER)
         with opened(trial.sent) as log:
             sender = Sender(f"http://127.0.0.1:{port}", SECRET, log)
             async with sending(sender, options.rate, random, lambda at: f"m{options.seed}-{at}"):
-                await _storm(crew, random, options, trial)
-                await crew.start_missing()
+                await _storm(processes, random, options, trial)
+                await processes.start_missing()
         lease = options.lease or WORK_POLICY.jobs["webhook"].lease_seconds
         drained = await trial.quiet(2 * lease + 2 * WORK_POLICY.sweep_seconds + 60)
         verdict = await trial.verdict()
-        await crew.stop()
+        await processes.stop()
     return {
-        "kills": dict(crew.kills),
-        "restart_p50_seconds": round(percentile(crew.restarts, 0.5), 3),
-        "restart_p99_seconds": round(percentile(crew.restarts, 0.99), 3),
+        "kills": dict(processes.kills),
+        "restart_p50_seconds": round(percentile(processes.restarts, 0.5), 3),
+        "restart_p99_seconds": round(percentile(processes.restarts, 0.99), 3),
         "drained_after_seconds": round(drained, 1),
         **verdict["census"],
         "holds": " ".join(verdict["holds"]),
-        "failures": failures_of(verdict, *crew.surprises),
+        "failures": failures_of(verdict, *processes.surprises),
     }
 
 
-class Crew:
+class Processes:
     """The processes of a gateway, by name."""
 
     def __init__(self, born: Nursery, trial: Trial, port: int) -> None:
@@ -120,13 +120,15 @@ class Crew:
                 self.surprises.append(f"a gateway stopped with {process.status}: {process.tail()}")
 
 
-async def _storm(crew: Crew, random: Random, options: argparse.Namespace, trial: Trial) -> None:
-    await crew.start_missing()
+async def _storm(
+    processes: Processes, random: Random, options: argparse.Namespace, trial: Trial
+) -> None:
+    await processes.start_missing()
     for _ in range(options.kills):
-        name = random.choice(crew.names)
+        name = random.choice(processes.names)
         await asyncio.sleep(random.uniform(*_LIFE))
-        await crew.kill(name)
-        await crew.start(name)
+        await processes.kill(name)
+        await processes.start(name)
         trial.bar.step()
 
 

@@ -64,13 +64,13 @@ class Receiver:
         line = {
             "id": fields.get("webhook-id", ""),
             "sha256": hashlib.sha256(body).hexdigest(),
-            "is_genuine": self._is_genuine(fields, body),
+            "is_authentic": self._is_authentic(fields, body),
             "status": status,
         }
         self._log.write(json.dumps(line) + "\n")
         self._log.flush()
 
-    def _is_genuine(self, fields: Mapping[str, str], body: bytes) -> bool:
+    def _is_authentic(self, fields: Mapping[str, str], body: bytes) -> bool:
         key = base64.b64decode(self.secret.removeprefix("whsec_"))
         head = f"{fields.get('webhook-id')}.{fields.get('webhook-timestamp')}.".encode()
         expected = base64.b64encode(hmac.new(key, head + body, hashlib.sha256).digest()).decode()

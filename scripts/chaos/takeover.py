@@ -106,18 +106,18 @@ async def refuse(trial: Trial) -> dict[str, Any]:
         env = environment(trial.database, GATEWAY_WORKERS=workers)
         server = await born.start(*serving(trial.folder / "data", port), env=env)
         await server.ready()
-        crew = [server] if is_alone else [await _worker(born, trial) for _ in range(2)]
+        processes = [server] if is_alone else [await _worker(born, trial) for _ in range(2)]
         held = 0
         with opened(trial.sent) as log:
             sender = Sender(f"http://127.0.0.1:{port}", SECRET, log)
             async with sending(sender, 60, random, lambda at: f"z{options.seed}-{at}"):
                 for _ in range(options.zombies):
-                    zombie = random.choice(crew)
+                    zombie = random.choice(processes)
                     held += await _stop_for_long(trial, zombie, random)
                     trial.bar.step()
         await trial.quiet(10 * _ZOMBIE_LEASE_SECONDS + 60)
-        said = [process.out.read_text() for process in {server, *crew}]
-        for process in {server, *crew}:
+        said = [process.out.read_text() for process in {server, *processes}]
+        for process in {server, *processes}:
             await process.stop()
     refused = sum(each.count("refused: its claim was lost") for each in said)
     let_go = sum(each.count("its claim could not be extended") for each in said)

@@ -20,7 +20,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import asyncpg  # type: ignore[import-untyped]  # it ships no types
-from checker import report as judged
+from checker import report as checked
 from evidence import gather
 from gateways import ROOT, ChaosError
 from invariants import Patience
@@ -69,7 +69,7 @@ class Trial(Struct, frozen=True, kw_only=True):
         logs = [path if path.exists() else None for path in (self.received, self.seen)]
         patience = Patience(margin=margin, is_quiet=is_quiet)
         return await asyncio.to_thread(
-            lambda: judged(gather(self.database, self.sent, *logs), patience)
+            lambda: checked(gather(self.database, self.sent, *logs), patience)
         )
 
     async def ask(self, query: str) -> Any:
@@ -118,7 +118,7 @@ class Bar:
         self._label = label
         self._total = max(total, 1)
         self._done = 0
-        self._told = -1
+        self._reported = -1
         self._began = time.monotonic()
 
     def step(self, note: str = "") -> None:
@@ -134,8 +134,8 @@ class Bar:
         if sys.stderr.isatty():
             filled = "█" * int(share * _BAR)
             print(f"\r{filled:░<{_BAR}} {line[:70]:70}", end="", file=sys.stderr, flush=True)
-        elif int(share * 10) > self._told:
-            self._told = int(share * 10)
+        elif int(share * 10) > self._reported:
+            self._reported = int(share * 10)
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:

@@ -124,9 +124,9 @@ def test_a_backup_that_was_changed_restores_nothing(
 def test_without_the_passphrase_nothing_can_be_read(
     backup: Path, tmp_path: Path, passphrase: str
 ) -> None:
-    told = refused(backup, tmp_path, passphrase)
-    assert "sealed with another passphrase" in told
-    assert PASSPHRASE not in told
+    reported = refused(backup, tmp_path, passphrase)
+    assert "sealed with another passphrase" in reported
+    assert PASSPHRASE not in reported
     data = backup.read_bytes()
     secrets = [b"bootstrap-key", b"gw_secret_of_the_tests", b"SQLite format", b"n" * 100]
     assert [secret for secret in secrets if secret in data] == []
@@ -227,7 +227,7 @@ def test_the_file_does_not_choose_the_cost_of_reading_it(backup: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("facts", "told"),
+    ("facts", "reported"),
     [
         ({"engine": "sqlite", "revisions": {"alembic_version": "9999"}}, "does not know"),
         ({"engine": "sqlite", "revisions": {"alembic_version": "head"}}, "does not know"),
@@ -248,11 +248,11 @@ def test_the_file_does_not_choose_the_cost_of_reading_it(backup: Path, tmp_path:
     "restore is refused",
 )
 def test_a_manifest_is_no_source_of_statements(
-    tmp_path: Path, facts: dict[str, Any], told: str
+    tmp_path: Path, facts: dict[str, Any], reported: str
 ) -> None:
     entries = [("databases/gateway/sqlite", b"SQLite format 3\0")]
     path = forged(tmp_path / "f.gwb", entries, databases={"gateway": facts})
-    assert told in refused(path, tmp_path)
+    assert reported in refused(path, tmp_path)
 
 
 @pytest.mark.attack(

@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from gateway.clock import SystemClock
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits, Shared, shared_by
 from gateway.transports.http.peers import Peers
@@ -45,8 +45,8 @@ class SmallBudget(Connection):
     """Has room for four hosts with fifty half-sent webhooks each."""
 
     limits = ConnectionLimits(
-        max_stranger_bytes=600_000,
-        max_stranger_bytes_of_one_host=150_000,
+        max_unauthenticated_bytes=600_000,
+        max_unauthenticated_bytes_of_one_host=150_000,
         proxies=Networks([ip_network(PROXY)]),
     )
 
@@ -65,16 +65,16 @@ async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str
 def site_with_webhooks() -> Running:
     """The small gateway with a transport for webhooks, where a body may take as long as a test."""
     clock = SystemClock()
-    door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
+    endpoint = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
     peers = Peers(Networks([ip_network(PROXY)]))
-    return build_running(webhooks=door, body_deadline_seconds=600, peers=peers)
+    return build_running(webhooks=endpoint, body_deadline_seconds=600, peers=peers)
 
 
 async def held(shared: Shared, size: int) -> None:
     """Wait until unauthenticated clients hold `size` bytes."""
 
     async def look() -> bool | None:
-        return shared.bodies.strangers.taken == size or None
+        return shared.bodies.throttle.taken == size or None
 
     await eventually(look)
 
@@ -94,7 +94,7 @@ async def half_sent(
     required="all that is held of them stays within the budget of the address: the others are "
     "refused with 429, and a caller with a key goes on",
 )
-async def test_bodies_of_strangers_stay_within_their_budget() -> None:
+async def test_bodies_of_unauthenticated_clients_stay_within_their_budget() -> None:
     async with (
         listening(site_with_webhooks().app, SmallBudget) as (url, state),
         AsyncExitStack() as stack,
@@ -114,7 +114,7 @@ async def test_bodies_of_strangers_stay_within_their_budget() -> None:
     required="one more webhook gets 429, and callers with a key send bodies as before, from other "
     "addresses and from those of the attackers",
 )
-async def test_strangers_who_hold_all_their_bytes_stop_no_caller() -> None:
+async def test_unauthenticated_clients_who_hold_all_their_bytes_stop_no_caller() -> None:
     async with (
         listening(site_with_webhooks().app, SmallBudget) as (url, state),
         AsyncExitStack() as stack,
@@ -122,9 +122,9 @@ async def test_strangers_who_hold_all_their_bytes_stop_no_caller() -> None:
         for number in range(4):
             await half_sent(stack, url, 50, f"127.0.0.{60 + number}")
         await held(shared_by(state, SmallBudget.limits), 600_000)
-        async with connected(url, "127.0.0.2") as stranger:
-            await stranger.send(WHOLE)
-            assert (await stranger.answer()).status == 429
+        async with connected(url, "127.0.0.2") as unauthenticated:
+            await unauthenticated.send(WHOLE)
+            assert (await unauthenticated.answer()).status == 429
         for address in ("127.0.0.2", "127.0.0.60"):
             async with connected(url, address) as honest:
                 for _ in range(2):
@@ -138,8 +138,8 @@ async def test_strangers_who_hold_all_their_bytes_stop_no_caller() -> None:
     required="no more than one read of each is held, and a caller with a key goes on",
 )
 async def test_of_a_body_that_nobody_asks_for_one_read_is_held() -> None:
-    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
-    running = build_running(strangers=Strangers(SystemClock(), limits))
+    limits = ThrottleLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    running = build_running(throttle=Throttle(SystemClock(), limits))
     async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as stack:
         for _ in range(200):
             wire = await stack.enter_async_context(connected(url, ATTACKER))
@@ -157,14 +157,14 @@ async def test_of_a_body_that_nobody_asks_for_one_read_is_held() -> None:
     required="what is held of the requests that wait for their turn stays within the budget",
 )
 async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None:
-    limits = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
-    running = build_running(strangers=Strangers(SystemClock(), limits))
+    limits = ThrottleLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    running = build_running(throttle=Throttle(SystemClock(), limits))
     follower = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 3000\r\n\r\n" + b" " * 3000
     async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as stack:
         await half_sent(stack, url, 100, ATTACKER, follower + follower)
-        strangers = shared_by(state, SmallBudget.limits).bodies.strangers
+        throttle = shared_by(state, SmallBudget.limits).bodies.throttle
         await held(shared_by(state, SmallBudget.limits), 150_000)
-        assert strangers.taken == 150_000
+        assert throttle.taken == 150_000
 
 
 @pytest.mark.attack(

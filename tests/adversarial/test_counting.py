@@ -12,7 +12,7 @@ import pytest
 from gateway.app import Gateway
 from gateway.clock import SystemClock
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.settings import read_settings
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
@@ -33,7 +33,7 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
         "data": tmp_path / "data",
         "database_url": "memory:",
         "mock_speed": 0,
-        "stranger_requests_per_second": BURST // 10,
+        "unauthenticated_requests_per_second": BURST // 10,
     }
     settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, given)
     async with Gateway.open(settings, clock=ManualClock()) as opened:
@@ -50,9 +50,9 @@ def client(gateway: Gateway, key: str | None = None) -> httpx.AsyncClient:
 
 def site_of_webhooks(burst: int) -> Running:
     clock = SystemClock()
-    limits = StrangerLimits(of_one_host=Rate(1e-9, burst), delay_seconds=0.01)
-    door = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
-    return build_running(strangers=Strangers(clock, limits), webhooks=door)
+    limits = ThrottleLimits(of_one_host=Rate(1e-9, burst), delay_seconds=0.01)
+    endpoint = WebhookEndpoint(Ingest(open_sources(clock), GroupCommit(ListInbox()), clock))
+    return build_running(throttle=Throttle(clock, limits), webhooks=endpoint)
 
 
 async def post_webhooks(running: Running, number: int, body: bytes, proven: bytes) -> set[int]:
@@ -84,7 +84,7 @@ async def test_messages_that_prove_nothing_are_counted() -> None:
     "authentic messages come faster than unauthenticated clients may send, some of them malformed",
     required="none of them counts as unauthenticated: others at the same address go on",
 )
-async def test_genuine_messages_are_not_counted_also_when_they_are_refused() -> None:
+async def test_authentic_messages_are_not_counted_also_when_they_are_refused() -> None:
     running = site_of_webhooks(burst=1)
     assert await post_webhooks(running, 5, BODY, BODY) <= {200, 202}
     assert await post_webhooks(running, 5, b"{", b"{") == {400}
@@ -112,7 +112,7 @@ async def test_genuine_messages_are_not_counted_also_when_they_are_refused() -> 
         ("HEAD", "/asyncapi.json", 200),
     ],
 )
-async def test_whoever_shows_a_valid_key_is_not_counted(
+async def test_who_shows_a_valid_key_is_not_counted(
     gateway: Gateway, method: str, path: str, status: int
 ) -> None:
     agent = await gateway.parts.keys.create("flight_search", "")
@@ -140,7 +140,9 @@ async def test_a_request_without_a_valid_key_is_counted_once(gateway: Gateway, p
     "a client beyond the limit asks for events without a key, and hangs up at once, 300 times",
     required="the audit holds a bounded number of rows, and the number of those without one",
 )
-async def test_strangers_who_hang_up_write_a_bounded_number_of_rows(gateway: Gateway) -> None:
+async def test_unauthenticated_clients_who_hang_up_write_a_bounded_number_of_rows(
+    gateway: Gateway,
+) -> None:
     site = gateway.site()
     before = len(await gateway.parts.store.audit.latest(1000))
     for _ in range(300):

@@ -97,13 +97,13 @@ async def test_names_that_change_their_address() -> None:
 
     judged: list[Sequence[Address]] = []
 
-    def judge(target: object, addresses: Sequence[Address]) -> str | None:
+    def check(target: object, addresses: Sequence[Address]) -> str | None:
         """Only 127.0.0.2 may be reached; what is "inside" is 127.0.0.1."""
         judged.append(addresses)
         return None if addresses == [ip_address("127.0.0.2")] else "inside"
 
     async with receiver() as (port, got):
-        outbound = Outbound(judge, resolve=resolve)
+        outbound = Outbound(check, resolve=resolve)
         first = await outbound.post(f"http://rebinding.example:{port}/", {}, b"{}")
         second = await outbound.post(f"http://rebinding.example:{port}/", {}, b"{}")
         await outbound.close()

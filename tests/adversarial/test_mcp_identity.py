@@ -75,8 +75,8 @@ async def test_a_header_that_names_another_tool_than_the_body(
 async def test_a_session_id_is_no_identity(site: Any, greeter_key: str, version: str) -> None:
     headers = {**HEADERS, "mcp-protocol-version": version, "mcp-name": "example_greet"}
     session = {"mcp-session-id": "key-of-administrator"}
-    async with site.http(None) as stranger:
-        refused = await stranger.post(
+    async with site.http(None) as unauthenticated:
+        refused = await unauthenticated.post(
             "/mcp", headers=headers | session, json=message("example_greet")
         )
     async with site.http(greeter_key) as http:

@@ -128,7 +128,7 @@ async def test_a_change_that_is_cut_off_is_on_record(gateway: Gateway, monkeypat
         reached.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(type(gateway.parts.work.book), "add", hang)
+    monkeypatch.setattr(type(gateway.parts.work.endpoint_registry), "add", hang)
     async with client(gateway, FIRST) as http:
         asked = http.post("/operator/endpoints", json={"url": "https://example.com/hook"})
         task = asyncio.create_task(asked)

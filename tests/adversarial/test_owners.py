@@ -71,9 +71,9 @@ def test_a_message_from_the_future_freezes_nothing(year) -> None:
     future = message("trip_created", trip_id="T-1", deep_link="https://b.avinode.com/")
     future["timestamp"] = datetime(year, 1, 1, tzinfo=UTC).isoformat()
     cancelled = {**message("trip_cancelled", trip_id="T-1"), "timestamp": LATER.isoformat()}
-    genuine = {**message("trip_updated", trip_id="T-1", deep_link="https://a.avinode.com/")}
-    genuine["timestamp"] = LATER.isoformat()
+    authentic = {**message("trip_updated", trip_id="T-1", deep_link="https://a.avinode.com/")}
+    authentic["timestamp"] = LATER.isoformat()
     early = LATER - timedelta(hours=1)
-    changes = [*changes_of(future, early), *changes_of(genuine), *changes_of(cancelled)]
+    changes = [*changes_of(future, early), *changes_of(authentic), *changes_of(cancelled)]
     row = rows_after(changes)["trips", "T-1"]
     assert (row["status"], row["deep_link"]) == ("cancelled", "https://a.avinode.com/")

@@ -110,9 +110,9 @@ def test_hidden_text_of_an_event(text: str, shown: str, count: int) -> None:
         data={"text": text, "note": HONEST, "count": count},
         webhook_id=None,
     )
-    told = json.loads(encode_event(event))
-    assert told["subject"] == shown
-    assert told["data"] == {"text": shown, "note": HONEST, "count": count}
+    reported = json.loads(encode_event(event))
+    assert reported["subject"] == shown
+    assert reported["data"] == {"text": shown, "note": HONEST, "count": count}
 
 
 @pytest.mark.attack(

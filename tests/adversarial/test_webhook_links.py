@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.avinode_messages import message, news_of, pointer_news, rows_of
+from tests.avinode_messages import event_of, message, pointer_event, rows_of
 
 FOREIGN = [
     "http://169.254.169.254/latest/meta-data/",
@@ -23,7 +23,7 @@ FOREIGN = [
     "file://sandbox.avinode.com/etc/passwd",
     "data:text/html,avinode.com",
 ]
-GENUINE = "https://sandbox.avinode.com/marketplace/mvc/search/load/atrip-1?source=api"
+AUTHENTIC = "https://sandbox.avinode.com/marketplace/mvc/search/load/atrip-1?source=api"
 
 
 @pytest.mark.attack(
@@ -34,17 +34,17 @@ GENUINE = "https://sandbox.avinode.com/marketplace/mvc/search/load/atrip-1?sourc
 )
 @pytest.mark.parametrize("link", FOREIGN)
 def test_foreign_links_are_left_out(link: str) -> None:
-    created = message("trip_created", 0, trip_id="T-1", deep_link=GENUINE)
+    created = message("trip_created", 0, trip_id="T-1", deep_link=AUTHENTIC)
     updated = message(
         "trip_updated", 1, trip_id="T-1", deep_link=link, return_at="2026-12-02T09:00:00Z"
     )
     row = rows_of(created, updated)["trips", "T-1"]
-    assert (row["deep_link"], row["return_at"]) == (GENUINE, "2026-12-02T09:00:00Z")
+    assert (row["deep_link"], row["return_at"]) == (AUTHENTIC, "2026-12-02T09:00:00Z")
     forged = message("trip_created", 0, trip_id="T-2", deep_link=link)
     assert rows_of(forged)["trips", "T-2"]["deep_link"] is None
     for foreign in (updated, forged):
-        assert "deep_link" not in news_of(foreign)
-    assert news_of(created)["deep_link"] == GENUINE
+        assert "deep_link" not in event_of(foreign)
+    assert event_of(created)["deep_link"] == AUTHENTIC
 
 
 @pytest.mark.attack(
@@ -55,5 +55,5 @@ def test_foreign_links_are_left_out(link: str) -> None:
 @pytest.mark.parametrize("kind", ["leads", "emptylegs"])
 @pytest.mark.parametrize("link", FOREIGN)
 def test_foreign_pointers_are_not_passed_on(kind: str, link: str) -> None:
-    assert list(pointer_news(kind, link).values()) == ["X-1"]
-    assert pointer_news(kind, GENUINE)["href"] == GENUINE
+    assert list(pointer_event(kind, link).values()) == ["X-1"]
+    assert pointer_event(kind, AUTHENTIC)["href"] == AUTHENTIC

@@ -105,8 +105,8 @@ async def test_a_replay_takes_no_id(store: SqlStore) -> None:
     await way.send(fields)
     await way.send({**fields, "x-hub-delivery": "wanted"})
     body = BODY.replace(b"lamp", b"vase")
-    genuine = await way.send({**way.seen(body), "x-hub-delivery": "wanted"}, body)
-    assert genuine.outcome == "stored"
+    authentic = await way.send({**way.seen(body), "x-hub-delivery": "wanted"}, body)
+    assert authentic.outcome == "stored"
     third = BODY.replace(b"lamp", b"cup")
     with pytest.raises(ConflictingMessage):
         await way.send({**way.seen(third), "x-hub-delivery": "wanted"}, third)
@@ -117,7 +117,7 @@ async def test_a_replay_takes_no_id(store: SqlStore) -> None:
     required="One message is stored, whichever came first; the event type is checked by its payload"
     " schema like any other.",
 )
-async def test_whoever_comes_first_there_is_one_message(store: SqlStore) -> None:
+async def test_whichever_comes_first_there_is_one_message(store: SqlStore) -> None:
     way = Way(store, HUB)
     fields = way.seen()
     receipts = await asyncio.gather(

@@ -85,8 +85,8 @@ def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
 def made(root, *arguments):
     """The words of the last command that make would run."""
     # The settings of a make that runs the tests are not for this one.
-    told = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "UNMEASURED", "ARGS"}
-    environment = {name: value for name, value in os.environ.items() if name not in told}
+    inherited = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "UNMEASURED", "ARGS"}
+    environment = {name: value for name, value in os.environ.items() if name not in inherited}
     done = subprocess.run(
         ["make", "-n", *arguments],
         cwd=root,

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.clients.conversation import ClientUnderTest, Door, HttpDoor, StdioDoor
+from tests.clients.conversation import ClientUnderTest, HttpTransport, StdioTransport, Transport
 from tests.clients.inspector import INSPECTOR_CLIENTS
 from tests.clients.interview import STEPS, Conversation
 from tests.clients.node_clients import NODE_CLIENTS, missing
@@ -14,7 +14,7 @@ from tests.clients.python_client import PYTHON_CLIENTS
 from tests.gateway_process import GATEWAY, RunningGateway, running_gateway
 
 CLIENTS: Final = (*PYTHON_CLIENTS, *NODE_CLIENTS, *INSPECTOR_CLIENTS)
-DOORS: Final = ("http", "stdio", "bridge")
+TRANSPORTS: Final = ("http", "stdio", "bridge")
 
 
 def _needs(client: ClientUnderTest) -> tuple[pytest.MarkDecorator, ...]:
@@ -29,15 +29,17 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway
 
 
 @pytest.fixture(scope="session")
-def doors(gateway: RunningGateway, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Door]:
+def transports(
+    gateway: RunningGateway, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Transport]:
     """Every way for an MCP client to reach the gateway's tools, as an administrator."""
     own = tmp_path_factory.mktemp("stdio")
     return {
-        "http": HttpDoor(f"{gateway.url}/mcp", gateway.authorization),
-        "stdio": StdioDoor(
+        "http": HttpTransport(f"{gateway.url}/mcp", gateway.authorization),
+        "stdio": StdioTransport(
             str(GATEWAY), ("mcp", "--agent", "administrator", "--data", str(own)), {}
         ),
-        "bridge": StdioDoor(
+        "bridge": StdioTransport(
             str(GATEWAY), ("mcp", "--url", f"{gateway.url}/mcp"), {"GATEWAY_KEY": gateway.key}
         ),
     }
@@ -58,14 +60,16 @@ def client(request: pytest.FixtureRequest) -> ClientUnderTest:
 @pytest.fixture(
     scope="session",
     params=[
-        pytest.param((client, door), id=f"{client.name}-over-{door}", marks=_needs(client))
-        for client, door in product(CLIENTS, DOORS)
+        pytest.param(
+            (client, transport), id=f"{client.name}-over-{transport}", marks=_needs(client)
+        )
+        for client, transport in product(CLIENTS, TRANSPORTS)
     ],
 )
-def conversation(request: pytest.FixtureRequest, doors: dict[str, Door]) -> Conversation:
+def conversation(request: pytest.FixtureRequest, transports: dict[str, Transport]) -> Conversation:
     """What one client received over one transport; run once, read by every test."""
-    client, door = request.param
+    client, transport = request.param
     if client.needs_node and (reason := missing()):
         pytest.skip(reason)
-    held = client.converse(doors[door], STEPS)
+    held = client.converse(transports[transport], STEPS)
     return Conversation(held.protocol, held.tools, held.answers, client)

@@ -10,14 +10,14 @@ MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
 
 
-class HttpDoor(Struct, frozen=True):
+class HttpTransport(Struct, frozen=True):
     """Streamable HTTP."""
 
     url: str
     headers: Mapping[str, str]
 
 
-class StdioDoor(Struct, frozen=True):
+class StdioTransport(Struct, frozen=True):
     """A command that speaks MCP on its standard input and output."""
 
     command: str
@@ -25,7 +25,7 @@ class StdioDoor(Struct, frozen=True):
     env: Mapping[str, str]
 
 
-Door = HttpDoor | StdioDoor
+Transport = HttpTransport | StdioTransport
 
 
 class Step(Struct, frozen=True):
@@ -60,7 +60,7 @@ class ClientUnderTest(Struct, frozen=True, kw_only=True):
     name: str
     protocol: str
     """The revision that this mode must end up speaking."""
-    converse: Callable[[Door, Sequence[Step]], Transcript]
+    converse: Callable[[Transport, Sequence[Step]], Transcript]
     """List the tools and take the steps. Raises `ClientFailed`."""
     needs_node: bool = True
     checks_names: bool = False

@@ -17,10 +17,10 @@ from tests.clients.conversation import (
     Answer,
     ClientFailed,
     ClientUnderTest,
-    Door,
-    HttpDoor,
+    HttpTransport,
     Step,
     Transcript,
+    Transport,
 )
 from tests.clients.node_clients import PACKAGES, run_node
 
@@ -52,11 +52,11 @@ class _Session(Struct, frozen=True):
             raise ClientFailed(done.stderr.decode(errors="replace")) from error
 
 
-def converse(era: str, door: Door, steps: Sequence[Step]) -> Transcript:
+def converse(era: str, transport: Transport, steps: Sequence[Step]) -> Transcript:
     """Hold the conversation in `era`: `legacy` or `modern`."""
     with tempfile.TemporaryDirectory() as folder:
         session = _Session(Path(folder))
-        config = {"mcpServers": {"gateway": _server(era, door)}}
+        config = {"mcpServers": {"gateway": _server(era, transport)}}
         (session.folder / "servers.json").write_bytes(msgspec.json.encode(config))
         listed = session.ask("--method", "tools/list")
         if listed.result is None:
@@ -71,9 +71,9 @@ def _call(step: Step) -> tuple[str, ...]:
     return "--method", "tools/call", "--tool-name", step.name, "--tool-args-json", arguments
 
 
-def _server(era: str, door: Door) -> dict[str, Any]:
-    kind = "http" if isinstance(door, HttpDoor) else "stdio"
-    return {"type": kind, "protocolEra": era, **msgspec.to_builtins(door)}
+def _server(era: str, transport: Transport) -> dict[str, Any]:
+    kind = "http" if isinstance(transport, HttpTransport) else "stdio"
+    return {"type": kind, "protocolEra": era, **msgspec.to_builtins(transport)}
 
 
 def _protocol(answers: Sequence[Answer]) -> str | None:

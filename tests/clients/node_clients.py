@@ -15,9 +15,9 @@ from tests.clients.conversation import (
     MODERN,
     ClientFailed,
     ClientUnderTest,
-    Door,
     Step,
     Transcript,
+    Transport,
     read_transcript,
 )
 from tests.gateway_process import clean_environment
@@ -60,9 +60,9 @@ def run_node(
     )
 
 
-def converse(script: str, mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+def converse(script: str, mode: str, transport: Transport, steps: Sequence[Step]) -> Transcript:
     """Hold the conversation with one of the scripts beside the packages."""
-    order: dict[str, Any] = {"mode": mode, "transport": door, "steps": steps}
+    order: dict[str, Any] = {"mode": mode, "transport": transport, "steps": steps}
     done = run_node(script, text=msgspec.json.encode(order))
     if done.returncode != 0:
         raise ClientFailed(done.stderr.decode(errors="replace"))

@@ -17,10 +17,10 @@ from tests.clients.conversation import (
     Answer,
     ClientFailed,
     ClientUnderTest,
-    Door,
-    HttpDoor,
+    HttpTransport,
     Step,
     Transcript,
+    Transport,
 )
 
 TIMEOUT_SECONDS: Final = 30
@@ -28,23 +28,26 @@ TIMEOUT_SECONDS: Final = 30
 FOLDER: Final = Path(__file__).resolve().parent
 
 
-def converse(mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+def converse(mode: str, transport: Transport, steps: Sequence[Step]) -> Transcript:
     """Hold the conversation in `mode`: `legacy`, `auto` or a modern revision."""
     try:
-        return asyncio.run(_over_door(mode, door, steps))
+        return asyncio.run(_over_transport(mode, transport, steps))
     except* (MCPError, httpx2.HTTPError) as failures:
         raise ClientFailed("; ".join(_messages(failures))) from failures
 
 
-async def _over_door(mode: str, door: Door, steps: Sequence[Step]) -> Transcript:
+async def _over_transport(mode: str, transport: Transport, steps: Sequence[Step]) -> Transcript:
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        if not isinstance(door, HttpDoor):
+        if not isinstance(transport, HttpTransport):
             server = StdioServerParameters(
-                command=door.command, args=list(door.args), env=dict(door.env), cwd=FOLDER
+                command=transport.command,
+                args=list(transport.args),
+                env=dict(transport.env),
+                cwd=FOLDER,
             )
             return await _converse(Client(server, mode=mode), steps)
-        async with httpx2.AsyncClient(headers=dict(door.headers)) as http:
-            transport = streamable_http_client(door.url, http_client=http)
+        async with httpx2.AsyncClient(headers=dict(transport.headers)) as http:
+            transport = streamable_http_client(transport.url, http_client=http)
             return await _converse(Client(transport, mode=mode), steps)
 
 

@@ -54,7 +54,7 @@ async def test_all_rates_are_per_euro_unless_another_base_is_asked_for():
     assert dollar["rates"]["EUR"] == pytest.approx(1 / euro["rates"]["USD"], abs=0.00001)
 
 
-async def test_only_the_symbols_are_told_and_the_base_is_not_among_them():
+async def test_only_the_symbols_are_reported_and_the_base_is_not_among_them():
     async with client() as http:
         found = await rates(http, base="usd", symbols="gbp,USD,JPY")
     assert found["base"] == "USD"
@@ -93,7 +93,7 @@ async def test_what_has_no_rate_is_refused(query, status, message):
     assert (reply.status_code, reply.json()) == (status, {"message": message})
 
 
-async def test_a_path_that_is_not_there_tells_its_status_too():
+async def test_a_path_that_is_not_there_reports_its_status_too():
     async with client() as http:
         reply = await http.get("/newest")
     assert (reply.status_code, reply.json()) == (404, {"status": 404, "message": "not found"})

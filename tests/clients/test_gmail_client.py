@@ -175,7 +175,7 @@ async def test_the_client_retries_what_the_mock_says_will_pass() -> None:
     assert read["id"] == THREAD
 
 
-async def test_a_revoked_refresh_token_is_told(mock: str) -> None:
+async def test_a_revoked_refresh_token_is_reported(mock: str) -> None:
     with pytest.raises(RefreshError, match="invalid_grant"):
         await asyncio.to_thread(_use, mock, _thread_start, "revoked")
 

@@ -65,9 +65,9 @@ def test_parameters_are_googles(operation: UpstreamOperation) -> None:
 def test_what_is_sent_and_answered_has_googles_members(operation: UpstreamOperation) -> None:
     google = _google(operation.id)
     assert operation.replies["200"] is not None
-    assert _strangers(operation.replies["200"], google["response"]) == []
+    assert _unknown_members(operation.replies["200"], google["response"]) == []
     if operation.request_schema is not None:
-        assert _strangers(operation.request_schema, google["request"]) == []
+        assert _unknown_members(operation.request_schema, google["request"]) == []
 
 
 def test_the_examples_are_of_googles_types(operation: UpstreamOperation) -> None:
@@ -77,21 +77,21 @@ def test_the_examples_are_of_googles_types(operation: UpstreamOperation) -> None
 def test_a_member_that_google_does_not_have_is_found() -> None:
     """The comparison itself."""
     message = {"properties": {"id": {}, "payload": {"properties": {"colour": {}}}}}
-    assert _strangers(message, {"$ref": "Message"}) == ["payload.colour"]
+    assert _unknown_members(message, {"$ref": "Message"}) == ["payload.colour"]
     assert _mistyped({"id": 1, "labelIds": ["a", 2]}, {"$ref": "Message"}) == ["id", "labelIds.1"]
 
 
-def _strangers(ours: dict[str, Any], theirs: dict[str, Any], path: str = "") -> list[str]:
+def _unknown_members(ours: dict[str, Any], theirs: dict[str, Any], path: str = "") -> list[str]:
     """Members of our schema that Google's lacks."""
     theirs = _resolved(theirs)
     if "items" in ours:
-        return _strangers(ours["items"], theirs["items"], path)
+        return _unknown_members(ours["items"], theirs["items"], path)
     found = []
     for name, schema in ours.get("properties", {}).items():
         if name not in theirs.get("properties", {}):
             found.append(f"{path}{name}")
         else:
-            found += _strangers(schema, theirs["properties"][name], f"{path}{name}.")
+            found += _unknown_members(schema, theirs["properties"][name], f"{path}{name}.")
     return found
 
 

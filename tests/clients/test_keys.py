@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients.conversation import ClientFailed, ClientUnderTest, HttpDoor, Step
+from tests.clients.conversation import ClientFailed, ClientUnderTest, HttpTransport, Step
 from tests.gateway_process import RunningGateway
 
 FLIGHT_SEARCH_TOOLS = [
@@ -19,24 +19,24 @@ FLIGHT_SEARCH_TOOLS = [
 
 
 @pytest.fixture(scope="session")
-def agent_door(gateway: RunningGateway) -> HttpDoor:
+def agent_transport(gateway: RunningGateway) -> HttpTransport:
     """Streamable HTTP with a key of the agent `flight_search`."""
     key = gateway.create_key("flight_search")
-    return HttpDoor(f"{gateway.url}/mcp", {"Authorization": f"Bearer {key}"})
+    return HttpTransport(f"{gateway.url}/mcp", {"Authorization": f"Bearer {key}"})
 
 
 def test_an_agent_is_shown_the_tools_of_its_grants_and_no_other(
-    client: ClientUnderTest, agent_door: HttpDoor
+    client: ClientUnderTest, agent_transport: HttpTransport
 ) -> None:
-    listed = client.converse(agent_door, [])
+    listed = client.converse(agent_transport, [])
     assert [tool["name"] for tool in listed.tools] == FLIGHT_SEARCH_TOOLS
 
 
 def test_a_tool_without_a_grant_answers_like_an_unknown_one(
-    client: ClientUnderTest, agent_door: HttpDoor
+    client: ClientUnderTest, agent_transport: HttpTransport
 ) -> None:
     steps = [Step("example_greet", {"name": "Ada"}), Step("example_nothing", {})]
-    denied, unknown = client.converse(agent_door, steps).answers
+    denied, unknown = client.converse(agent_transport, steps).answers
     assert denied.error is not None
     assert unknown.error is not None
     assert denied.error["code"] == unknown.error["code"]
@@ -44,18 +44,20 @@ def test_a_tool_without_a_grant_answers_like_an_unknown_one(
 
 
 def test_a_wrong_key_opens_nothing(client: ClientUnderTest, gateway: RunningGateway) -> None:
-    door = HttpDoor(f"{gateway.url}/mcp", {"Authorization": "Bearer wrong-key-0123456789"})
+    transport = HttpTransport(
+        f"{gateway.url}/mcp", {"Authorization": "Bearer wrong-key-0123456789"}
+    )
     # The Python client says of every refusal only that it got an error response.
     with pytest.raises(ClientFailed, match=r"401|auth|error response"):
-        client.converse(door, [])
+        client.converse(transport, [])
 
 
 def test_one_connector_answers_to_bare_names(
     client: ClientUnderTest, gateway: RunningGateway
 ) -> None:
     """On `/mcp/<connector>` a tool is called as in a server of that connector alone."""
-    door = HttpDoor(f"{gateway.url}/mcp/example", gateway.authorization)
-    heard = client.converse(door, [Step("greet", {"name": "Ada"})])
+    transport = HttpTransport(f"{gateway.url}/mcp/example", gateway.authorization)
+    heard = client.converse(transport, [Step("greet", {"name": "Ada"})])
     assert [tool["name"] for tool in heard.tools] == ["calculate", "greet"]
     assert heard.answers[0].result is not None
     assert heard.answers[0].result["structuredContent"] == {"greeting": "Hello, Ada!"}

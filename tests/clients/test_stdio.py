@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.clients.conversation import MODERN, ClientFailed, StdioDoor, Step
+from tests.clients.conversation import MODERN, ClientFailed, StdioTransport, Step
 from tests.clients.python_client import converse
 from tests.gateway_process import GATEWAY, RunningGateway
 
 NOBODY_LISTENS = "http://127.0.0.1:9/mcp"
 
 
-def bridge(url: str, key: str) -> StdioDoor:
+def bridge(url: str, key: str) -> StdioTransport:
     """`gateway mcp --url`, as a host would start it."""
-    return StdioDoor(str(GATEWAY), ("mcp", "--url", url), {"GATEWAY_KEY": key})
+    return StdioTransport(str(GATEWAY), ("mcp", "--url", url), {"GATEWAY_KEY": key})
 
 
 def test_the_bridge_says_that_its_key_is_refused(gateway: RunningGateway) -> None:
@@ -31,8 +31,8 @@ def test_the_bridge_never_repeats_its_key(gateway: RunningGateway) -> None:
 
 
 def test_the_bridge_serves_one_connector_under_its_bare_names(gateway: RunningGateway) -> None:
-    door = bridge(f"{gateway.url}/mcp/example", gateway.key)
-    heard = converse(MODERN, door, [Step("greet", {"name": "Ada"})])
+    transport = bridge(f"{gateway.url}/mcp/example", gateway.key)
+    heard = converse(MODERN, transport, [Step("greet", {"name": "Ada"})])
     assert [tool["name"] for tool in heard.tools] == ["calculate", "greet"]
 
 
@@ -41,8 +41,8 @@ def test_run_speaks_mcp_on_stdio_when_the_environment_asks_for_it(
 ) -> None:
     data = str(tmp_path_factory.mktemp("run"))
     environment = {"MCP_TRANSPORT": "stdio", "GATEWAY_AGENT": "administrator"}
-    door = StdioDoor(str(GATEWAY), ("run", "--data", data), environment)
-    heard = converse("auto", door, [Step("example_greet", {"name": "Ada"})])
+    transport = StdioTransport(str(GATEWAY), ("run", "--data", data), environment)
+    heard = converse("auto", transport, [Step("example_greet", {"name": "Ada"})])
     assert heard.protocol == MODERN
     assert heard.answers[0].result is not None
     assert heard.answers[0].result["structuredContent"] == {"greeting": "Hello, Ada!"}
@@ -53,6 +53,6 @@ def test_an_agent_on_stdio_is_shown_its_own_tools(
 ) -> None:
     data = str(tmp_path_factory.mktemp("agent"))
     arguments = ("mcp", "--agent", "flight_search", "--data", data)
-    heard = converse(MODERN, StdioDoor(str(GATEWAY), arguments, {}), [])
+    heard = converse(MODERN, StdioTransport(str(GATEWAY), arguments, {}), [])
     assert len(heard.tools) == 9
     assert {tool["name"].partition("_")[0] for tool in heard.tools} == {"avinode", "supabase"}

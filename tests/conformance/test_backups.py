@@ -232,7 +232,9 @@ async def test_values_are_copied_as_they_are_whatever_the_database_shows(
     await store.close()
 
 
-def test_a_package_without_entities_is_told_from_an_unknown_revision(tmp_path: Path) -> None:
+def test_a_package_without_entities_is_distinguished_from_an_unknown_revision(
+    tmp_path: Path,
+) -> None:
     refuse_unknown({"alembic_version": "0001"}, "gateway")
     with pytest.raises(StoreError, match="generated package has none"):
         refuse_unknown({"entity_version": "0001"}, "gateway")

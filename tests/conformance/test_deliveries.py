@@ -80,10 +80,10 @@ async def test_an_endpoint_that_is_gone_is_disabled_and_the_others_hear_of_it(st
         await store.events.append(events(1))
         async with delivering(store):
 
-            async def _told():
+            async def _reported():
                 return await states(store, other.endpoint.id) == {"completed": 1}
 
-            await until(_told)
+            await until(_reported)
             await store.events.append(events(3))
             await asyncio.sleep(0.5)
     kept = await book.find(gone.endpoint.id)
@@ -262,18 +262,18 @@ async def test_a_killed_worker_loses_no_delivery_and_repeats_it_under_its_id(
     assert all(is_signed(each, new.secret) for each in got)
 
 
-async def test_of_rotations_at_once_each_secret_that_is_told_follows_another(store, book):
+async def test_of_rotations_at_once_each_secret_that_is_reported_follows_another(store, book):
     added = await book.add("http://127.0.0.1:1/")
-    told = await asyncio.gather(*(book.rotate(added.endpoint.id) for _ in range(8)))
+    reported = await asyncio.gather(*(book.rotate(added.endpoint.id) for _ in range(8)))
     kept = await book.find(added.endpoint.id)
     opened = [KEYRING.open(text, kept.id) for text in (kept.secret, kept.previous_secret)]
-    assert set(opened) <= {each.secret for each in told}
-    sealed = [added.endpoint.secret, *(each.endpoint.secret for each in told)]
-    followed = {each.endpoint.previous_secret for each in told}
+    assert set(opened) <= {each.secret for each in reported}
+    sealed = [added.endpoint.secret, *(each.endpoint.secret for each in reported)]
+    followed = {each.endpoint.previous_secret for each in reported}
     assert followed == set(sealed) - {kept.secret}
 
 
-async def test_sealing_anew_does_not_undo_a_rotation(store, book, monkeypatch):
+async def test_sealing_again_does_not_undo_a_rotation(store, book, monkeypatch):
     added = await book.add("http://127.0.0.1:1/")
     stale = [await book.find(added.endpoint.id)]
     rotated = await book.rotate(added.endpoint.id)

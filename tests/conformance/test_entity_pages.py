@@ -141,11 +141,11 @@ async def test_a_damaged_cursor_is_refused(place, character) -> None:
         place %= len(cursor)
         damaged = cursor[:place] + character + cursor[place + 1 :]
         try:
-            told = await entities.page(KIND, {}, 1, damaged)
+            reported = await entities.page(KIND, {}, 1, damaged)
         except InvalidArguments:
             return
         # The last character holds bits that mean nothing.
-        assert told == await entities.page(KIND, {}, 1, cursor)
+        assert reported == await entities.page(KIND, {}, 1, cursor)
 
 
 def test_the_id_of_a_row_is_fixed_for_ever() -> None:

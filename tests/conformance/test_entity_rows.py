@@ -46,14 +46,14 @@ class Expected:
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, tuple[datetime, Any]]] = {}
 
-    def write(self, told: EntityChange) -> None:
-        name = told.values["name"]
-        if told.mode == "create" and name in self.rows:
+    def write(self, changes_made: EntityChange) -> None:
+        name = changes_made.values["name"]
+        if changes_made.mode == "create" and name in self.rows:
             return
         row = self.rows.setdefault(name, {})
-        for column, value in {**told.values, "webhook_id": told.webhook_id}.items():
-            if column not in row or told.occurred_at >= row[column][0]:
-                row[column] = (told.occurred_at, value)
+        for column, value in {**changes_made.values, "webhook_id": changes_made.webhook_id}.items():
+            if column not in row or changes_made.occurred_at >= row[column][0]:
+                row[column] = (changes_made.occurred_at, value)
 
     def plain(self) -> dict[str, dict[str, Any]]:
         return {
@@ -77,7 +77,7 @@ async def rows_of(database: Database) -> dict[str, dict[str, Any]]:
     }
 
 
-async def test_row_comes_back_as_it_was_told(url) -> None:
+async def test_row_comes_back_as_it_was_reported(url) -> None:
     async with emptied(url) as database:
         await write(database, change(FULL, 5))
         (row,), _ = await SqlEntities(database, TABLES).page(KIND, {}, 10, None)
@@ -93,12 +93,16 @@ async def test_row_comes_back_as_it_was_told(url) -> None:
         assert await SqlEntities(database, TABLES).get(KIND, str(UUID(int=0))) is None
 
 
-@given(told=st.lists(st.tuples(VALUES, st.integers(0, 3), st.sampled_from(["upsert", "create"]))))
+@given(
+    changes_made=st.lists(
+        st.tuples(VALUES, st.integers(0, 3), st.sampled_from(["upsert", "create"]))
+    )
+)
 @settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
-def test_every_column_holds_the_latest_that_was_told(url, told) -> None:
-    changes = [change(*each) for each in told]
+def test_every_column_holds_the_latest_that_was_reported(url, changes_made) -> None:
+    changes = [change(*each) for each in changes_made]
     expected = Expected()
     for each in changes:
         expected.write(each)
@@ -112,12 +116,15 @@ def test_every_column_holds_the_latest_that_was_told(url, told) -> None:
     asyncio.run(run())
 
 
-@given(told=st.lists(VALUES, min_size=2, max_size=5), shuffled=st.randoms(use_true_random=False))
+@given(
+    changes_made=st.lists(VALUES, min_size=2, max_size=5),
+    shuffled=st.randoms(use_true_random=False),
+)
 @settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
-def test_order_of_arrival_does_not_matter(url, told, shuffled) -> None:
-    changes = [change(values, at) for at, values in enumerate(told)]
+def test_order_of_arrival_does_not_matter(url, changes_made, shuffled) -> None:
+    changes = [change(values, at) for at, values in enumerate(changes_made)]
     other = list(changes)
     shuffled.shuffle(other)
 
@@ -139,7 +146,7 @@ async def test_a_column_keeps_its_value_whatever_it_is_called(url) -> None:
         assert (await rows_of(database))["a"]["row_id"] == "second"
 
 
-async def test_news_that_changes_nothing_leaves_the_row_where_it_was(url) -> None:
+async def test_changes_that_changes_nothing_leaves_the_row_where_it_was(url) -> None:
     later = NOW + timedelta(hours=1)
     async with emptied(url) as database:
         await write(database, change({"name": "a", "status": "open"}, 5))
@@ -167,14 +174,14 @@ async def test_concurrent_writers_lose_nothing(fresh_url) -> None:
     times = count()
     async with emptied(fresh_url) as database:
 
-        async def tell(column: str, value: Any, names: Sequence[str]) -> None:
+        async def write_column(column: str, value: Any, names: Sequence[str]) -> None:
             changes = [change({"name": name, column: value}, next(times)) for name in names]
             await write(database, *changes)
 
         for _ in range(5):
             await asyncio.gather(
-                *(tell(column, value, names) for column, value in columns.items()),
-                *(tell(column, value, names[::-1]) for column, value in columns.items()),
+                *(write_column(column, value, names) for column, value in columns.items()),
+                *(write_column(column, value, names[::-1]) for column, value in columns.items()),
             )
         rows = await rows_of(database)
     assert rows.keys() == set(names)

@@ -74,7 +74,7 @@ async def test_the_same_signed_bytes_are_one_message_under_any_id(store) -> None
     assert len(await store.inbox.list(Page())) == 2
 
 
-async def test_what_is_signed_anew_leads_to_the_first_message(store) -> None:
+async def test_what_is_signed_again_leads_to_the_first_message(store) -> None:
     """Each try of a sender that signs the time is signed again; the id shows that it is one."""
     [first] = await store.inbox.receive([message(1, signed_sha256="s1")])
     [again] = await store.inbox.receive([message(1, signed_sha256="s2")])
@@ -91,7 +91,7 @@ async def test_what_is_signed_anew_leads_to_the_first_message(store) -> None:
     assert signed_by_another.outcome == "stored"
 
 
-async def test_copies_of_what_is_signed_anew_lead_to_it_within_one_batch_too(store) -> None:
+async def test_copies_of_what_is_signed_again_lead_to_it_within_one_batch_too(store) -> None:
     [first] = await store.inbox.receive([message(1, signed_sha256="s1")])
 
     receipts = await store.inbox.receive([message(n, signed_sha256="s2") for n in (1, 9, 1)])
@@ -214,7 +214,7 @@ async def test_two_gateways_on_one_database_store_each_message_once(shared_url) 
     assert counted == {"stored": 50, "duplicate": 24 * 50 - 50}
 
 
-async def test_a_conflict_is_kept_once_by_whoever_is_first(store) -> None:
+async def test_a_conflict_is_kept_once_by_who_is_first(store) -> None:
     await put(store, message(1))
     others = [message(1, b"[%d]" % (n % 3)) for n in range(30)]
 

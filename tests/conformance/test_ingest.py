@@ -29,9 +29,9 @@ class Way:
 
     def __init__(self, store) -> None:
         clock = SystemClock()
-        self.arrivals = GroupCommit(store.inbox)
+        self.group_commit = GroupCommit(store.inbox)
         self._sources = open_sources(clock)
-        self._ingest = Ingest(self._sources, self.arrivals, clock)
+        self._ingest = Ingest(self._sources, self.group_commit, clock)
 
     async def send(self, body: bytes):
         fields = [(n.encode(), v.encode()) for n, v in proof_of(ACME, body, time.time()).items()]

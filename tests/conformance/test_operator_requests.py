@@ -35,8 +35,8 @@ ODD = (
 
 @pytest.fixture
 async def operator(store_url: str, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    told = {"data": tmp_path, "database_url": store_url, "bootstrap_key": KEY, "mock_speed": 0}
-    async with Gateway.open(read_settings({}, None, told)) as gateway:
+    options = {"data": tmp_path, "database_url": store_url, "bootstrap_key": KEY, "mock_speed": 0}
+    async with Gateway.open(read_settings({}, None, options)) as gateway:
         transport = httpx.ASGITransport(gateway.site())
         headers = {"authorization": f"Bearer {KEY}"}
         async with httpx.AsyncClient(

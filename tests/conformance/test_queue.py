@@ -167,7 +167,7 @@ async def test_what_was_not_begun_is_given_back_and_does_not_count(timed_store, 
     assert (await job(store, retried.job.id)).state == "retryable"
 
 
-async def test_a_heartbeat_keeps_claims_and_tells_of_lost_ones(timed_store, clock) -> None:
+async def test_a_heartbeat_keeps_claims_and_reports_of_lost_ones(timed_store, clock) -> None:
     store = timed_store
     await put(store, message(1), message(2))
     kept, lost = await claim(store, 2, lease=10)
@@ -338,7 +338,7 @@ async def test_a_lane_can_be_kept_to_a_number_at_once(store) -> None:
     assert await take() == 1
 
 
-async def test_what_was_begun_anew_is_no_dead_letter_that_waits(store) -> None:
+async def test_what_was_begun_again_is_no_dead_letter_that_waits(store) -> None:
     """Else an operator would be shown it for ever, and could not redrive all."""
     await put(store, message(1), message(2))
     for claimed in await claim(store, 2):

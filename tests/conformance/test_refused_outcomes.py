@@ -177,8 +177,8 @@ async def test_a_dead_letter_whose_announcement_is_refused_is_recorded_all_the_s
         account = account_of(dead.subject, "avinode", "avinode", clock.now(), is_dead=True)
         return Changes(events=(event(dead.id, POISON),), audit=account)
 
-    settlement = JobCompleter(store.queue, _on_dead, lambda _changes: None)
-    await settlement.settle(first, Failed(failure=Failure(error="x"), retry_seconds=None))
+    completer = JobCompleter(store.queue, _on_dead, lambda _changes: None)
+    await completer.settle(first, Failed(failure=Failure(error="x"), retry_seconds=None))
     clock.advance(31)
     assert await store.queue.sweep(500, 1.0, _on_dead) == (0, 1)
 
@@ -208,18 +208,18 @@ async def test_a_sweep_is_not_stopped_by_an_announcement_that_is_refused(timed_s
 
 async def test_a_message_that_is_refused_takes_no_other_one_with_it(store) -> None:
     await refuse_long(store, "webhooks", "event_type")
-    arrivals = GroupCommit(store.inbox)
+    group_commit = GroupCommit(store.inbox)
     sent = [message(n, event_type=POISON if n == 3 else "quote_received") for n in range(20)]
 
-    answers = await asyncio.gather(*map(arrivals.put, sent), return_exceptions=True)
-    await arrivals.close()
+    answers = await asyncio.gather(*map(group_commit.put, sent), return_exceptions=True)
+    await group_commit.close()
 
     assert [n for n, each in enumerate(answers) if isinstance(each, NotStored)] == [3]
     assert len(await claim(store, 50)) == 19
-    assert arrivals.problem is None
+    assert group_commit.problem is None
 
 
-async def test_what_a_database_refuses_is_told_from_what_it_cannot_do_now(store) -> None:
+async def test_what_a_database_refuses_is_distinguished_from_what_it_cannot_do_now(store) -> None:
     await refuse_long(store, "events", "subject")
 
     with pytest.raises(StoreRefused):

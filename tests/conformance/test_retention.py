@@ -69,7 +69,7 @@ async def two(url: str) -> tuple[SqlStore, SqlStore]:
 
 
 @pytest.mark.postgres
-async def test_a_body_stays_when_its_work_is_begun_anew_at_that_moment(fresh_url) -> None:
+async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(fresh_url) -> None:
     """The transaction that starts it again locks its row; what retention has read before says
     nothing."""
     store, other = await two(fresh_url)
@@ -78,12 +78,12 @@ async def test_a_body_stays_when_its_work_is_begun_anew_at_that_moment(fresh_url
     await store.queue.fail(claimed, WRONG, None, NOTHING)
     has_begun, may_end = asyncio.Event(), asyncio.Event()
 
-    async def _begin_anew(to, now) -> None:
+    async def _begin_again(to, now) -> None:
         await redrive_job(to, now, job_id, "ana", is_forced=False)
         has_begun.set()
         await may_end.wait()
 
-    beginning = asyncio.create_task(other.database.write(_begin_anew))
+    beginning = asyncio.create_task(other.database.write(_begin_again))
     await has_begun.wait()
     forgetting = asyncio.create_task(store.inbox.forget(0, 10))
     await asyncio.wait([forgetting], timeout=0.5)

@@ -126,7 +126,7 @@ def log():
         yield stream
 
 
-async def told(raw_api, raw_token, grant, log, *, delay=0.0):
+async def reported(raw_api, raw_token, grant, log, *, delay=0.0):
     """Everything that was said while one request was sent twice."""
     asyncio.get_running_loop().set_debug(True)
     said = []
@@ -151,21 +151,21 @@ async def told(raw_api, raw_token, grant, log, *, delay=0.0):
 
 @pytest.mark.parametrize("grant", GRANTS)
 @pytest.mark.parametrize("answer", TOKEN_ANSWERS)
-async def test_nothing_is_told_when_there_is_no_token(answer, grant, log):
-    text = await told(http(), TOKEN_ANSWERS[answer], grant, log)
+async def test_nothing_is_informed_when_there_is_no_token(answer, grant, log):
+    text = await reported(http(), TOKEN_ANSWERS[answer], grant, log)
     assert "UpstreamError" in text or "Upstream" in text or "InvalidReply" in text
     assert [secret for secret in FORBIDDEN if secret in text] == []
 
 
 @pytest.mark.parametrize("answer", API_ANSWERS)
-async def test_nothing_is_told_when_the_api_misbehaves(answer, log):
-    text = await told(API_ANSWERS[answer], http(ISSUED), "refresh_token", log)
+async def test_nothing_is_informed_when_the_api_misbehaves(answer, log):
+    text = await reported(API_ANSWERS[answer], http(ISSUED), "refresh_token", log)
     assert "new refresh token" in text
     assert [secret for secret in FORBIDDEN if secret in text] == []
 
 
-async def test_nothing_is_told_when_the_api_is_slow(log):
-    text = await told(http(), http(ISSUED), "refresh_token", log, delay=0.7)
+async def test_nothing_is_informed_when_the_api_is_slow(log):
+    text = await reported(http(), http(ISSUED), "refresh_token", log, delay=0.7)
     assert "No answer in" in text
     assert [secret for secret in FORBIDDEN if secret in text] == []
 
@@ -173,7 +173,7 @@ async def test_nothing_is_told_when_the_api_is_slow(log):
 @pytest.mark.parametrize(
     "base", ["http://127.0.0.1:1", "https://127.0.0.1:1", "http://nowhere.invalid"]
 )
-async def test_nothing_is_told_when_nobody_is_there(base, log):
+async def test_nothing_is_informed_when_nobody_is_there(base, log):
     for token_url in (f"{base}/token", None):
         async with answering(http(ISSUED)) as issuing:
             backend = LiveBackend(

@@ -63,7 +63,7 @@ async def test_either_kind_of_key_is_let_in(fresh_url, tmp_path, variable, key) 
 
 
 @pytest.mark.postgres
-async def test_a_wrong_key_is_told_as_the_gateways_own_fault(fresh_url, tmp_path) -> None:
+async def test_a_wrong_key_is_reported_as_the_gateways_own_fault(fresh_url, tmp_path) -> None:
     async with (
         serving(Emulator(fresh_url).application) as address,
         live(address, tmp_path, GATEWAY_SUPABASE_SECRET_KEY="sb_secret_wrong") as gateway,

@@ -351,11 +351,11 @@ def test_rows_are_added_and_removed_only_where_they_are_the_agents_own(table) ->
 
 def test_the_contract_names_what_agents_may_change_in_the_rows_of_webhooks() -> None:
     schema = backends.catalogue().find("supabase.update").listing.input_schema
-    told = schema["properties"]["data"]["description"]
+    reported = schema["properties"]["data"]["description"]
     for table, shape in backends.declared().items():
         if shape.entity is not None:
             own = [name for name, owner in shape.owners.items() if owner == "agent"]
-            assert f"{table}: {', '.join(own) or 'none'}" in told
+            assert f"{table}: {', '.join(own) or 'none'}" in reported
 
 
 async def test_weights_that_count_nothing_are_refused(call: Call) -> None:

@@ -46,11 +46,11 @@ class Watched:
         self.sent = 0
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent += 1
         return await self._backend.send(
-            request, timeout_seconds=timeout_seconds, is_hurried=is_hurried
+            request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
         )
 
     async def close(self) -> None:

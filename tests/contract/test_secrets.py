@@ -51,7 +51,7 @@ def found(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_no_secret_is_told(fault: str, tmp_path: Any, log: io.StringIO) -> None:
+async def test_no_secret_is_reported(fault: str, tmp_path: Any, log: io.StringIO) -> None:
     """The upstream repeats what it was sent, which only what travels to the caller may not."""
     async with open_live(tmp_path) as live, serving(live.gateway.site()) as url:
         live.upstreams.fault = FAULTS[fault]

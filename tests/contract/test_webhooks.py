@@ -107,7 +107,7 @@ def test_the_examples_arrive_and_are_worked_off(contract, event):
     found = examples(contract, event)
     assert found
     for payload in found:
-        gate = contract.gates[event.type]
+        gate = contract.validators[event.type]
         assert gate.admits(payload), gate.violations(payload)
         check(contract, event, payload)
 
@@ -118,7 +118,7 @@ def test_whatever_is_let_in_can_be_worked_off(contract, event):
     schema = PAYLOADS[contract.source.provider][event.type]
 
     @budget()
-    @given(valid_values(name, schema, contract.gates[event.type]))
+    @given(valid_values(name, schema, contract.validators[event.type]))
     def whatever(payload):
         assume(not holds_nul(payload))  # what ingest does not let in, whatever the schema says
         check(contract, event, payload)
@@ -141,7 +141,7 @@ def test_members_that_are_new_change_nothing(contract, event):
 
     for payload in examples(contract, event):
         more = grown(payload)
-        assert contract.gates[event.type].admits(more)
+        assert contract.validators[event.type].admits(more)
         said = with_mail(contract)
         for effect in event.effects:
             assert effect.row(more, said) == effect.row(payload, said)
@@ -154,7 +154,7 @@ def test_a_payload_without_what_it_needs_is_not_let_in(contract, event, data):
     schema = PAYLOADS[contract.source.provider][event.type]
     payload = dict(data.draw(st.sampled_from(examples(contract, event))))
     del payload[data.draw(st.sampled_from(schema["required"]))]
-    assert not contract.gates[event.type].admits(payload)
+    assert not contract.validators[event.type].admits(payload)
 
 
 def test_avinode_reports_fifteen_events_and_four_kinds_of_pointers():

@@ -43,7 +43,7 @@ def test_every_contender_answers_every_call() -> None:
 
 
 @pytest.mark.slow
-def test_at_a_rate_the_overhead_over_the_upstream_is_told() -> None:
+def test_at_a_rate_the_overhead_over_the_upstream_is_reported() -> None:
     done = measured("--rate", "200", "--json")
     assert done.returncode == 0, done.stderr
     overheads = json.loads(done.stdout)["overhead_ms_of_the_median_call"]

@@ -19,7 +19,7 @@ SECRET = "secret-of-the-mock-webhook-tests-0123456789"
 PROOF = HmacSignature(
     header="x-avinode-signature", prefix="sha256=", timestamp_header="x-avinode-timestamp"
 )
-IS_GENUINE = PROOF.verifier([PROOF.key_of(SECRET)])
+IS_AUTHENTIC = PROOF.verifier([PROOF.key_of(SECRET)])
 SPEED = "6000"
 ALL_HAVE_ANSWERED_SECONDS = 6.5
 """Of ten hours and more, at that speed."""
@@ -63,7 +63,7 @@ class _Asked(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fields = [(name.lower().encode(), value.encode()) for name, value in self.headers.items()]
         self.server.asked += 1
-        is_taken = self.server.asked > 1 and IS_GENUINE(fields, body, time.time())
+        is_taken = self.server.asked > 1 and IS_AUTHENTIC(fields, body, time.time())
         if is_taken:
             self.server.taken.append(json.loads(body))
         self.send_response(202 if is_taken else 503)
@@ -101,7 +101,7 @@ def mock_of_avinode(*arguments: str) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_quotes_are_told_as_mock_time_passes() -> None:
+def test_quotes_are_reported_as_mock_time_passes() -> None:
     with (
         listening() as listener,
         mock_of_avinode("--webhooks-to", listener.url, "--mock-speed", SPEED) as url,

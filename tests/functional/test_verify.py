@@ -15,7 +15,7 @@ VERIFY_SECONDS = 300.0
 
 
 @pytest.mark.slow
-def test_every_tool_answers_alike_at_every_door(tmp_path) -> None:
+def test_every_tool_answers_alike_at_every_transport(tmp_path) -> None:
     verdicts = json.loads(
         run_gateway(tmp_path, "verify", "--connectors", "--json", seconds=VERIFY_SECONDS)
     )

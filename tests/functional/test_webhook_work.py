@@ -65,8 +65,8 @@ def arrival(event: str, profile: str = "signed", **changes: Any) -> NewWebhook:
     )
 
 
-async def receive(gateway: Gateway, *arrivals: NewWebhook) -> list[str]:
-    return [each.webhook_id for each in await gateway.parts.store.inbox.receive(arrivals)]
+async def receive(gateway: Gateway, *group_commit: NewWebhook) -> list[str]:
+    return [each.webhook_id for each in await gateway.parts.store.inbox.receive(group_commit)]
 
 
 async def settled(gateway: Gateway) -> None:
@@ -152,11 +152,11 @@ async def test_events_that_arrive_late_and_twice_end_in_the_same_row(
             await receive(gateway, STORY[number])
             await settled(gateway)
         (quote,) = await rows(gateway, "quotes")
-        news = await events(gateway, "quote")
+        quote_events = await events(gateway, "quote")
     assert quote["status"] == "accepted"
     assert quote["valid_until"] == "2026-11-26T14:42:00Z", "what the update said"
     assert quote["occurred_at"] == "2026-11-20T16:00:00Z"
-    assert len(news) == len(STORY)
+    assert len(quote_events) == len(STORY)
 
 
 async def test_a_notification_is_mailed_once(url: str, tmp_path: Path) -> None:

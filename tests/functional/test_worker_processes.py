@@ -68,7 +68,7 @@ def stopped(process: "subprocess.Popen[str]") -> str:
 
 
 async def receive(store: SqlStore, *orders: dict[str, Any]) -> list[str]:
-    arrivals = [
+    group_commit = [
         NewWebhook(
             provider="shop",
             profile="signed",
@@ -80,7 +80,7 @@ async def receive(store: SqlStore, *orders: dict[str, Any]) -> list[str]:
         )
         for number, order in enumerate(orders)
     ]
-    return [receipt.webhook_id for receipt in await store.inbox.receive(arrivals)]
+    return [receipt.webhook_id for receipt in await store.inbox.receive(group_commit)]
 
 
 async def states(store: SqlStore) -> Counter[str]:

@@ -34,7 +34,7 @@ from gateway.contract.route import call
 from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
-from gateway.limits.strangers import Strangers
+from gateway.limits.throttle import Throttle
 from gateway.store.protocols import AuditRecord
 from gateway.transports.connections.connection import Connection
 from gateway.transports.following import Followers
@@ -233,7 +233,7 @@ async def site(feed: Feed | None) -> AsyncIterator[Running]:
 
 def build_running(
     feed: Feed | None = None,
-    strangers: Strangers | None = None,
+    throttle: Throttle | None = None,
     webhooks: WebhookEndpoint | None = None,
     **rules: Any,
 ) -> Running:
@@ -267,7 +267,7 @@ def build_running(
         rules=EdgeRules(
             hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
             max_body_bytes=MAX_BODY,
-            strangers=strangers,
+            throttle=throttle,
             **{"body_deadline_seconds": 0.2, **rules},
         ),
         version="1.2.3",

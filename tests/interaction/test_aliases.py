@@ -79,7 +79,9 @@ async def test_a_deadline_has_the_sources_code(site: Any) -> None:
     assert answer.json()["error"]["code"] == NUMBERS["TIMEOUT_ERROR"] == -32003
 
 
-async def test_without_a_key_nothing_is_read_and_nothing_told(site: Any, greeter_key: str) -> None:
+async def test_without_a_key_nothing_is_read_and_nothing_reported(
+    site: Any, greeter_key: str
+) -> None:
     async with site.http(key=None) as http:
         answer = await http.post(EXECUTE, content=b"{")
         info = await http.get("/mcp/info")

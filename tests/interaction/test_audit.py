@@ -22,7 +22,7 @@ async def pieces(size: int) -> AsyncIterator[bytes]:
         yield b" " * 1000
 
 
-def told(records: list[Any]) -> list[tuple[Any, ...]]:
+def reported(records: list[Any]) -> list[tuple[Any, ...]]:
     return [(r.operation, r.outcome, r.status, r.subject) for r in records]
 
 
@@ -43,7 +43,7 @@ async def test_a_call_that_cannot_be_read_leaves_one_record_of_its_caller(
         answer = await http.post(GREET, content=body, headers=headers)
     assert answer.status_code == answer.json()["status"] == status
     (record,) = await site.records()
-    assert told([record]) == [("example.greet", outcome, status, ADMINISTRATOR)]
+    assert reported([record]) == [("example.greet", outcome, status, ADMINISTRATOR)]
     assert record.request_id == answer.json()["request_id"]
 
 
@@ -60,7 +60,7 @@ async def test_a_call_that_cannot_be_read_leaves_one_record_of_its_caller(
         ("/mcp/example", "mcp/example"),
     ],
 )
-async def test_whoever_shows_no_valid_key_leaves_one_record(
+async def test_who_shows_no_valid_key_leaves_one_record(
     site: Any, path: str, operation: str, authorization: str
 ) -> None:
     async with site.http(key=None) as http:
@@ -68,11 +68,11 @@ async def test_whoever_shows_no_valid_key_leaves_one_record(
         answer = await http.post(path, content=b"{", headers={"authorization": authorization})
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
-    assert told(await site.records()) == [(operation, "AUTHENTICATION_ERROR", 401, None)]
+    assert reported(await site.records()) == [(operation, "AUTHENTICATION_ERROR", 401, None)]
 
 
 @pytest.mark.parametrize("path", [GREET, "/mcp", "/mcp/example"])
-async def test_whoever_shows_no_key_at_all_leaves_one_record(site: Any, path: str) -> None:
+async def test_who_shows_no_key_at_all_leaves_one_record(site: Any, path: str) -> None:
     async with site.http(key=None) as http:
         answer = await http.post(path, json={})
     assert answer.headers["www-authenticate"] == 'Bearer realm="gateway"'
@@ -89,7 +89,7 @@ async def test_a_key_that_is_tried_at_a_document_leaves_one_record(site: Any, pa
         assert (await http.get(path)).status_code == 200
     async with site.http(key=None) as http:
         assert (await http.get(path)).status_code == 200
-    assert told(await site.records()) == [(path[1:], "AUTHENTICATION_ERROR", 401, None)]
+    assert reported(await site.records()) == [(path[1:], "AUTHENTICATION_ERROR", 401, None)]
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/info", "/openapi.json", GREET])

@@ -47,7 +47,7 @@ async def test_all_requests_of_a_bridge_share_one_connection_and_one_tls_context
     assert contexts == 1
 
 
-async def test_requests_at_once_are_told_their_own_refusals(
+async def test_requests_at_once_are_given_their_own_refusals(
     tls_site: TlsProxy, site: Any, admin_key: str
 ) -> None:
     """What one answer says must not become the reason of another."""

@@ -64,14 +64,14 @@ async def arrive(store: Store, number: int, **values: Any) -> None:
     )
     (receipt,) = await store.inbox.receive([arrival])
     (claim,) = await store.queue.claim("worker", ["webhook"], 1, 30)
-    told = EntityChange(
+    reported = EntityChange(
         kind="quotes",
         values={"avinode_quote_id": f"Q-{number}", **values},
         mode="upsert",
         webhook_id=receipt.webhook_id,
         occurred_at=NOW + timedelta(minutes=number),
     )
-    assert await finish(store, claim, Changes(entities=(told,)))
+    assert await finish(store, claim, Changes(entities=(reported,)))
 
 
 async def test_what_a_message_wrote_is_read_by_get_and_by_post_alike(gateway, http) -> None:

@@ -71,7 +71,7 @@ async def test_a_call_gives_the_same_result_as_rest(site: Any, mode: str) -> Non
         ("crash", {"name": "a"}),
     ],
 )
-async def test_a_failed_call_tells_the_same_problem_as_rest(
+async def test_a_failed_call_reports_the_same_problem_as_rest(
     site: Any, mode: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     async with site.http() as http:
@@ -80,9 +80,9 @@ async def test_a_failed_call_tells_the_same_problem_as_rest(
         result = await client.call_tool(f"example_{tool}", arguments)
     assert result.is_error is True
     assert result.structured_content is None
-    told = json.loads(result.content[0].text)
-    assert told == result.meta["contract-gateway/problem"]
-    assert {**told, "request_id": ""} == {**problem, "request_id": ""}
+    reported = json.loads(result.content[0].text)
+    assert reported == result.meta["contract-gateway/problem"]
+    assert {**reported, "request_id": ""} == {**problem, "request_id": ""}
 
 
 @ERAS

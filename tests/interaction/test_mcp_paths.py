@@ -245,7 +245,7 @@ def stopped_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppStatus, "should_exit", True)
 
 
-async def test_a_door_built_after_another_server_was_stopped_still_streams(
+async def test_a_transport_built_after_another_server_was_stopped_still_streams(
     stopped_before: None, site: Any
 ) -> None:
     request, *_ = SLOW["a handshake call with a log level"]

@@ -94,7 +94,7 @@ async def test_a_declared_error_names_its_reason_and_says_its_contracts_words(si
     assert problem["detail"] == "Nobody is at home."
 
 
-async def test_a_defect_tells_the_operator_everything_and_the_caller_nothing(
+async def test_a_defect_shows_the_operator_everything_and_the_caller_nothing(
     site: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with site.http() as http:
@@ -201,14 +201,14 @@ async def test_only_post_calls_a_tool(site: Any, method: str) -> None:
 
 
 @pytest.mark.parametrize("path", [GREET, "/v1/nothing"])
-async def test_options_tells_the_methods_of_all_tools(site: Any, path: str) -> None:
+async def test_options_reports_the_methods_of_all_tools(site: Any, path: str) -> None:
     async with site.http(key=None) as http:
         answer = await http.options(path)
     assert answer.status_code == 204
     assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
 
 
-async def test_more_calls_than_allowed_are_told_when_to_come_again(site: Any) -> None:
+async def test_more_calls_than_allowed_are_informed_when_to_come_again(site: Any) -> None:
     site.pipeline.admission.calls_under_way = 3
     async with site.http() as http:
         answer = await http.post(GREET, json={"name": "Ada"})

@@ -40,7 +40,7 @@ async def test_a_key_that_is_shown_for_a_document_must_be_valid(site: Any) -> No
             assert (await http.get(path)).status_code == 401
 
 
-async def test_answers_to_different_keys_are_told_apart_by_caches(site: Any) -> None:
+async def test_answers_to_different_keys_are_distinguished_by_caches(site: Any) -> None:
     async with site.http() as http:
         answer = await http.get("/openapi.json")
     assert answer.headers["vary"].lower() == "authorization"
@@ -111,7 +111,7 @@ async def test_the_index_says_what_is_here(site: Any) -> None:
         assert path in page.text
 
 
-async def test_probes_tell_life_and_readiness_apart(site: Any) -> None:
+async def test_probes_distinguish_life_and_readiness(site: Any) -> None:
     async with site.http(key=None) as http:
         ready = await http.get("/readyz")
         site.readiness["problems"] = ("avinode: the credentials are refused",)

@@ -109,7 +109,7 @@ async def test_a_body_that_stalls_is_cut_off_at_the_deadline(socket_site: str, p
     assert b"connection: close" in answer.lower()
 
 
-async def test_whoever_shows_no_key_is_answered_before_the_body_arrives(socket_site: str) -> None:
+async def test_who_shows_no_key_is_answered_before_the_body_arrives(socket_site: str) -> None:
     status, _ = await exchange(socket_site, START + HOST + JSON + LENGTH + b"\r\n")
     assert status == 401
 

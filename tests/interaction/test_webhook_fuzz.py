@@ -63,9 +63,9 @@ FIELDS = st.lists(st.tuples(st.sampled_from(NAMES), st.binary(max_size=50)), max
 async def status_of(provider: str, method: str, body: bytes, fields: Any) -> tuple[int, bytes]:
     """The answer's status and body."""
     clock = SystemClock()
-    arrivals = GroupCommit(ListInbox())
-    door = WebhookEndpoint(Ingest(open_sources(clock), arrivals, clock))
-    litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
+    group_commit = GroupCommit(ListInbox())
+    endpoint = WebhookEndpoint(Ingest(open_sources(clock), group_commit, clock))
+    litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), peers=PEERS))
     sent: list[Any] = []
 
@@ -90,7 +90,7 @@ async def status_of(provider: str, method: str, body: bytes, fields: Any) -> tup
         "headers": [(b"host", b"gateway.test"), (b"content-type", b"application/json"), *fields],
     }
     await edge(scope, receive, send)
-    await arrivals.close()
+    await group_commit.close()
     return sent[0]["status"], sent[-1]["body"]
 
 

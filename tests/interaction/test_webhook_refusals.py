@@ -87,7 +87,7 @@ async def test_malformed_standard_webhooks_are_refused_alike(site: WebhookSite, 
     assert answer.headers["www-authenticate"] == 'Signature realm="webhooks"'
 
 
-async def test_a_body_that_was_written_anew_is_not_the_one_that_was_signed(
+async def test_a_body_that_was_written_again_is_not_the_one_that_was_signed(
     site: WebhookSite,
 ) -> None:
     proof = proof_of(ACME, BODY, time.time())
@@ -126,7 +126,7 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-async def test_a_genuine_body_that_is_no_strict_json_is_refused(site: WebhookSite, name) -> None:
+async def test_an_authentic_body_that_is_no_strict_json_is_refused(site: WebhookSite, name) -> None:
     body = BAD_BODIES[name]
     answer = await site.post(body, proof_of(HUB, body, time.time()), path="/webhooks/hub")
     assert answer.status == 400, answer.body
@@ -249,7 +249,7 @@ async def test_a_path_that_could_be_read_in_two_ways_is_refused(site: WebhookSit
         ([("x-blank ", "a")], 400),
     ],
 )
-async def test_the_edge_holds_for_webhooks_as_for_every_door(
+async def test_the_edge_holds_for_webhooks_as_for_every_transport(
     site: WebhookSite, extra, status
 ) -> None:
     answer = await site.post_acme(extra=extra)

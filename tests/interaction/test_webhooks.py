@@ -31,7 +31,9 @@ async def site() -> AsyncIterator[WebhookSite]:
         yield running
 
 
-async def test_a_genuine_message_is_stored_as_it_came_and_then_accepted(site: WebhookSite) -> None:
+async def test_an_authentic_message_is_stored_as_it_came_and_then_accepted(
+    site: WebhookSite,
+) -> None:
     extra = [("user-agent", "acme/1"), ("cookie", "a=b"), ("x-other", "1")]
     answer = await site.post_acme(extra=extra)
     assert answer.status == 202
@@ -80,10 +82,12 @@ async def test_the_same_id_with_another_body_is_a_conflict_and_kept(site: Webhoo
     assert len(site.inbox.stored) == 2
 
 
-async def test_a_forged_message_does_not_take_the_id_of_the_genuine_one(site: WebhookSite) -> None:
+async def test_a_forged_message_does_not_take_the_id_of_the_authentic_one(
+    site: WebhookSite,
+) -> None:
     forged = await site.post(BODY, proof_of(ACME, BODY, time.time(), secret=RETIRED_SECRET))
-    genuine = await site.post_acme()
-    assert (forged.status, genuine.status) == (401, 202)
+    authentic = await site.post_acme()
+    assert (forged.status, authentic.status) == (401, 202)
 
 
 async def test_both_secrets_of_a_rotation_are_taken_and_the_retired_one_is_not(
@@ -121,7 +125,7 @@ async def test_a_captured_message_is_a_duplicate_for_five_minutes_and_refused_af
         pytest.param({**PAYLOAD, "count": 1.5}, "/count", id="no-integer"),
     ],
 )
-async def test_a_genuine_message_that_breaks_the_contract_is_quarantined_and_accepted(
+async def test_an_authentic_message_that_breaks_the_contract_is_quarantined_and_accepted(
     site: WebhookSite, payload, pointer
 ) -> None:
     answer = await site.post_acme(payload)
@@ -167,8 +171,8 @@ async def test_only_listed_networks_may_send() -> None:
 async def test_a_proxy_says_who_sends() -> None:
     listed = [ip_network("192.0.2.0/24")]
     async with serving_webhooks(networks=listed, proxies=["127.0.0.0/8"]) as site:
-        told = {"192.0.2.1": 202, "192.0.2.1, 203.0.113.1": 403, "203.0.113.1, 192.0.2.2": 200}
-        for text, status in told.items():
+        reported = {"192.0.2.1": 202, "192.0.2.1, 203.0.113.1": 403, "203.0.113.1, 192.0.2.2": 200}
+        for text, status in reported.items():
             answer = await site.post_acme(extra=[("x-forwarded-for", text)])
             assert answer.status == status, text
         assert (await site.post_acme()).status == 403, "a proxy that names nobody is nobody"
@@ -208,7 +212,7 @@ async def test_a_store_that_fails_is_answered_with_503_and_the_time_to_come_back
     assert (await site.post_acme()).status == 202
 
 
-async def test_refusals_are_told_once_in_a_while_and_without_what_was_sent(
+async def test_refusals_are_reported_once_in_a_while_and_without_what_was_sent(
     site: WebhookSite, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = json.dumps({**PAYLOAD, "thing": CANARY}).encode()
@@ -219,8 +223,8 @@ async def test_refusals_are_told_once_in_a_while_and_without_what_was_sent(
         site.clock.seconds += 11
         await site.post(body, proof)
         await site.post(b'{"event_id": ' + CANARY.encode(), [])
-    told = [r.getMessage() for r in caplog.records if r.name.startswith("gateway")]
-    assert told == [
+    reported = [r.getMessage() for r in caplog.records if r.name.startswith("gateway")]
+    assert reported == [
         "webhooks of acme refused: NotProven (1 times)",
         "webhooks of acme refused: NotProven (20 times)",
     ]

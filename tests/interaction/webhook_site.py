@@ -60,7 +60,7 @@ class WebhookSite:
 
     port: int
     inbox: ListInbox
-    arrivals: GroupCommit
+    group_commit: GroupCommit
     sources: dict[str, OpenSource]
     clock: MovableClock
 
@@ -133,17 +133,17 @@ async def serving_webhooks(
     """Serve the three sources of the tests; `changes` are the edge's rules."""
     clock = MovableClock()
     inbox = ListInbox()
-    arrivals = GroupCommit(inbox)
+    group_commit = GroupCommit(inbox)
     sources = open_sources(clock, networks)
-    ingest = Ingest(sources, arrivals, clock)
-    door = WebhookEndpoint(ingest)
-    litestar = Litestar([webhook_route(door)], openapi_config=None, logging_config=None)
+    ingest = Ingest(sources, group_commit, clock)
+    endpoint = WebhookEndpoint(ingest)
+    litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
     rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
     rules["peers"] = Peers(Networks(ip_network(proxy) for proxy in proxies))
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
     async with _listening(edge) as port:
-        yield WebhookSite(port, inbox, arrivals, sources, clock)
-    await arrivals.close()
+        yield WebhookSite(port, inbox, group_commit, sources, clock)
+    await group_commit.close()
 
 
 class _HastyConnection(Connection):

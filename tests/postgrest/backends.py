@@ -134,7 +134,7 @@ class Unused:
 
     name = "mock"
 
-    async def send(self, request, *, timeout_seconds, is_hurried=False):
+    async def send(self, request, *, timeout_seconds, is_cut_short=False):
         raise AssertionError("nothing is to be sent")
 
     async def close(self) -> None:

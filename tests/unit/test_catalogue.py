@@ -116,7 +116,7 @@ def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
     assert set(catalogue.webhooks) == {"avinode", "github", "standard"}
     for provider, webhook in catalogue.webhooks.items():
         assert webhook.source.provider == provider
-        assert webhook.gates.keys() == {event.type for event in webhook.source.events}
+        assert webhook.validators.keys() == {event.type for event in webhook.source.events}
         assert webhook.find("nothing_of_the_kind") is None
         for event in webhook.source.events:
             assert webhook.find(event.type) is event
@@ -206,7 +206,7 @@ def test_a_connector_that_does_not_run_is_named(folder: Path, text: str, why: st
         ({"base_url": "http://169.254.169.254"}, "169.254.169.254 is link-local"),
     ],
 )
-def test_what_no_contract_may_choose_is_mended_in_the_contract(
+def test_what_no_contract_may_choose_is_fixed_in_the_contract(
     folder: Path, fault: dict[str, object], why: str
 ) -> None:
     file = folder / "upstreams/avinode.json"

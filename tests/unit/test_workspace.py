@@ -80,7 +80,9 @@ async def test_a_start_opens_no_workspace(tmp_path) -> None:
         assert (await gateway.call("example.greet", {"name": "Ada"}))["greeting"]
 
 
-async def test_a_workspace_that_fails_is_told_to_operators_and_callers(tmp_path, caplog) -> None:
+async def test_a_workspace_that_fails_is_reported_to_operators_and_callers(
+    tmp_path, caplog
+) -> None:
     nowhere = "postgresql://gateway:canary-pw@127.0.0.1:1/rows"
     with caplog.at_level(logging.ERROR):
         async with Gateway.open(settings(tmp_path, GATEWAY_WORKSPACE_URL=nowhere)) as gateway:

@@ -105,12 +105,12 @@ def _session(url: str, key: str) -> AbstractAsyncContextManager[Client]:
     return opened()
 
 
-Told = dict[str, Result]
+Results = dict[str, Result]
 """By agent, what it found and made."""
-Part = Callable[[Desk, Agent, Told], Awaitable[Result]]
+Part = Callable[[Desk, Agent, Results], Awaitable[Result]]
 
 
-async def orchestrate(desk: Desk, agent: Agent, _: Told) -> Result:
+async def orchestrate(desk: Desk, agent: Agent, _: Results) -> Result:
     """Take up the client's request, and begin the work on it."""
     asked = await agent.call(
         "supabase_insert",
@@ -139,9 +139,9 @@ async def orchestrate(desk: Desk, agent: Agent, _: Told) -> Result:
     return {"request": request, "before": seen["count"], "workflow": moved["rows"][0]}
 
 
-async def look_up_client(desk: Desk, agent: Agent, told: Told) -> Result:
+async def look_up_client(desk: Desk, agent: Agent, results: Results) -> Result:
     """Find who asks, and keep the profile at hand for the others."""
-    email = told["orchestrator"]["request"]["client_email"]
+    email = results["orchestrator"]["request"]["client_email"]
     known = {"table": "client_cache", "filters": {"email": email}}
     before = await agent.call("supabase_query", **known)
     found = await agent.call("sheets_search_client", query="John Smith", fields=["name", "email"])
@@ -172,9 +172,9 @@ async def look_up_client(desk: Desk, agent: Agent, told: Told) -> Result:
     }
 
 
-async def search_flights(desk: Desk, agent: Agent, told: Told) -> Result:
+async def search_flights(desk: Desk, agent: Agent, results: Results) -> Result:
     """Find aircraft, ask their operators, and write down what was found."""
-    request = told["orchestrator"]["request"]
+    request = results["orchestrator"]["request"]
     airports = await agent.call("avinode_search_airports", query=request["arrival_airport"])
     flights = await agent.call(
         "avinode_search_flights",
@@ -220,9 +220,9 @@ async def search_flights(desk: Desk, agent: Agent, told: Told) -> Result:
     }
 
 
-async def wait_for_quotes(desk: Desk, agent: Agent, told: Told) -> Result:
+async def wait_for_quotes(desk: Desk, agent: Agent, results: Results) -> Result:
     """A day passes; the operators answer by webhook, and the search agent notes whose they are."""
-    rfp_id = told["flight_search"]["rfp"]["rfp_id"]
+    rfp_id = results["flight_search"]["rfp"]["rfp_id"]
     desk.clock.advance(timedelta(days=1))
     status = await agent.call("avinode_get_rfp_status", rfp_id=rfp_id)
 
@@ -231,7 +231,7 @@ async def wait_for_quotes(desk: Desk, agent: Agent, told: Told) -> Result:
         return quotes if len(quotes) >= status["quoted"] else None
 
     quotes = await eventually(arrived)
-    mine = {"request_id": told["orchestrator"]["request"]["id"]}
+    mine = {"request_id": results["orchestrator"]["request"]["id"]}
     about = {"rfp_id": rfp_id}
     linked = await agent.call("supabase_update", table="rfqs", filters=about, data=mine)
     await agent.call("supabase_update", table="quotes", filters=about, data=mine)
@@ -246,9 +246,9 @@ async def _quotes(agent: Agent, rfp_id: str) -> list[Result]:
     return list(found["rows"])
 
 
-async def analyse(desk: Desk, agent: Agent, told: Told) -> Result:
+async def analyse(desk: Desk, agent: Agent, results: Results) -> Result:
     """Score the quotes that arrived, and rank the best three."""
-    option = await agent.one("flight_options", request_id=told["orchestrator"]["request"]["id"])
+    option = await agent.one("flight_options", request_id=results["orchestrator"]["request"]["id"])
     rfp_id = option["rfp_id"]
     status = await agent.call("avinode_get_rfp_status", rfp_id=rfp_id, include_quotes=True)
     quotes = await _quotes(agent, rfp_id)
@@ -305,9 +305,9 @@ async def analyse(desk: Desk, agent: Agent, told: Told) -> Result:
     }
 
 
-async def mail(desk: Desk, agent: Agent, told: Told) -> Result:
+async def mail(desk: Desk, agent: Agent, results: Results) -> Result:
     """Send the three best proposals to the client, and end the work."""
-    about = {"request_id": told["orchestrator"]["request"]["id"]}
+    about = {"request_id": results["orchestrator"]["request"]["id"]}
     best = await agent.call(
         "supabase_query",
         table="ranked_proposals",
@@ -339,9 +339,9 @@ async def mail(desk: Desk, agent: Agent, told: Told) -> Result:
     return {"best": best["rows"], "draft": draft, "seen": seen, "workflow": done["rows"][0]}
 
 
-async def monitor(desk: Desk, agent: Agent, told: Told) -> Result:
+async def monitor(desk: Desk, agent: Agent, results: Results) -> Result:
     """Note an error of another agent, see that it was tried too often, and alert people."""
-    workflow = told["orchestrator"]["workflow"]
+    workflow = results["orchestrator"]["workflow"]
     task = {"task_id": "task-456"}
     for count in (1, 2, 3):
         await agent.call(
@@ -391,12 +391,12 @@ STORY: Final[tuple[tuple[str, str, Part], ...]] = (
 """What is reported under which name, by which agent."""
 
 
-async def tell_all(data: Path) -> Told:
+async def run_all(data: Path) -> Results:
     """Run the whole story on a fresh gateway, and ask each agent for its tools."""
-    told: Told = {}
+    results: Results = {}
     async with open_desk(data) as desk:
         for name, agent, part in STORY:
-            told[name] = await part(desk, desk.agents[agent], told)
+            results[name] = await part(desk, desk.agents[agent], results)
         for name in AGENTS:
-            told[name]["tools"] = await desk.agents[name].tools()
-    return told
+            results[name]["tools"] = await desk.agents[name].tools()
+    return results

@@ -13,8 +13,8 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import Settings, read_settings
 from tests.asgi_server import serving
 from tests.clocks import ManualClock
-from tests.workflow.doors import OpenDoor
-from tests.workflow.story import START, Story, tell
+from tests.workflow.story import START, Story, run
+from tests.workflow.transports import OpenTransport
 
 KEY: Final = "bootstrap-key-of-the-workflow-0123456789"
 SEED: Final = "7"
@@ -63,8 +63,8 @@ def _settings(data: Path, **variables: str) -> Settings:
     return read_settings(own | variables, None, {})
 
 
-async def told(open_gateway: OpenGateway, open_door: OpenDoor, data: Path) -> Story:
+async def run_story(open_gateway: OpenGateway, open_transport: OpenTransport, data: Path) -> Story:
     """The errand over one transport of a fresh gateway."""
     clock = ManualClock(START)
-    async with open_gateway(clock, data) as url, open_door(url, KEY) as call:
-        return await tell(call, clock)
+    async with open_gateway(clock, data) as url, open_transport(url, KEY) as call:
+        return await run(call, clock)

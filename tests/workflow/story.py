@@ -37,7 +37,7 @@ class Story(Struct, frozen=True, kw_only=True):
     """What had come in after a day."""
 
 
-async def tell(call: CallTool, clock: ManualClock) -> Story:
+async def run(call: CallTool, clock: ManualClock) -> Story:
     """Run the errand over one transport, with a day passing in between."""
     search = FLIGHT | {"departure_date": "2026-12-01"}
     found = await call("avinode.search_flights", search)

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.workflow.desk import ADMIN, CLIENT, ROUTE, WEIGHTS, Told, open_desk, tell_all
+from tests.workflow.desk import ADMIN, CLIENT, ROUTE, WEIGHTS, Results, open_desk, run_all
 
 GRANTED: Final = {
     "orchestrator": 3,
@@ -18,18 +18,18 @@ GRANTED: Final = {
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory) -> Told:
-    return asyncio.run(tell_all(tmp_path_factory.mktemp("desk")))
+def results(tmp_path_factory) -> Results:
+    return asyncio.run(run_all(tmp_path_factory.mktemp("desk")))
 
 
 @pytest.mark.parametrize("agent", GRANTED)
-def test_each_agent_sees_its_own_tools_alone(told, agent) -> None:
-    assert len(told[agent]["tools"]) == GRANTED[agent]
-    assert "supabase_delete" not in told[agent]["tools"]
+def test_each_agent_sees_its_own_tools_alone(results, agent) -> None:
+    assert len(results[agent]["tools"]) == GRANTED[agent]
+    assert "supabase_delete" not in results[agent]["tools"]
 
 
-def test_the_orchestrator_takes_up_the_request(told) -> None:
-    part = told["orchestrator"]
+def test_the_orchestrator_takes_up_the_request(results) -> None:
+    part = results["orchestrator"]
     assert part["before"] == 0
     assert {name: part["request"][name] for name in ROUTE} == ROUTE
     assert (part["request"]["status"], part["request"]["priority"]) == ("new", "normal")
@@ -37,18 +37,18 @@ def test_the_orchestrator_takes_up_the_request(told) -> None:
     assert (part["workflow"]["state"], part["workflow"]["priority"]) == ("ANALYZING", "high")
 
 
-def test_the_client_data_agent_finds_the_client_and_keeps_the_profile(told) -> None:
-    part = told["client_data"]
+def test_the_client_data_agent_finds_the_client_and_keeps_the_profile(results) -> None:
+    part = results["client_data"]
     assert part["before"] == 0
     assert CLIENT in {each["client_id"] for each in part["found"]["clients"]}
-    assert part["profile"]["email"] == told["orchestrator"]["request"]["client_email"]
+    assert part["profile"]["email"] == results["orchestrator"]["request"]["client_email"]
     assert part["sheet"]["row_count"] > 0
     assert part["after"] == [part["cached"]]
     assert part["cached"]["aircraft_preference"] == "light"
 
 
-def test_the_flight_search_agent_asks_operators_and_saves_what_it_found(told) -> None:
-    part = told["flight_search"]
+def test_the_flight_search_agent_asks_operators_and_saves_what_it_found(results) -> None:
+    part = results["flight_search"]
     assert "KVNY" in {each["icao"] for each in part["airports"]["airports"]}
     assert part["rfp"]["operators_notified"] == len(part["operators"]) > 2
     assert (part["at_once"]["quoted"], part["quotes_at_once"]) == (0, [])
@@ -56,19 +56,19 @@ def test_the_flight_search_agent_asks_operators_and_saves_what_it_found(told) ->
     assert len(part["saved"]["flights"]) >= len(part["operators"])
 
 
-def test_the_quotes_arrive_by_webhook_and_belong_to_the_request(told) -> None:
-    part = told["quotes"]
+def test_the_quotes_arrive_by_webhook_and_belong_to_the_request(results) -> None:
+    part = results["quotes"]
     assert len(part["quotes"]) == part["status"]["quoted"] > 1
     assert {each["operator_id"] for each in part["quotes"]} <= set(
-        told["flight_search"]["operators"]
+        results["flight_search"]["operators"]
     )
     assert {each["status"] for each in part["quotes"]} == {"received"}
-    assert part["rfq"]["request_id"] == told["orchestrator"]["request"]["id"]
+    assert part["rfq"]["request_id"] == results["orchestrator"]["request"]["id"]
     assert {each["rfq_id"] for each in part["quotes"]} == {part["rfq"]["id"]}
 
 
-def test_the_analysing_agent_scores_by_price_safety_speed_and_comfort(told) -> None:
-    part = told["proposal_analysis"]
+def test_the_analysing_agent_scores_by_price_safety_speed_and_comfort(results) -> None:
+    part = results["proposal_analysis"]
     scores, quotes = part["scores"], {each["quote_id"]: each for each in part["quotes"]}
     assert {each["quote_id"] for each in part["status"]["quotes"]} <= quotes.keys()
     assert {each["quote_id"] for each in scores} == quotes.keys()
@@ -87,26 +87,26 @@ def test_the_analysing_agent_scores_by_price_safety_speed_and_comfort(told) -> N
     assert [each["rank"] for each in part["ranked"]] == [1, 2, 3][: len(scores)]
 
 
-def test_the_analysing_agent_notes_what_it_owns_and_accepts_nothing(told) -> None:
-    part = told["proposal_analysis"]
+def test_the_analysing_agent_notes_what_it_owns_and_accepts_nothing(results) -> None:
+    part = results["proposal_analysis"]
     assert "the webhook owns status of quotes" in part["refused"]
     assert part["noted"]["details"] == {"analysis": "best of all"}
     assert part["noted"]["status"] == "received"
-    assert part["noted"]["request_id"] == told["orchestrator"]["request"]["id"]
+    assert part["noted"]["request_id"] == results["orchestrator"]["request"]["id"]
 
 
-def test_the_communication_agent_mails_the_best_proposals(told) -> None:
-    part = told["communication"]
+def test_the_communication_agent_mails_the_best_proposals(results) -> None:
+    part = results["communication"]
     assert [row["rank"] for row in part["best"]] == [1, 2, 3]
-    assert part["best"][0]["quote_id"] == told["proposal_analysis"]["scores"][0]["quote_id"]
+    assert part["best"][0]["quote_id"] == results["proposal_analysis"]["scores"][0]["quote_id"]
     assert part["seen"]["to"] == ["john@example.com"]
     assert all(row["operator_name"] in part["seen"]["body_text"] for row in part["best"])
     assert part["workflow"]["state"] == "COMPLETED"
     assert part["workflow"]["email_message_id"] == part["seen"]["message_id"]
 
 
-def test_the_error_monitor_records_what_failed_and_alerts(told) -> None:
-    part = told["error_monitor"]
+def test_the_error_monitor_records_what_failed_and_alerts(results) -> None:
+    part = results["error_monitor"]
     assert sorted(row["retry_count"] for row in part["errors"]) == [1, 2, 3]
     assert part["workflow"]["state"] == "FAILED"
     assert part["workflow"]["failure_reason"].startswith("Max retries exceeded")

@@ -99,9 +99,9 @@ async def test_a_search_is_kept_for_others(site: Site, monkeypatch: pytest.Monke
     sent = []
     send = line.backend.send
 
-    async def watched(request: Any, *, timeout_seconds: float, is_hurried: bool = False) -> Any:
+    async def watched(request: Any, *, timeout_seconds: float, is_cut_short: bool = False) -> Any:
         sent.append(request.operation)
-        return await send(request, timeout_seconds=timeout_seconds, is_hurried=is_hurried)
+        return await send(request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short)
 
     monkeypatch.setattr(line.backend, "send", watched)
     answers = [await site.post(agent, SEARCH, DAY) for agent in ("looker", "golfer", "looker")]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tests.clocks import ManualClock
-from tests.workflow.doors import DOORS, OpenDoor
-from tests.workflow.gateways import KEY, on_live, on_mock, told
-from tests.workflow.story import OPERATORS_ASKED, START, Story, tell
+from tests.workflow.gateways import KEY, on_live, on_mock, run_story
+from tests.workflow.story import OPERATORS_ASKED, START, Story, run
+from tests.workflow.transports import TRANSPORTS, OpenTransport
 
 
 def test_the_search_finds_aircraft_of_enough_operators(story: Story) -> None:
@@ -36,36 +36,37 @@ def test_every_quote_is_of_an_operator_that_was_asked(story: Story) -> None:
     assert story.quotes["total"] == len(story.quotes["quotes"]) <= story.after_a_day["responded"]
 
 
-def test_the_status_tells_the_first_answer_no_later_than_any_quote(story: Story) -> None:
+def test_the_status_reports_the_first_answer_no_later_than_any_quote(story: Story) -> None:
     minutes = [quote["response_time_minutes"] for quote in story.quotes["quotes"]]
     assert story.after_a_day["first_response_time_minutes"] <= min(minutes)
 
 
-async def test_every_door_tells_the_same_story(tmp_path: Path) -> None:
+async def test_every_transport_reports_the_same_story(tmp_path: Path) -> None:
     """Fresh gateways with the same seed and the same clock answer alike, to the last field."""
     stories = {
-        name: await told(on_mock, open_door, tmp_path / name) for name, open_door in DOORS.items()
+        name: await run_story(on_mock, open_transport, tmp_path / name)
+        for name, open_transport in TRANSPORTS.items()
     }
     reference = stories.pop("rest")
     assert stories == dict.fromkeys(stories, reference)
 
 
-async def test_the_live_backend_tells_the_same_story_as_the_mock(
-    open_door: OpenDoor, tmp_path: Path
+async def test_the_live_backend_reports_the_same_story_as_the_mock(
+    open_transport: OpenTransport, tmp_path: Path
 ) -> None:
     """The mock upstream over HTTP, reached like the real one, differs in nothing."""
-    over_http = await told(on_live, open_door, tmp_path / "live")
-    assert over_http == await told(on_mock, open_door, tmp_path / "mock")
+    over_http = await run_story(on_live, open_transport, tmp_path / "live")
+    assert over_http == await run_story(on_mock, open_transport, tmp_path / "mock")
 
 
-async def test_what_one_door_creates_every_door_reads(tmp_path: Path) -> None:
+async def test_what_one_transport_creates_every_transport_reads(tmp_path: Path) -> None:
     """One gateway, one request for proposals: the transports show the same state of it."""
     clock = ManualClock(START)
     async with on_mock(clock, tmp_path) as url:
-        async with DOORS["rest"](url, KEY) as call:
-            story = await tell(call, clock)
-        for open_door in DOORS.values():
-            async with open_door(url, KEY) as call:
+        async with TRANSPORTS["rest"](url, KEY) as call:
+            story = await run(call, clock)
+        for open_transport in TRANSPORTS.values():
+            async with open_transport(url, KEY) as call:
                 rfp = {"rfp_id": story.rfp["rfp_id"]}
                 assert await call("avinode.get_quote_status", rfp) == story.after_a_day
                 assert await call("avinode.get_quotes", rfp) == story.quotes

@@ -58,19 +58,19 @@ class UpstreamClient:
         return of_tokens or self._health.problem
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         """See `Backend.send`."""
         deadline = _Deadline(timeout_seconds)
         try:
             reply = await self._send(request, deadline)
         except (UpstreamTimeout, UpstreamUnavailable):
-            if not (is_hurried and deadline.is_over):
+            if not (is_cut_short and deadline.is_over):
                 self._health.failed()
             raise
         except asyncio.CancelledError:
             # The call's own limit ends with this one, and the waiting caller sees only that.
-            if deadline.is_over and not is_hurried:
+            if deadline.is_over and not is_cut_short:
                 self._health.failed()
             raise
         self._health.answered(reply)

@@ -19,7 +19,7 @@ from yarl import URL
 from gateway.backends.http.once import send_once
 from gateway.backends.http.posting import (
     Address,
-    Judge,
+    AddressCheck,
     NoAnswer,
     PostAnswer,
     PostTarget,
@@ -55,17 +55,17 @@ class SystemResolver:
 
 
 class Outbound:
-    """Posts messages. `judge` decides about addresses; `trust` replaces the system's roots."""
+    """Posts messages. `check` decides about addresses; `trust` replaces the system's roots."""
 
     def __init__(
         self,
-        judge: Judge,
+        check: AddressCheck,
         *,
         resolve: Resolve | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
         trust: ssl.SSLContext | None = None,
     ) -> None:
-        self._judge = judge
+        self._check = check
         self._resolve = resolve or SystemResolver()
         self._timeout_seconds = timeout_seconds
         self._trust = trust
@@ -104,7 +104,7 @@ class Outbound:
             found = [literal] if literal else await self._resolve(target.host)
         except (OSError, UnicodeError):
             return NoAnswer(reason="unresolved", detail="the host's name cannot be resolved")
-        refusal = self._judge(target, found)
+        refusal = self._check(target, found)
         return NoAnswer(reason="address_refused", detail=refusal) if refusal else found
 
     async def _post(

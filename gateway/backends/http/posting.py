@@ -47,7 +47,7 @@ class NoAnswer(Struct, frozen=True, kw_only=True):
     """For people; it holds neither address nor URL."""
 
 
-Judge: TypeAlias = Callable[[PostTarget, Sequence[Address]], str | None]
+AddressCheck: TypeAlias = Callable[[PostTarget, Sequence[Address]], str | None]
 """Why nothing may be sent to a host with these addresses; None if it may be."""
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[Address]]]
 """The addresses of a host name. Raises `OSError` where it has none."""

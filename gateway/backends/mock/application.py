@@ -17,7 +17,7 @@ from gateway.backends.mock.faults import Fault, NotAFault, Scenario, ScenarioSte
 from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused
 from gateway.backends.mock.router import Router
 from gateway.backends.mock.state import StoredState
-from gateway.backends.mock.tokens import TokenDesk, plain_token_refusal
+from gateway.backends.mock.tokens import TokenIssuer, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract.connector import faults, import_named
@@ -79,7 +79,7 @@ class UpstreamApplication:
         self._router = Router(upstream)
         ignored = frozenset(rule.name for rule in upstream.query)
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
-        self._gates = {
+        self._validators = {
             (operation.id, status): Validator(schema)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
@@ -91,7 +91,7 @@ class UpstreamApplication:
         self._finish = _unfinished if module is None else module.finish
         self.base_url = options.base_url or getattr(module, "BASE_URL", upstream.base_url)
         refuse_token = getattr(module, "refuse_token", plain_token_refusal)
-        self._desk = TokenDesk(upstream, clock, options.seed, refuse_token)
+        self._desk = TokenIssuer(upstream, clock, options.seed, refuse_token)
         self._credentials = CredentialCheck(upstream, self._desk)
 
     async def handle(self, request: WireRequest) -> WireReply:
@@ -177,26 +177,26 @@ class UpstreamApplication:
     def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:
         if operation is None:
             return  # The contract says nothing of paths and methods that it does not have.
-        gate = self._gate(operation, reply.status)
-        if gate is None:
+        validator = self._validator_of(operation, reply.status)
+        if validator is None:
             _check_declared(operation, reply)
-        elif not gate.admits(reply.body):
-            found = gate.violations(reply.body)
+        elif not validator.admits(reply.body):
+            found = validator.violations(reply.body)
             raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
 
-    def _gate(self, operation: UpstreamOperation, status: int) -> Validator | None:
-        found = (self._gates.get((operation.id, name)) for name in status_names(status))
+    def _validator_of(self, operation: UpstreamOperation, status: int) -> Validator | None:
+        found = (self._validators.get((operation.id, name)) for name in status_names(status))
         return next(filter(None, found), None)
 
     def _committed(
         self, fault: Fault, operation: UpstreamOperation | None, reply: MockReply
     ) -> WireReply:
-        gate = None if operation is None else self._gate(operation, reply.status)
+        validator = None if operation is None else self._validator_of(operation, reply.status)
         body = b"" if reply.body is None else jsontext.encode(reply.body)
         return WireReply(
             status=reply.status,
             headers=self._headers(fault, reply),
-            body=damaged(body, fault.damage, gate),
+            body=damaged(body, fault.damage, validator),
             is_cut=fault.damage == "close",
             body_delay_seconds=fault.body_latency_seconds,
         )

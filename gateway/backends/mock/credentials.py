@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from gateway.backends.mock.requests import RequestRefused
-from gateway.backends.mock.tokens import TokenDesk
+from gateway.backends.mock.tokens import TokenIssuer
 from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
 from gateway.contract.mock import MockRefusal
@@ -22,7 +22,7 @@ class CredentialCheck:
     A credential may be any text; an access token must be one that the mock issued.
     """
 
-    def __init__(self, upstream: Upstream, desk: TokenDesk) -> None:
+    def __init__(self, upstream: Upstream, desk: TokenIssuer) -> None:
         self._desk = desk
         optional = {rule.name for rule in upstream.credentials if not rule.is_required}
         self._headers = [

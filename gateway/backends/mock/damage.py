@@ -8,21 +8,21 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 
 
-def damaged(text: bytes, damage: Damage | None, gate: Validator | None) -> bytes:
-    """`text` after `damage`; `gate` is the contract that `break-contract` breaks."""
+def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> bytes:
+    """`text` after `damage`; `validator` is the contract that `break-contract` breaks."""
     match damage:
         case "truncate":
             return text[: len(text) // 2]
         case "break-contract" if text:
-            return jsontext.encode(_broken(jsontext.decode(text), gate))
+            return jsontext.encode(_broken(jsontext.decode(text), validator))
         case _:
             return text
 
 
-def _broken(body: Any, gate: Validator | None) -> Any:
+def _broken(body: Any, validator: Validator | None) -> Any:
     """The smallest change that the contract refuses: a member left out, or null, or of no type."""
     for variant in _variants(body):
-        if gate is None or not gate.admits(variant):
+        if validator is None or not validator.admits(variant):
             return variant
     return "not what the contract says"
 

@@ -46,7 +46,7 @@ class _Parameter(Struct, frozen=True):
     types: tuple[str, ...]
     separator: str | None
     """Between the items of an array; None for an array that repeats its name, and for scalars."""
-    gate: Validator
+    validator: Validator
 
     def read(self, texts: list[str]) -> Any:
         """The value that the texts stand for. Raises `RequestRefused`."""
@@ -54,7 +54,7 @@ class _Parameter(Struct, frozen=True):
             value: Any = texts if self.separator is None else texts[0].split(self.separator)
         else:
             value = _typed(texts[0], self.types) if len(texts) == 1 else None
-        if not self.gate.admits(value):
+        if not self.validator.admits(value):
             raise RequestRefused(
                 MockRefusal(status=400, title="A parameter is not valid.", path=self.name)
             )

@@ -30,7 +30,7 @@ _ERRORS: Final = {401: "invalid_client", 429: "slow_down", 503: "temporarily_una
 RefuseToken = Callable[[TokenRefusal], Any]
 
 
-class TokenDesk:
+class TokenIssuer:
     """Issues access tokens and knows which of them hold."""
 
     def __init__(self, upstream: Upstream, clock: Clock, seed: str, refuse: RefuseToken) -> None:
@@ -49,7 +49,7 @@ class TokenDesk:
 
     def answer(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> MockReply:
         """The reply to a form that the contract admits."""
-        refusal = self._judge(operation, form)
+        refusal = self._check(operation, form)
         if refusal is not None:
             return self.refused(refusal)
         examples = operation.examples.items()
@@ -80,14 +80,14 @@ class TokenDesk:
             title = "The access token has expired."
             raise RequestRefused(MockRefusal(status=401, title=title, reason="expired_token"))
 
-    def _judge(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> TokenRefusal | None:
+    def _check(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> TokenRefusal | None:
         grant = self._grants[operation.id].get(str(form.get("grant_type")))
         if grant is None:
             return TokenRefusal(
                 status=400, error="unsupported_grant_type", description="Not a grant for this API."
             )
         if grant == "jwt_bearer":
-            return _judge_assertion(form.get("assertion"))
+            return _check_assertion(form.get("assertion"))
         missing = [name for name in GRANT_CREDENTIALS[grant] if not form.get(name)]
         if missing:
             description = f"Missing required parameter: {missing[0]}"
@@ -114,7 +114,7 @@ def plain_token_refusal(refusal: TokenRefusal) -> Any:
     return {"error": refusal.error, "error_description": refusal.description}
 
 
-def _judge_assertion(assertion: object) -> TokenRefusal | None:
+def _check_assertion(assertion: object) -> TokenRefusal | None:
     """Whether header and claims are as RFC 7523 wants them; the mock knows no key to check with."""
     try:
         header, claims, signature = str(assertion).split(".")

@@ -51,7 +51,7 @@ class TokenReplyReader:
 
     def __init__(self, operation: UpstreamOperation) -> None:
         declared = map(operation.replies.get, status_names(200))
-        self._gate = Validator(next(filter(None, declared), {}))
+        self._validator_of = Validator(next(filter(None, declared), {}))
 
     def read(self, reply: Reply) -> IssuedToken | CredentialsRefused:
         """The token that was issued, or that there will be none.
@@ -78,7 +78,7 @@ class TokenReplyReader:
         body = _object(reply)
         if body is None:
             raise InvalidReply("The upstream's token endpoint did not return a JSON object.")
-        if not self._gate.admits(body):
+        if not self._validator_of.admits(body):
             raise InvalidReply("The reply of the upstream's token endpoint breaks its contract.")
         token, lifetime = body.get("access_token"), body.get("expires_in")
         if not isinstance(token, str) or not token or not _is_bearer(body.get("token_type")):

@@ -14,7 +14,7 @@ from gateway.calls.call import Call
 from gateway.catalogue import Entry, open_catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_agent, known_tool
-from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
@@ -74,7 +74,7 @@ def command(
 
 async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) -> RemoteAnswer:
     async with Gateway.open(settings) as gateway:
-        tell_of_new_key(gateway, settings)
+        report_new_key(gateway, settings)
         call = Call(
             operation_id=entry.id,
             credentials=Credentials(),

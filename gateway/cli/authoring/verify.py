@@ -16,7 +16,7 @@ from gateway.cli.known import known_connector
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
-from gateway.cli.verification.doors import DOORS, TransportFailed, World
+from gateway.cli.verification.transports import TRANSPORTS, TransportFailed, World
 from gateway.cli.verification.verify import ToolReport, verify
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
@@ -48,11 +48,11 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     only = None if connector is None else known_connector(catalogue, connector)
     with (
         tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
-        progress("verify") as tell,
+        progress("verify") as report,
     ):
         world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
         try:
-            verdicts = asyncio.run(verify(catalogue, world, connector=only, tell=tell))
+            verdicts = asyncio.run(verify(catalogue, world, connector=only, report=report))
         except TransportFailed as failed:
             said = world.last_words()
             for line in said:
@@ -89,14 +89,14 @@ def _stale(settings: Settings) -> str | None:
 
 
 def _print(verdicts: list[ToolReport]) -> None:
-    print_table(("operation", *DOORS, "varies"), map(_row, verdicts))
+    print_table(("operation", *TRANSPORTS, "varies"), map(_row, verdicts))
     for verdict in verdicts:
         for failure in verdict.failures:
             click.echo(plain(f"error: {verdict.operation}: {failure}"))
     good = sum(verdict.is_verified for verdict in verdicts)
     calls = sum(sum(verdict.verified.values()) for verdict in verdicts)
     click.echo(
-        f"{good} of {len(verdicts)} tools verified over {len(DOORS)} transports, {calls} calls"
+        f"{good} of {len(verdicts)} tools verified over {len(TRANSPORTS)} transports, {calls} calls"
     )
 
 

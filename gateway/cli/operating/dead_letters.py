@@ -12,7 +12,7 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.operating.repeating import tell_of_each, tried
+from gateway.cli.operating.repeating import report_each, tried
 from gateway.cli.output import counted, print_json, print_table
 from gateway.job_policy import JobKind
 
@@ -88,7 +88,7 @@ def redrive(
                 for each in chosen
             ]
 
-    return tell_of_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
+    return report_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
 
 
 async def _dead(

@@ -48,7 +48,7 @@ def add(
 ) -> None:
     """Deliver events to URL from now on, and print the secret that verifies them, once."""
     body = {"url": url_of_endpoint, "event_types": list(types), "description": description}
-    _tell_secret(_ask(flags, "POST", _ROOT, body), as_json=as_json)
+    _print_secret(_ask(flags, "POST", _ROOT, body), as_json=as_json)
 
 
 @command.command("list", epilog="Example: gateway endpoints list --json")
@@ -102,7 +102,7 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
 @operator_options
 def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Stop deliveries to the endpoint, and cancel the waiting ones."""
-    _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
+    _print_endpoint(_ask(flags, "POST", f"{_path(endpoint_id)}/disable", {}), as_json=as_json)
 
 
 @command.command("enable", epilog="Example: gateway endpoints enable 6f0c3e1a-…")
@@ -110,7 +110,7 @@ def disable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 @operator_options
 def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     """Deliver to the endpoint again, from the next event on."""
-    _tell(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
+    _print_endpoint(_ask(flags, "POST", f"{_path(endpoint_id)}/enable", {}), as_json=as_json)
 
 
 @command.command("rotate", epilog="Example: gateway endpoints rotate 6f0c3e1a-… --grace-hours 24")
@@ -126,7 +126,7 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any) -> None:
     """Give the endpoint a new secret and print it, once."""
     body = {"grace_seconds": grace_hours * 3600}
-    _tell_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
+    _print_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
 
 
 @command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
@@ -149,20 +149,20 @@ def _path(endpoint_id: str) -> str:
     return f"{_ROOT}/{segment(endpoint_id)}"
 
 
-def _tell(endpoint: dict[str, Any], *, as_json: bool) -> None:
+def _print_endpoint(endpoint: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(endpoint)
     else:
         click.echo(f"{endpoint['id']} is {endpoint['state']}")
 
 
-def _tell_secret(found: dict[str, Any], *, as_json: bool) -> None:
+def _print_secret(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
     click.echo(found["secret"])
-    told = f"{found['id']} delivers to {found['url']}. Keep the secret: it is not shown again."
-    click.echo(told, err=True)
+    message = f"{found['id']} delivers to {found['url']}. Keep the secret: it is not shown again."
+    click.echo(message, err=True)
 
 
 def _row(endpoint: dict[str, Any]) -> tuple[str, ...]:

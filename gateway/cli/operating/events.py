@@ -37,11 +37,11 @@ def tail(
     """Print new events, one line each, until interrupted. --json prints them complete."""
 
     async def ask(operator: OperatorClient) -> None:
-        told = 0
+        shown = 0
         async for event in _events(operator, ",".join(types), from_start=from_start):
             click.echo(json_line(event) if as_json else _line(event))
-            told += 1
-            if told == limit:
+            shown += 1
+            if shown == limit:
                 return
 
     run_operator(flags, ask)

@@ -12,7 +12,7 @@ import httpx
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
@@ -123,7 +123,7 @@ async def _run(
     if url is None:
         start_logs(settings, is_quiet=True)
         async with Gateway.open(settings) as gateway:
-            tell_of_new_key(gateway, settings)
+            report_new_key(gateway, settings)
             app: Any = gateway.operator_site(ADMINISTRATOR)
             async with _client(_HERE, None, httpx.ASGITransport(app)) as client:
                 return await ask(OperatorClient(client))

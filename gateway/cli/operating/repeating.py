@@ -28,7 +28,7 @@ async def tried(
         step()
 
 
-def tell_of_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -> int:
+def report_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -> int:
     """Print what came of each; the exit code is 1 when one was refused."""
     if as_json:
         print_json(found)
@@ -45,8 +45,8 @@ def _why(each: Mapping[str, Any]) -> str:
     if "problem" in each:
         return str(each["problem"].get("detail", "was refused"))
     places = (place_of(one) for one in each.get("refusals", ()))
-    told = "; ".join(places)
-    return f"still breaks its contract: {told}" if told else ""
+    listed = "; ".join(places)
+    return f"still breaks its contract: {listed}" if listed else ""
 
 
 def place_of(refusal: Mapping[str, Any]) -> str:

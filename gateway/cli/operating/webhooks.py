@@ -13,7 +13,7 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.operating.repeating import place_of, tell_of_each, tried
+from gateway.cli.operating.repeating import place_of, report_each, tried
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.plain import plain
 from gateway.store.records import JobState
@@ -97,7 +97,7 @@ def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags:
                 for each in webhook_ids
             ]
 
-    return tell_of_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
+    return report_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
 
 
 @command.command(
@@ -126,16 +126,16 @@ def quarantine(
         held = [each async for each in operator.pages("/operator/webhooks", query, None)]
         if not revalidate:
             return held
-        judged = [each for each in held if not each["is_conflict"]]
-        with counted("checking", len(judged)) as step:
+        checked = [each for each in held if not each["is_conflict"]]
+        with counted("checking", len(checked)) as step:
             return [
                 await tried(operator, f"{_path(each['id'])}/revalidate", {}, each["id"], step)
-                for each in judged
+                for each in checked
             ]
 
     found = run_operator(flags, ask)
     if revalidate:
-        return tell_of_each(found, as_json=as_json, done="fits the contract now and is processed")
+        return report_each(found, as_json=as_json, done="fits the contract now and is processed")
     if as_json:
         print_json(found)
     else:

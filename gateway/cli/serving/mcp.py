@@ -9,7 +9,7 @@ import click
 from gateway.app import VERSION, Gateway
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_agent, known_connector
-from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, settings_of, settings_options
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.cli.signals import until_stopped
@@ -88,7 +88,7 @@ def _named(agent: str, catalogue: Catalogue) -> str:
 
 async def _serve(settings: Settings, agent: str, connector: str | None) -> None:
     async with Gateway.open(settings) as gateway:
-        tell_of_new_key(gateway, settings)
+        report_new_key(gateway, settings)
         async with gateway.local_followers(agent) as followers:
             await serve_stdio(
                 gateway.local_tools(agent),

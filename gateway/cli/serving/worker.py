@@ -8,7 +8,7 @@ import uvloop
 from msgspec.structs import replace
 
 from gateway.app import Gateway
-from gateway.cli.local import start_logs, tell_of_new_key
+from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
@@ -48,7 +48,7 @@ async def _work(settings: Settings, work: WorkPolicy) -> None:
     gateway = Gateway.open(settings)
     gateway.work_by(work)
     async with gateway:
-        tell_of_new_key(gateway, settings)
+        report_new_key(gateway, settings)
         async with gateway.at_work():
             click.echo("ready")
             await asyncio.Event().wait()

@@ -18,12 +18,12 @@ from gateway.settings import Settings, read_settings
 from gateway.transports.stdio.server import serve_stdio
 
 
-def main(door: str, data: Path) -> None:
+def main(transport: str, data: Path) -> None:
     """Serve until stopped, or until standard input ends."""
     settings = read_settings(os.environ, None, {"data": data, "port": 0})
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
-    if door == "serve":
+    if transport == "serve":
         serve(settings, lambda url, _: _announce(url), grants)
     else:
         asyncio.run(_serve_stdio(settings, grants))

@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from gateway.catalogue import Catalogue
 from gateway.cli.verification.compare import is_leaf, masked, varying
-from gateway.cli.verification.doors import (
-    DOORS,
+from gateway.cli.verification.plan import Step, steps
+from gateway.cli.verification.transports import (
+    TRANSPORTS,
     UNREACHABLE,
     Ask,
     CallRefused,
     TransportFailed,
     World,
 )
-from gateway.cli.verification.plan import Step, steps
 from gateway.contract.values.pointers import NoSuchPlace, follow
 
 REFERENCE: Final = "REST"
@@ -24,7 +24,7 @@ REFERENCE: Final = "REST"
 
 Answer = dict[str, Any] | str
 """A result, or why there is none."""
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class ToolReport(Struct, frozen=True, kw_only=True):
@@ -46,34 +46,34 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 
 
 async def verify(
-    catalogue: Catalogue, world: World, *, connector: str | None = None, tell: Tell
+    catalogue: Catalogue, world: World, *, connector: str | None = None, report: Report
 ) -> list[ToolReport]:
     """Call everything everywhere, on mocks. Raises `TransportFailed` when a transport does not
     open."""
     plan = steps(catalogue, connector)
-    names = [*DOORS, REFERENCE]
-    answers = await asyncio.gather(*(_pass(world, name, plan, tell) for name in names))
-    by_door = dict(zip(DOORS, answers[:-1], strict=True))
-    varies = [_varying(*pair) for pair in zip(by_door[REFERENCE], answers[-1], strict=True)]
+    names = [*TRANSPORTS, REFERENCE]
+    answers = await asyncio.gather(*(_pass(world, name, plan, report) for name in names))
+    by_transport = dict(zip(TRANSPORTS, answers[:-1], strict=True))
+    varies = [_varying(*pair) for pair in zip(by_transport[REFERENCE], answers[-1], strict=True)]
     # Of all its examples: two runs may well give one of them the same millisecond.
     by_tool: dict[str, frozenset[str]] = {}
     for step, found in zip(plan, varies, strict=True):
         by_tool[step.entry.id] = by_tool.get(step.entry.id, frozenset()) | found
-    judged = [
-        _judge(step, i, by_door, answers[-1][i], by_tool[step.entry.id])
+    checked = [
+        _check(step, i, by_transport, answers[-1][i], by_tool[step.entry.id])
         for i, step in enumerate(plan)
     ]
     operations = dict.fromkeys(step.entry.id for step in plan)
-    return [_verdict(each, [j for j in judged if j.operation == each]) for each in operations]
+    return [_verdict(each, [j for j in checked if j.operation == each]) for each in operations]
 
 
-async def _pass(world: World, name: str, plan: Sequence[Step], tell: Tell) -> list[Answer]:
+async def _pass(world: World, name: str, plan: Sequence[Step], report: Report) -> list[Answer]:
     answers: list[Answer] = []
     failed: Exception | None = None
     try:
-        async with DOORS[name](world) as ask:
+        async with TRANSPORTS[name](world) as ask:
             for step in plan:
-                tell(f"{name} {step.entry.id}")
+                report(f"{name} {step.entry.id}")
                 answers.append(await _answer(ask, step))
     except* UNREACHABLE as failures:
         failed = _first(failures)
@@ -109,26 +109,26 @@ def _varying(reference: Answer, again: Answer) -> frozenset[str]:
     return frozenset(varying(reference, again)) if isinstance(reference, dict) else frozenset()
 
 
-def _judge(
+def _check(
     step: Step,
     index: int,
-    by_door: Mapping[str, Sequence[Answer]],
+    by_transport: Mapping[str, Sequence[Answer]],
     again: Answer,
     varies: frozenset[str],
 ) -> _Judgement:
-    reference = by_door[REFERENCE][index]
+    reference = by_transport[REFERENCE][index]
     failures = [
         f"{step.example}: {place or '/'} is present in one run and missing in another"
         for place in sorted(_varying(reference, again))
         if not _is_leaf_at(reference, again, place)
     ]
     verified = []
-    for door, answers in by_door.items():
+    for transport, answers in by_transport.items():
         problem = _problem(step, answers[index], reference, varies)
         if problem is None:
-            verified.append(door)
+            verified.append(transport)
         else:
-            failures.append(f"{step.example} at {door}: {problem}")
+            failures.append(f"{step.example} at {transport}: {problem}")
     return _Judgement(
         operation=step.entry.id,
         verified=tuple(verified),
@@ -155,11 +155,14 @@ def _is_leaf_at(one: Answer, other: Answer, pointer: str) -> bool:
         return False
 
 
-def _verdict(operation: str, judged: Sequence[_Judgement]) -> ToolReport:
+def _verdict(operation: str, checked: Sequence[_Judgement]) -> ToolReport:
     return ToolReport(
         operation=operation,
-        examples=len(judged),
-        verified={door: sum(door in each.verified for each in judged) for door in DOORS},
-        failures=tuple(failure for each in judged for failure in each.failures),
-        varying=tuple(dict.fromkeys(place for each in judged for place in each.varying)),
+        examples=len(checked),
+        verified={
+            transport: sum(transport in each.verified for each in checked)
+            for transport in TRANSPORTS
+        },
+        failures=tuple(failure for each in checked for failure in each.failures),
+        varying=tuple(dict.fromkeys(place for each in checked for place in each.varying)),
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract.rows.rows import KEY, Column, ColumnKind, Shape, Unfit
+from gateway.contract.rows.rows import KEY, Column, ColumnKind, InvalidColumnValue, Shape
 from gateway.contract.rows.tables import Filter, FilterOperator, Order, Row, Selection
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
@@ -27,7 +27,7 @@ _OPEN_ESCAPE: Final = re.compile(r"(?:[^\\]|\\.)*\\", re.DOTALL)
 
 def selection_of(shape: Shape, arguments: Mapping[str, Any]) -> Selection:
     """What a query asks for. Raises `InvalidArguments` for what the table does not have."""
-    filters, violations = _judged(shape, arguments.get("filters", {}))
+    filters, violations = _checked(shape, arguments.get("filters", {}))
     columns = _columns(arguments.get("select", "*"))
     for name in columns:
         if name not in shape.columns:
@@ -49,7 +49,7 @@ def selection_of(shape: Shape, arguments: Mapping[str, Any]) -> Selection:
 
 def filters_of(shape: Shape, conditions: Mapping[str, Any]) -> tuple[Filter, ...]:
     """The conditions, in the order given. Raises `InvalidArguments`."""
-    filters, violations = _judged(shape, conditions)
+    filters, violations = _checked(shape, conditions)
     if violations:
         raise InvalidArguments(violations)
     return filters
@@ -94,7 +94,7 @@ def _row(shape: Shape, gate: Validator, data: Mapping[str, Any], place: str) -> 
         raise InvalidArguments([each.under(place) for each in found])
     try:
         return shape.canonical(data)
-    except Unfit as error:
+    except InvalidColumnValue as error:
         raise InvalidArguments([error.violation.under(place)]) from None
 
 
@@ -134,7 +134,7 @@ def _unknown(shape: Shape, pointer: str) -> Violation:
     return Violation(pointer=pointer, keyword="column", detail=detail)
 
 
-def _judged(
+def _checked(
     shape: Shape, conditions: Mapping[str, Any]
 ) -> tuple[tuple[Filter, ...], list[Violation]]:
     filters: list[Filter] = []

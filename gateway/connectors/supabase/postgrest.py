@@ -11,7 +11,7 @@ from uuid import uuid4
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.contract.fields.conversion import text
 from gateway.contract.refusals import with_code
-from gateway.contract.rows.rows import KEY, Shape, Unfit
+from gateway.contract.rows.rows import KEY, InvalidColumnValue, Shape
 from gateway.contract.rows.tables import (
     AT_MOST,
     Filter,
@@ -161,7 +161,7 @@ def _read_row(shape: Shape, columns: Sequence[str], row: Row, place: str) -> Row
         raise InvalidReply(violations=[each.under(place) for each in violations])
     try:
         return shape.canonical(row)
-    except Unfit as error:
+    except InvalidColumnValue as error:
         raise InvalidReply(violations=[error.violation.under(place)]) from None
 
 

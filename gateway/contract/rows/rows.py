@@ -72,20 +72,20 @@ class Shape(Struct, frozen=True, eq=False):
     """Of such a table: who writes each column, `webhook`, `agent` or `gateway`."""
 
     def canonical(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """`row` with every value in canonical form. Raises `Unfit`."""
+        """`row` with every value in canonical form. Raises `InvalidColumnValue`."""
         values: dict[str, Any] = {}
         for name, value in row.items():
             try:
                 values[name] = self.columns[name].canonical(value)
             except ValueError as error:
                 detail = str(error)
-                raise Unfit(
+                raise InvalidColumnValue(
                     Violation(pointer=child("", name), keyword="type", detail=detail)
                 ) from None
         return values
 
 
-class Unfit(ValueError):
+class InvalidColumnValue(ValueError):
     """A value that its column cannot hold."""
 
     def __init__(self, violation: Violation) -> None:

@@ -21,7 +21,7 @@ from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
-_MAX_TOLD: Final = 20
+_MAX_LISTED: Final = 20
 """Names or values that one message lists at most."""
 _MAX_PATTERN: Final = 60
 """A longer one is not shown: nobody reads it."""
@@ -95,7 +95,7 @@ def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
 
 def _detail(error: ValidationError, schema: Any) -> str:
     match error.kind:
-        case ValidationErrorKind.Enum(options=list(options)) if len(options) <= _MAX_TOLD:
+        case ValidationErrorKind.Enum(options=list(options)) if len(options) <= _MAX_LISTED:
             choices = ", ".join(json.dumps(option, ensure_ascii=False) for option in options)
             return f"{_MASK} is not one of {choices}"
         case ValidationErrorKind.Pattern(pattern=pattern):
@@ -128,15 +128,15 @@ def _around(error: ValidationError, schema: Any) -> Mapping[str, Any]:
 
 def _known(schema: Mapping[str, Any]) -> str:
     names = list(schema.get("properties", ()))
-    return f"; known are {', '.join(names)}" if 0 < len(names) <= _MAX_TOLD else ""
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= _MAX_LISTED else ""
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:
     """The message about such values: few callers can read a pattern at a glance."""
-    told = schema.get("description")
-    if not isinstance(told, str):
+    description = schema.get("description")
+    if not isinstance(description, str):
         return ""
-    return f"; what it is: {shorten(told, _MAX_MEANING, placeholder=' …')}"
+    return f"; what it is: {shorten(description, _MAX_MEANING, placeholder=' …')}"
 
 
 def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:

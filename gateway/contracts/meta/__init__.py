@@ -21,7 +21,7 @@ def texts() -> Mapping[str, bytes]:
 
 
 @cache
-def gate(name: str) -> Validator:
+def validator(name: str) -> Validator:
     """The gate of the meta-schema `name`, such as `tool.schema.json`."""
     schemas: dict[str, Any] = {
         name: {**jsontext.decode(text), "$id": _BASE + name} for name, text in texts().items()

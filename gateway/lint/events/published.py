@@ -70,10 +70,10 @@ def check_examples(draft: Draft) -> Iterator[Finding]:
         examples = draft.at(event.document, f"{MEDIA}/examples") or {}
         if not examples:
             yield draft.finding("event/no-example", event.document, MEDIA, "there is no example")
-        gate = draft.gate(event.path, f"{MEDIA}/schema")
+        validator = draft.validator(event.path, f"{MEDIA}/schema")
         for name, example in examples.items():
             pointer = child(child(f"{MEDIA}/examples", name), "value")
-            for violation in gate.violations(example["value"]) if gate else ():
+            for violation in validator.violations(example["value"]) if validator else ():
                 message = f"the schema refuses this example: {violation.detail}"
                 where = pointer + violation.pointer
                 yield draft.finding("event/example-refused", event.document, where, message)

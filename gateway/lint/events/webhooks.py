@@ -174,8 +174,8 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
 
 def _setting_objection(rule: dict[str, Any]) -> str:
     try:
-        gate = Validator({"type": "string", "pattern": rule["pattern"]})
+        validator = Validator({"type": "string", "pattern": rule["pattern"]})
     except ValueError:
         return "this is not a regular expression of linear time"
     default = rule.get("default", "")
-    return "" if not default or gate.admits(default) else "the default does not match"
+    return "" if not default or validator.admits(default) else "the default does not match"

@@ -106,8 +106,8 @@ def check_values(draft: Draft) -> Iterator[Finding]:
     """schema/default-refused, schema/example-refused, schema/enum-refused"""
     for place in draft.schemas:
         for rule, pointer, value in _values(place):
-            gate = draft.gate(place.document.path, place.pointer)
-            for violation in gate.violations(value) if gate else ():
+            validator = draft.validator(place.document.path, place.pointer)
+            for violation in validator.violations(value) if validator else ():
                 message = f"the schema around it refuses this value ({violation.keyword})"
                 where = pointer + violation.pointer
                 yield draft.finding(rule, place.document, where, message)

@@ -25,8 +25,8 @@ def check_examples(draft: Draft) -> Iterator[Finding]:
         rule = "tool/example-refused" if is_arguments else "tool/result-refused"
         for name, example in examples.items():
             pointer = child(child(f"{media}/examples", name), "value")
-            gate = draft.gate(tool.path, f"{media}/schema")
-            for violation in gate.violations(example["value"]) if gate else ():
+            validator = draft.validator(tool.path, f"{media}/schema")
+            for violation in validator.violations(example["value"]) if validator else ():
                 message = f"the schema refuses this example: {violation.detail}"
                 where = pointer + violation.pointer
                 yield draft.finding(rule, tool.document, where, message)

@@ -190,9 +190,9 @@ def _examples(draft: Draft, document: Document, pointer: str) -> Iterator[Findin
     content = draft.at(document, f"{pointer}/content") or {}
     for media_type, facts in content.items():
         media = child(f"{pointer}/content", media_type)
-        gate = draft.gate(document.path, f"{media}/schema")
+        validator = draft.validator(document.path, f"{media}/schema")
         for where, value in _values(facts, media):
-            for violation in gate.violations(value) if gate else ():
+            for violation in validator.violations(value) if validator else ():
                 message = f"the schema refuses this example: {violation.detail}"
                 place = where + violation.pointer
                 yield draft.finding("upstream/example-refused", document, place, message)

@@ -28,7 +28,7 @@ def build_concurrently(context: MigrationContext) -> None:
             return
         index.dialect_options["postgresql"]["concurrently"] = True
         with context.autocommit_block():
-            _build_anew(context, index, partial(create_index, index, **options))
+            _rebuild(context, index, partial(create_index, index, **options))
 
     implementation.create_index = build  # type: ignore[method-assign]  # of this one run
     implementation.create_table = partial(  # type: ignore[method-assign]  # of this one run
@@ -42,7 +42,7 @@ def build_concurrently(context: MigrationContext) -> None:
     implementation.add_column = add  # type: ignore[method-assign]  # of this one run
 
 
-def _build_anew(context: MigrationContext, index: Index, create: Any) -> None:
+def _rebuild(context: MigrationContext, index: Index, create: Any) -> None:
     connection: Connection | None = context.connection
     if connection is None:
         raise TypeError("revisions run on a connection")

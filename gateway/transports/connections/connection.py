@@ -153,7 +153,9 @@ class Connection(HeadProtocol):
 
     def on_message_complete(self) -> None:
         """Let the application know that it need not wait for the body."""
-        note_arrival(cast("Scope", self.cycle.scope))
+        # Of a request to change the protocol, `feed` gives the parser the body later.
+        if not self.parser.should_upgrade():
+            note_arrival(cast("Scope", self.cycle.scope))
         super().on_message_complete()
 
     def on_response_complete(self) -> None:

@@ -32,10 +32,10 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     max_body_bytes: int = 128 * 2**20
     """Of what is read of the bodies of proven callers, at once. A connection that is lost gives its
     part back, though what it sent may be in use for a moment longer."""
-    max_stranger_bytes: int = 32 * 2**20
+    max_unauthenticated_bytes: int = 32 * 2**20
     """The same of those whose senders are not proven, and of requests that wait for their turn. Of
     a body that is not read yet a connection holds one read beside this, and is then paused."""
-    max_stranger_bytes_of_one_host: int = 8 * 2**20
+    max_unauthenticated_bytes_of_one_host: int = 8 * 2**20
     proxies: Networks = NOWHERE
     """Our own, in front of the gateway: no one of them is one host."""
     max_pipelined: int = 32
@@ -55,7 +55,9 @@ class Shared:
         self.table = ConnectionTable(limits.max_connections, limits.max_connections_of_one_host)
         self.opened = PeerBuckets(limits.opened_by_one_host, SystemClock())
         self.bodies = BodyBudgets(
-            ByteBudget(limits.max_stranger_bytes, limits.max_stranger_bytes_of_one_host),
+            ByteBudget(
+                limits.max_unauthenticated_bytes, limits.max_unauthenticated_bytes_of_one_host
+            ),
             ByteBudget(limits.max_body_bytes, limits.max_body_bytes),
         )
 

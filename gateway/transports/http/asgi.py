@@ -72,13 +72,13 @@ async def read_body(receive: Receive) -> bytes:
 
 def replay(body: bytes, receive: Receive) -> Receive:
     """A `receive` that returns `body` once more, and then continues with the real one."""
-    is_told = False
+    is_replayed = False
 
     async def receive_again() -> Message:
-        nonlocal is_told
-        if is_told:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        is_told = True
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again

@@ -21,7 +21,7 @@ from gateway.errors import (
     UnknownPath,
     UnsupportedMediaType,
 )
-from gateway.limits.strangers import Strangers
+from gateway.limits.throttle import Throttle
 from gateway.observability.logs import request_id as logged_request_id
 from gateway.transports.http.asgi import (
     App,
@@ -41,7 +41,7 @@ from gateway.transports.http.peers import Peers, Sender
 from gateway.transports.http.problem_kinds import BadFraming
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.request_body import RequestBody
-from gateway.transports.http.stranger_counts import StrangerCounts
+from gateway.transports.http.request_throttle import RequestThrottle
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)
@@ -68,7 +68,7 @@ class EdgeRules(Struct, frozen=True, kw_only=True):
     hosts: HostRules
     peers: Peers = Peers()
     """Who is believed to be whom."""
-    strangers: Strangers | None = None
+    throttle: Throttle | None = None
     """Counts requests without a valid key; None counts none."""
     max_body_bytes: int = 1024 * 1024
     body_deadline_seconds: float = 10.0
@@ -84,7 +84,7 @@ class Edge:
     def __init__(self, app: App, rules: EdgeRules) -> None:
         self._app = app
         self._rules = rules
-        self._strangers = StrangerCounts(rules.strangers)
+        self._throttle = RequestThrottle(rules.throttle)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection; WebSockets are refused, the lifespan passes through."""
@@ -102,14 +102,14 @@ class Edge:
         sender = self._rules.peers.note(scope)
         # One task serves one request, so its context ends with it.
         logged_request_id.set(request_id)
-        answer = _Answer(scope, sender, send, self._strangers)
+        answer = _Answer(scope, sender, send, self._throttle)
         rules = self._rules
         body = RequestBody(
             scope, sender, receive, rules.max_body_bytes, rules.body_deadline_seconds
         )
         try:
             self._inspect(scope)
-            await self._strangers.admit(scope, sender)
+            await self._throttle.admit(scope, sender)
             await self._app(_asked_as_get(scope), body.receive, answer.send)
         except ClientGone:
             return
@@ -157,12 +157,12 @@ class Edge:
 class _Answer:
     """Adds what every answer carries, leaves out what none to HEAD has, knows if one has begun."""
 
-    def __init__(self, scope: Scope, sender: Sender, send: Send, strangers: StrangerCounts) -> None:
+    def __init__(self, scope: Scope, sender: Sender, send: Send, throttle: RequestThrottle) -> None:
         self.path: str = scope["path"]
         """As it was asked for: a router may write another one into the scope."""
         self._sender = sender
         self._send = send
-        self._strangers = strangers
+        self._throttle = throttle
         self._request_id = request_id_of(scope)
         self._has_body = scope["method"] != "HEAD"
         self.is_started = False
@@ -170,7 +170,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             if message["status"] >= 400:
-                await self._strangers.note_refusal(self.path, self._sender, message["status"])
+                await self._throttle.note_refusal(self.path, self._sender, message["status"])
             self.is_started = True
             headers = with_safety_headers(message.get("headers", ()), self._request_id)
             message = {**message, "headers": headers}

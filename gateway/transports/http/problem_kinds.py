@@ -35,7 +35,7 @@ class ProblemKind(Struct, frozen=True):
     """What the caller can do about it."""
 
 
-_MEND = "Correct the request and send it again."
+_FIX = "Correct the request and send it again."
 _LATER = "Try again later."
 _LOOK = (
     "Try again later if the problem is `retryable`. If not, a write may have happened: check first."
@@ -47,10 +47,10 @@ _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway fa
 PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.GatewayError: _INTERNAL,
     errors.CallerError: ProblemKind(
-        400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", _MEND
+        400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", _FIX
     ),
     errors.MalformedRequest: ProblemKind(
-        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", _MEND
+        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", _FIX
     ),
     BadFraming: ProblemKind(
         400,
@@ -60,10 +60,10 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Send one `Content-Length`, or `Transfer-Encoding: chunked`; with GET and HEAD, no body.",
     ),
     errors.PayloadTooLarge: ProblemKind(
-        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", _MEND
+        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", _FIX
     ),
     errors.HeadersTooLarge: ProblemKind(
-        431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _MEND
+        431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _FIX
     ),
     RequestTooSlow: ProblemKind(
         408, "TIMEOUT_ERROR", "body-too-slow", "The request was sent too slowly", _LATER

@@ -40,8 +40,8 @@ from gateway.transports.mcp.tools import Caller
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
 """Events that the resource shows."""
-_TOLD: Final = SubscriptionFilter(resource_subscriptions=[EVENTS_URI])
-_NOT_TOLD: Final = SubscriptionFilter()
+_SUBSCRIBED: Final = SubscriptionFilter(resource_subscriptions=[EVENTS_URI])
+_NOT_SUBSCRIBED: Final = SubscriptionFilter()
 _PAUSE_SECONDS: Final = 1.0
 """Between two notices of one stream: each asks for the same reading."""
 
@@ -71,7 +71,7 @@ class EventResource:
         """The newest events as a JSON array. Raises `MCPError`."""
         if uri != EVENTS_URI or caller.connector is not None:
             raise _not_found(uri)
-        async with _told_as_protocol_errors(caller, uri), self._followers.prove(_asked(caller)):
+        async with _as_protocol_errors(caller, uri), self._followers.prove(_asked(caller)):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
         contents = TextResourceContents(uri=uri, mime_type=CLOUD_EVENTS, text=text.decode())
@@ -93,14 +93,14 @@ class EventResource:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
         stream = _Stream(ctx, ctx.request_id)
         uris = requested.resource_subscriptions or []
-        is_told = EVENTS_URI in uris and self._exists_for(caller)
-        async with _told_as_protocol_errors(caller, EVENTS_URI):
-            if is_told:
+        is_subscribed = EVENTS_URI in uris and self._exists_for(caller)
+        async with _as_protocol_errors(caller, EVENTS_URI):
+            if is_subscribed:
                 async with self._followers.admit(_asked(caller)):
-                    await self._tell(stream, caller, _TOLD)
+                    await self._notify(stream, caller, _SUBSCRIBED)
             else:
                 with self._seat(caller):
-                    await self._hold(stream, caller, _NOT_TOLD)
+                    await self._hold(stream, caller, _NOT_SUBSCRIBED)
         return SubscriptionsListenResult(_meta=stream.meta)
 
     def _exists_for(self, caller: Caller) -> bool:
@@ -109,34 +109,36 @@ class EventResource:
     def _seat(self, caller: Caller) -> AbstractContextManager[None]:
         return self._followers.feed.seat(caller.principal.agent)
 
-    async def _tell(self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter) -> None:
+    async def _notify(
+        self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter
+    ) -> None:
         feed, watch = self._followers.feed, self._followers.watch(caller.credentials)
-        told = await feed.newest()
+        sent = await feed.newest()
         await stream.acknowledge(honoured)
         while not feed.is_closing:
-            news = feed.news()
+            changed = feed.changed()
             end = feed.end
-            if end is not None and end.position > told.position:
-                told = end
+            if end is not None and end.position > sent.position:
+                sent = end
                 await stream.say_updated()
                 await asyncio.sleep(self._pause_seconds)
             else:
-                await _wait(news)
+                await _wait(changed)
             await watch.look()
 
     async def _hold(self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter) -> None:
         feed, watch = self._followers.feed, self._followers.watch(caller.credentials)
         await stream.acknowledge(honoured)
         while not feed.is_closing:
-            await _wait(feed.news())
+            await _wait(feed.changed())
             await watch.look()
 
 
-async def _wait(news: asyncio.Event) -> None:
+async def _wait(changed: asyncio.Event) -> None:
     """Until there are new events, or it is time to look whether the key is still good."""
     with suppress(TimeoutError):
         async with asyncio.timeout(RECHECK_SECONDS):
-            await news.wait()
+            await changed.wait()
 
 
 class _Stream:
@@ -175,7 +177,7 @@ def _not_found(uri: str) -> MCPError:
 
 
 @asynccontextmanager
-async def _told_as_protocol_errors(caller: Caller, uri: str) -> AsyncIterator[None]:
+async def _as_protocol_errors(caller: Caller, uri: str) -> AsyncIterator[None]:
     try:
         yield
     except UnknownOperation:

@@ -46,7 +46,7 @@ class Paths:
                 send = self._control(caller, body, send)
             else:
                 scope["headers"] = [
-                    (name, _judged(name, value)) for name, value in scope["headers"]
+                    (name, _checked(name, value)) for name, value in scope["headers"]
                 ]
             await self._sdk.handle(scope, replay(body, receive), send)
             return
@@ -63,7 +63,7 @@ class Paths:
         return send
 
 
-def _judged(name: bytes, value: bytes) -> bytes:
+def _checked(name: bytes, value: bytes) -> bytes:
     """A routing header as the SDK can check it: it fails on base64 that is no ASCII."""
     is_name = name == b"mcp-name" and not value.isascii()
     return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value

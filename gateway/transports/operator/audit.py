@@ -38,13 +38,13 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
 
 
-def audit_routes(desk: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandler]:
+def audit_routes(guard: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandler]:
     """All of `/operator/audit`."""
 
     @get("/operator/audit", name="operator_audit")
     async def list_records(request: AnyRequest) -> Response[bytes]:
         """The newest first. A page may be empty and still name a next one."""
-        async with desk.open(request, "audit.list", is_poll=True):
+        async with guard.open(request, "audit.list", is_poll=True):
             asked = query_of(request, AuditRequest)
             page = await audit.page(AuditQuery(**msgspec.structs.asdict(asked)))
             return answer({"items": page.records, "next": page.next})
@@ -52,7 +52,7 @@ def audit_routes(desk: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandle
     @get("/operator/audit/{record_id:str}", name="operator_audit_record")
     async def show_record(request: AnyRequest, record_id: FromPath[str]) -> Response[bytes]:
         """One record."""
-        async with desk.open(request, "audit.show", record_id=record_id):
+        async with guard.open(request, "audit.show", record_id=record_id):
             found = await audit.find(record_id)
             if found is None:
                 raise UnknownPath("There is no audit record with this id.")

@@ -55,33 +55,37 @@ class DeliveryQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def endpoint_routes(
-    desk: OperatorGuard, book: EndpointRegistry, endpoints: Endpoints
+    guard: OperatorGuard, registry: EndpointRegistry, endpoints: Endpoints
 ) -> list[HTTPRouteHandler]:
     """All of `/operator/endpoints`."""
-    return [*_reading(desk, book, endpoints), *_keeping(desk, book), *_switching(desk, book)]
+    return [
+        *_reading(guard, registry, endpoints),
+        *_keeping(guard, registry),
+        *_switching(guard, registry),
+    ]
 
 
 def _reading(
-    desk: OperatorGuard, book: EndpointRegistry, endpoints: Endpoints
+    guard: OperatorGuard, registry: EndpointRegistry, endpoints: Endpoints
 ) -> list[HTTPRouteHandler]:
     @get("/operator/endpoints", name="operator_endpoints")
     async def list_endpoints(request: AnyRequest) -> Response[bytes]:
         """Every endpoint, without its secrets."""
-        async with desk.open(request, "endpoints.list"):
-            return answer({"items": [_shown(each) for each in await book.list()], "next": None})
+        async with guard.open(request, "endpoints.list"):
+            return answer({"items": [_shown(each) for each in await registry.list()], "next": None})
 
     @get(_PATH, name="operator_endpoint")
     async def show_endpoint(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """One endpoint."""
-        async with desk.open(request, "endpoints.show", endpoint_id=endpoint_id):
-            return answer(_shown(await _found(book, endpoint_id)))
+        async with guard.open(request, "endpoints.show", endpoint_id=endpoint_id):
+            return answer(_shown(await _found(registry, endpoint_id)))
 
     @get(f"{_PATH}/deliveries", name="operator_deliveries")
     async def list_deliveries(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """What was and is to be delivered to it, the newest first."""
-        async with desk.open(request, "endpoints.deliveries", endpoint_id=endpoint_id):
+        async with guard.open(request, "endpoints.deliveries", endpoint_id=endpoint_id):
             asked = query_of(request, DeliveryQuery)
-            endpoint = await _found(book, endpoint_id)
+            endpoint = await _found(registry, endpoint_id)
             page = Page(asked.limit, asked.after)
             found = await endpoints.deliveries(endpoint.id, page, state=asked.state)
             return listed([msgspec.to_builtins(each) for each in found], asked.limit)
@@ -89,11 +93,11 @@ def _reading(
     return [list_endpoints, show_endpoint, list_deliveries]
 
 
-def _keeping(desk: OperatorGuard, book: EndpointRegistry) -> list[HTTPRouteHandler]:
+def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post("/operator/endpoints", name="operator_add_endpoint")
     async def add(request: AnyRequest) -> Response[bytes]:
         """Deliver events to a URL from now on; the answer holds the secret, this once."""
-        async with desk.open(request, "endpoints.add") as record:
+        async with guard.open(request, "endpoints.add") as record:
             asked = await body_of(request, NewEndpoint)
             # Not the URL: its query may hold a secret of the subscriber's.
             record.facts = {
@@ -101,69 +105,73 @@ def _keeping(desk: OperatorGuard, book: EndpointRegistry) -> list[HTTPRouteHandl
                 "description": asked.description,
             }
             await record.begin()
-            new = await book.add(asked.url, asked.description, asked.event_types)
+            new = await registry.add(asked.url, asked.description, asked.event_types)
             record.facts = {**record.facts, "endpoint_id": new.endpoint.id}
             return _secret(new, 201)
 
     @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
     async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """A new secret; for a while deliveries are signed with the old one too."""
-        async with desk.open(request, "endpoints.rotate", endpoint_id=endpoint_id) as record:
+        async with guard.open(request, "endpoints.rotate", endpoint_id=endpoint_id) as record:
             asked = await body_of(request, Rotation)
             record.facts = {**record.facts, "grace_seconds": asked.grace_seconds}
-            endpoint = await _found(book, endpoint_id)
+            endpoint = await _found(registry, endpoint_id)
             await record.begin()
-            return _secret(_there(await book.rotate(endpoint.id, asked.grace_seconds)), 200)
+            return _secret(_there(await registry.rotate(endpoint.id, asked.grace_seconds)), 200)
 
     @delete(_PATH, name="operator_remove_endpoint", status_code=200)
     async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Forget an endpoint, and cancel what waits for it."""
-        async with _changing(desk, book, request, endpoint_id, "remove") as endpoint:
-            await book.remove(endpoint.id)
+        async with _changing(guard, registry, request, endpoint_id, "remove") as endpoint:
+            await registry.remove(endpoint.id)
             return answer({"id": endpoint.id, "removed": True})
 
     return [add, rotate, remove]
 
 
-def _switching(desk: OperatorGuard, book: EndpointRegistry) -> list[HTTPRouteHandler]:
+def _switching(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
     async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Send a test event now, and report the class of the answer, no more."""
-        async with _changing(desk, book, request, endpoint_id, "test") as endpoint:
-            outcome = _there(await book.test(endpoint.id))
+        async with _changing(guard, registry, request, endpoint_id, "test") as endpoint:
+            outcome = _there(await registry.test(endpoint.id))
             is_success = outcome == _ANSWERED
             return answer({"id": endpoint.id, "outcome": outcome, "is_success": is_success})
 
     @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
     async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver nothing to it any more."""
-        async with _changing(desk, book, request, endpoint_id, "disable") as endpoint:
-            await book.disable(endpoint.id)
-            return answer(_shown(await _found(book, endpoint.id)))
+        async with _changing(guard, registry, request, endpoint_id, "disable") as endpoint:
+            await registry.disable(endpoint.id)
+            return answer(_shown(await _found(registry, endpoint.id)))
 
     @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
     async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Deliver to it again."""
-        async with _changing(desk, book, request, endpoint_id, "enable") as endpoint:
-            await book.enable(endpoint.id)
-            return answer(_shown(await _found(book, endpoint.id)))
+        async with _changing(guard, registry, request, endpoint_id, "enable") as endpoint:
+            await registry.enable(endpoint.id)
+            return answer(_shown(await _found(registry, endpoint.id)))
 
     return [test, disable, enable]
 
 
 @asynccontextmanager
 async def _changing(
-    desk: OperatorGuard, book: EndpointRegistry, request: AnyRequest, endpoint_id: str, verb: str
+    guard: OperatorGuard,
+    registry: EndpointRegistry,
+    request: AnyRequest,
+    endpoint_id: str,
+    verb: str,
 ) -> AsyncIterator[Endpoint]:
     """The endpoint to which something is about to be done, by somebody who may, on record."""
-    async with desk.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
-        endpoint = await _found(book, endpoint_id)
+    async with guard.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
+        endpoint = await _found(registry, endpoint_id)
         await record.begin()
         yield endpoint
 
 
-async def _found(book: EndpointRegistry, endpoint_id: str) -> Endpoint:
-    return _there(await book.find(endpoint_id))
+async def _found(registry: EndpointRegistry, endpoint_id: str) -> Endpoint:
+    return _there(await registry.find(endpoint_id))
 
 
 def _there(found: _T | None) -> _T:

@@ -28,13 +28,13 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
 
 
-def event_routes(desk: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
+def event_routes(guard: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
     """`/operator/events`."""
 
     @get("/operator/events", name="operator_events")
     async def list_events(request: AnyRequest) -> Response[bytes]:
         """Events after a position, oldest first, and the position to go on from."""
-        async with desk.open(request, "events.list", is_poll=True):
+        async with guard.open(request, "events.list", is_poll=True):
             return await _events(log, query_of(request, EventQuery))
 
     return [list_events]

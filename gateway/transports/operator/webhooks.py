@@ -70,23 +70,23 @@ class Redrive(Struct, frozen=True, forbid_unknown_fields=True):
     """Also when it was completed."""
 
 
-def work_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
+def work_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """All of `/operator/webhooks` and `/operator/jobs`."""
     return [
-        *_webhook_routes(desk, work),
-        *_repetition_routes(desk, work),
-        *_job_routes(desk, work),
-        *_ended_routes(desk, work),
+        *_webhook_routes(guard, work),
+        *_repetition_routes(guard, work),
+        *_job_routes(guard, work),
+        *_ended_routes(guard, work),
     ]
 
 
-def _webhook_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
+def _webhook_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/webhooks`: what was received, and its payload."""
 
     @get("/operator/webhooks", name="operator_webhooks")
     async def list_webhooks(request: AnyRequest) -> Response[bytes]:
         """The newest first, without payloads."""
-        async with desk.open(request, "webhooks.list"):
+        async with guard.open(request, "webhooks.list"):
             asked = query_of(request, WebhookQuery)
             found = await work.inbox.list(
                 Page(asked.limit, asked.after),
@@ -99,19 +99,19 @@ def _webhook_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandl
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
     async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """One webhook, with its payload and every attempt at it."""
-        async with desk.open(request, "webhooks.show", webhook_id=webhook_id):
+        async with guard.open(request, "webhooks.show", webhook_id=webhook_id):
             return answer(await _whole(work, await _webhook(work, webhook_id)))
 
     return [list_webhooks, show_webhook]
 
 
-def _repetition_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
+def _repetition_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
 
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
     async def replay(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a webhook whose work has ended."""
-        async with desk.open(request, "webhooks.replay", webhook_id=webhook_id) as record:
+        async with guard.open(request, "webhooks.replay", webhook_id=webhook_id) as record:
             asked = await body_of(request, Redrive)
             webhook = await _webhook(work, webhook_id)
             record.facts = {**record.facts, "job_id": webhook.job.id, "force": asked.force}
@@ -120,7 +120,7 @@ def _repetition_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHa
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
     async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
         """Validate a quarantined webhook against today's contract; process it when it is valid."""
-        async with desk.open(request, "webhooks.revalidate", webhook_id=webhook_id) as record:
+        async with guard.open(request, "webhooks.revalidate", webhook_id=webhook_id) as record:
             webhook = await _webhook(work, webhook_id)
             await record.begin()
             verdict = await work.quarantine.reconsider(webhook.id)
@@ -137,13 +137,13 @@ def _repetition_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHa
     return [replay, revalidate]
 
 
-def _job_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
+def _job_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/jobs`: all work, dead letters among it."""
 
     @get("/operator/jobs", name="operator_jobs")
     async def list_jobs(request: AnyRequest) -> Response[bytes]:
         """The newest first."""
-        async with desk.open(request, "jobs.list"):
+        async with guard.open(request, "jobs.list"):
             asked = query_of(request, JobQuery)
             found = await work.queue.jobs(
                 Page(asked.limit, asked.after),
@@ -157,7 +157,7 @@ def _job_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     @get("/operator/jobs/{job_id:str}", name="operator_job")
     async def show_job(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """One job with its attempts."""
-        async with desk.open(request, "jobs.show", job_id=job_id):
+        async with guard.open(request, "jobs.show", job_id=job_id):
             job = await _job(work, job_id)
             attempts = await work.queue.attempts(job.id)
             return answer({**msgspec.to_builtins(job), "history": attempts})
@@ -165,13 +165,13 @@ def _job_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     return [list_jobs, show_job]
 
 
-def _ended_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
+def _ended_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
     """`/operator/jobs/<id>/…`: what begins a job again, or ends it."""
 
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
     async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """A new attempt set for a job that has ended."""
-        async with desk.open(request, "jobs.redrive", job_id=job_id) as record:
+        async with guard.open(request, "jobs.redrive", job_id=job_id) as record:
             asked = await body_of(request, Redrive)
             record.facts = {**record.facts, "force": asked.force}
             job = await _job(work, job_id)
@@ -180,7 +180,7 @@ def _ended_routes(desk: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler
     @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
     async def cancel(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
         """End a job that is not under way."""
-        async with desk.open(request, "jobs.cancel", job_id=job_id) as record:
+        async with guard.open(request, "jobs.cancel", job_id=job_id) as record:
             job = await _job(work, job_id)
             await record.begin()
             if not await work.queue.cancel(job.id, record.agent):

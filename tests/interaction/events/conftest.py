@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.events.feed import Feed, FeedLimits
-from gateway.events.sequencer import Sequencer, SequencerPace
+from gateway.events.sequencer import Sequencer, SequencerConfig
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.interaction.events.published import LIMITS
@@ -29,7 +29,7 @@ async def store(tmp_path: Any) -> AsyncIterator[SqlStore]:
 async def feed(store: SqlStore, limits: FeedLimits) -> AsyncIterator[Feed]:
     """A feed over a real log, with its tasks running."""
     made = Feed(store.events, limits)
-    sequencer = Sequencer(store.events, made.wake, SequencerPace(poll_seconds=0.01))
+    sequencer = Sequencer(store.events, made.wake, SequencerConfig(poll_seconds=0.01))
     tasks = [asyncio.create_task(made.run()), asyncio.create_task(sequencer.run())]
     yield made
     for task in tasks:

@@ -75,7 +75,7 @@ async def test_a_reading_leaves_one_record(site: Any, greeter_key: str) -> None:
     ]
 
 
-async def test_a_listener_is_told_that_there_is_more(
+async def test_a_listener_is_informed_that_there_is_more(
     site: Any, socket_site: str, store: SqlStore, feed: Feed
 ) -> None:
     async with site.mcp(url=socket_site) as client:

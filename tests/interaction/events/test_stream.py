@@ -176,7 +176,7 @@ async def test_nothing_is_missed_and_nothing_repeated_over_many_disconnects(
         assert seen == expected
 
 
-async def test_who_may_not_follow_is_told_what_other_doors_tell(
+async def test_who_may_not_follow_is_informed_what_other_transports_report(
     site: Any, follow: Follow, greeter_key: str
 ) -> None:
     async with site.http() as http:

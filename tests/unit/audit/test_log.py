@@ -243,7 +243,7 @@ async def test_records_of_reads_gather_until_the_batch_is_full() -> None:
     assert len(await store.latest(99)) == 35
 
 
-async def test_a_refused_batch_is_kept_tried_again_and_told(caplog, monkeypatch) -> None:
+async def test_a_refused_batch_is_kept_tried_again_and_reported(caplog, monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.001)
     store = FailingAudit(failures=2)
     log = audit_log(store)
@@ -375,7 +375,7 @@ async def test_a_cancelled_wait_for_durability_does_not_lose_the_record() -> Non
     assert [found.outcome for found in await store.latest(9)] == ["ok"]
 
 
-async def test_a_writer_that_dies_is_told_and_the_next_record_starts_another(caplog) -> None:
+async def test_a_writer_that_dies_is_reported_and_the_next_record_starts_another(caplog) -> None:
     store = MemoryAudit()
     log = audit_log(store)
     working, store.append = store.append, broken

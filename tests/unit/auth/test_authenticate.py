@@ -81,7 +81,7 @@ async def test_anything_else_identifies_nobody_and_is_not_repeated(
     assert "canary" not in repr(refused.value)
 
 
-async def test_no_credentials_are_told_apart_from_wrong_ones(authenticator) -> None:
+async def test_no_credentials_are_distinguished_from_wrong_ones(authenticator) -> None:
     with pytest.raises(Unauthenticated) as refused:
         await authenticator.identify(Credentials())
 

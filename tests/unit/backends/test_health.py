@@ -95,10 +95,10 @@ async def test_what_a_caller_does_not_wait_for_says_nothing_of_the_upstream() ->
     shop = client()
     for _ in range(FAILURES):
         with pytest.raises(UpstreamTimeout):
-            await shop.send(LOOK, timeout_seconds=SHORT, is_hurried=True)
+            await shop.send(LOOK, timeout_seconds=SHORT, is_cut_short=True)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(SHORT):
-                await shop.send(LOOK, timeout_seconds=SHORT, is_hurried=True)
+                await shop.send(LOOK, timeout_seconds=SHORT, is_cut_short=True)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(SHORT):
                 await shop.send(LOOK, timeout_seconds=60)
@@ -109,5 +109,5 @@ async def test_what_fails_before_a_callers_time_is_up_says_something_of_the_upst
     shop = client(UpstreamUnavailable("The upstream cannot be reached.", is_sent=False))
     for _ in range(FAILURES):
         with pytest.raises(UpstreamUnavailable):
-            await shop.send(LOOK, timeout_seconds=60, is_hurried=True)
+            await shop.send(LOOK, timeout_seconds=60, is_cut_short=True)
     assert shop.problem is not None

@@ -51,11 +51,11 @@ class Scripted:
         self.hurried: list[bool] = []
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent.append(request)
         self.limits.append(timeout_seconds)
-        self.hurried.append(is_hurried)
+        self.hurried.append(is_cut_short)
         outcome = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(outcome, Exception):
             raise outcome
@@ -73,7 +73,7 @@ def reply(status: int = 200, body: Any = None, **headers: str) -> Reply:
     return Reply(status=status, headers={"content-type": "application/json"} | named, body=text)
 
 
-def line(*script: Any) -> tuple[UpstreamConnection, Scripted]:
+def connection(*script: Any) -> tuple[UpstreamConnection, Scripted]:
     """The line to a backend with this script, and that backend."""
     backend = Scripted(*script)
     return UpstreamConnection(UPSTREAM, backend, ReplyReader(UPSTREAM), {"shelf": "left"}), backend
@@ -116,7 +116,7 @@ class Sendings:
         effect: Effect = Effect.READ,
         seconds: float = 30.0,
         *,
-        is_hurried: bool = False,
+        is_cut_short: bool = False,
     ) -> Sending:
         known = operation(effect, timeout_seconds=seconds, attempts=attempts or Attempts())
-        return Sending(self.clock, known, effect, self._sleep, is_hurried=is_hurried)
+        return Sending(self.clock, known, effect, self._sleep, is_cut_short=is_cut_short)

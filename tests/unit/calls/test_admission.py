@@ -9,7 +9,7 @@ from gateway.errors import LimitExceeded
 GRANT = Grant(None, None)  # type: ignore[arg-type]  # admission never looks inside a grant
 
 
-def test_a_call_beyond_the_limit_is_refused_and_told_to_wait() -> None:
+def test_a_call_beyond_the_limit_is_refused_and_asked_to_wait() -> None:
     admission = Admission(max_calls=1)
 
     with admission.admit(GRANT), pytest.raises(LimitExceeded) as exceeded, admission.admit(GRANT):

@@ -60,7 +60,7 @@ async def test_a_failure_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize("failure", [None, ValueError("no")])
-async def test_whoever_asks_meanwhile_shares_the_first_outcome(failure) -> None:
+async def test_who_asks_meanwhile_shares_the_first_outcome(failure) -> None:
     make = Maker(failure)
     make.gate.clear()
     answers = kept(ManualClock())
@@ -161,7 +161,7 @@ async def test_results_are_kept_by_arguments_whatever_their_order() -> None:
     assert (first.text, same.text, other.text) == (b'{"n":1}', b'{"n":1}', b'{"n":2}')
 
 
-async def test_whoever_changes_a_result_changes_nobody_elses() -> None:
+async def test_who_changes_a_result_changes_nobody_elses() -> None:
     cache, run = ReadCache(ManualClock()), Runs()
     first = await cache.answer(permit(60), read(), run)
     first.values["n"] = 99

@@ -97,7 +97,7 @@ class Upstreams:
         self.sent: list[UpstreamRequest] = []
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent.append(request)
         if self.failure is not None:
@@ -179,10 +179,10 @@ async def dispatch(
     upstream: Upstream = ZOO,
 ) -> Outcome:
     """`effect` is that of the arguments, where they make a read a write."""
-    line = UpstreamConnection(
+    connection = UpstreamConnection(
         upstream, backend or Upstreams({}), ReplyReader(upstream), tables=tables
     )
-    dispatcher = Dispatcher({"zoo": line}, TickingClock(), NoEntities())
+    dispatcher = Dispatcher({"zoo": connection}, TickingClock(), NoEntities())
     call = Call(
         operation_id="zoo.look",
         credentials=Credentials(),
@@ -425,7 +425,7 @@ async def test_an_undeclared_error_is_a_defect_and_not_shown_as_promised() -> No
         await dispatch(permit_for(handler(fail)))
 
 
-async def test_a_result_that_the_handlers_model_refuses_is_invalid_and_no_value_is_told() -> None:
+async def test_what_the_handlers_model_refuses_is_invalid_and_no_value_is_reported() -> None:
     class Weight(BaseModel):
         kilograms: int
 
@@ -437,8 +437,8 @@ async def test_a_result_that_the_handlers_model_refuses_is_invalid_and_no_value_
 
     [violation] = failed.value.violations
     assert violation.pointer == "/kilograms"
-    told = "".join(traceback.format_exception(failed.value))
-    assert "secret of the vendor" not in told
+    reported = "".join(traceback.format_exception(failed.value))
+    assert "secret of the vendor" not in reported
 
 
 async def test_arguments_that_no_request_can_carry_are_invalid_and_nothing_is_sent() -> None:
@@ -461,7 +461,7 @@ class TwoSteps(Upstreams):
     problem = None
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent.append(request)
         if len(self.sent) == 2 and self.failure is not None:

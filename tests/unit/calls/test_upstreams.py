@@ -17,26 +17,28 @@ from gateway.errors import (
 )
 from tests.clocks import ManualClock
 from tests.entity_rows import NoEntities
-from tests.unit.calls.shop import Sendings, line, reply
+from tests.unit.calls.shop import Sendings, connection, reply
 
 CALL = CallFacts(id="call-1", now="2026-11-20T00:00:00.000Z")
 LOOK = UpstreamCall("shop", "look", path={"id": "a b"}, query={"q": "x", "tag": ["1", "2"]})
 RATE = UpstreamCall("shop", "rate")
-NEWS = UpstreamCall("shop", "news")
+NOTICES = UpstreamCall("shop", "news")
 
 
 class Context:
     """A context on one scripted line; `again` is a later call in the same process."""
 
     def __init__(self, *script: object) -> None:
-        self.line, self.backend = line(*script)
+        self.connection, self.backend = connection(*script)
         self.sendings = Sendings()
         self.attempts = Attempts()
         self.shared = SharedState(self.sendings.clock)
 
     def again(self, *, is_shared: bool = True) -> CallUpstreams:
-        sending, lines = self.sendings.start(self.attempts), {"shop": self.line}
-        return CallUpstreams(CALL, lines, sending, self.shared, NoEntities(), is_shared=is_shared)
+        sending, connections = self.sendings.start(self.attempts), {"shop": self.connection}
+        return CallUpstreams(
+            CALL, connections, sending, self.shared, NoEntities(), is_shared=is_shared
+        )
 
 
 async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
@@ -120,7 +122,7 @@ async def test_a_bad_reply_is_not_kept(bad) -> None:
     assert (await context.again().send(RATE)).body == {"n": 1}
 
 
-async def test_settings_are_told() -> None:
+async def test_settings_are_reported() -> None:
     assert Context(reply()).again().setting("shop", "shelf") == "left"
 
 
@@ -147,15 +149,15 @@ async def test_a_failure_is_remembered_where_the_contract_says_so() -> None:
     context = Context(reply(503), reply(503), reply(body={"n": 1}))
     for _ in range(5):
         with pytest.raises(UpstreamUnavailable):
-            await context.again().send(NEWS)
+            await context.again().send(NOTICES)
     assert len(context.backend.sent) == 1
     context.sendings.clock.advance(60)
     with pytest.raises(UpstreamUnavailable):
-        await context.again().send(NEWS)
+        await context.again().send(NOTICES)
     assert len(context.backend.sent) == 2
     context.sendings.clock.advance(60)
-    assert (await context.again().send(NEWS)).body == {"n": 1}
-    await context.again().send(NEWS)
+    assert (await context.again().send(NOTICES)).body == {"n": 1}
+    await context.again().send(NOTICES)
     assert len(context.backend.sent) == 4, "what has succeeded is not remembered as failed"
 
 
@@ -164,21 +166,21 @@ async def test_what_fails_for_a_callers_own_bound_is_not_remembered_for_the_othe
     context = Context(UpstreamTimeout(), UpstreamTimeout(), reply(body={"n": 1}))
     for _ in range(2):
         with pytest.raises(UpstreamTimeout):
-            await context.again(is_shared=False).send(NEWS)
+            await context.again(is_shared=False).send(NOTICES)
         context.sendings.clock.advance(60)
-    assert (await context.again().send(NEWS)).body == {"n": 1}
+    assert (await context.again().send(NOTICES)).body == {"n": 1}
 
 
 async def test_while_one_call_asks_again_the_others_do_not_wait() -> None:
     hang = asyncio.Event()
     context = Context(reply(503), hang, reply(body={"n": 1}))
     with pytest.raises(UpstreamUnavailable):
-        await context.again().send(NEWS)
+        await context.again().send(NOTICES)
     context.sendings.clock.advance(60)
-    probe = asyncio.create_task(context.again().send(NEWS))
+    probe = asyncio.create_task(context.again().send(NOTICES))
     await asyncio.sleep(0)
     with pytest.raises(UpstreamUnavailable):
-        await context.again().send(NEWS)
+        await context.again().send(NOTICES)
     probe.cancel()
 
 
@@ -192,7 +194,7 @@ async def test_a_handler_may_have_less_patience_than_the_call() -> None:
     assert len(context.backend.sent) == 1
 
 
-async def test_the_upstream_is_told_how_long_the_handler_waits() -> None:
+async def test_the_upstream_is_informed_how_long_the_handler_waits() -> None:
     """Or it would not know that it is the upstream that lets others wait."""
     for operation in ("look", "rate"):
         context = Context(reply())

@@ -84,7 +84,7 @@ def test_a_refused_call_prints_the_problem_and_what_to_do(cli):
 @pytest.mark.parametrize(
     "arguments", ["", "{", "[1]", "NaN", '{"name": "a", "name": "b"}', "\udcff"]
 )
-def test_arguments_that_are_no_json_object_are_refused_like_at_every_door(cli, arguments):
+def test_arguments_that_are_no_json_object_are_refused_like_at_every_transport(cli, arguments):
     code, out, _ = cli("call", "example.greet", "--json", arguments)
     assert code == 1
     assert json.loads(out)["code"] == "VALIDATION_ERROR"
@@ -128,7 +128,7 @@ def test_an_mcp_name_that_the_remote_does_not_know_is_met_with_the_nearest(cli, 
     )
 
 
-def test_a_remote_that_tells_no_names_is_called_by_operation_ids(cli, remote):
+def test_a_remote_that_reports_no_names_is_called_by_operation_ids(cli, remote):
     remote.document = b'{"paths": {"/v1/example/greet": {}}}'
     code, _, err = cli("call", "example_greet", "--url", remote.url)
     assert code == 2
@@ -185,7 +185,7 @@ def test_a_remote_refusal_is_a_refusal_here(cli, remote):
 
 
 @pytest.mark.parametrize("answer", [b"<html>Bad gateway</html>", b"[]"])
-def test_what_no_gateway_would_answer_is_told_apart(cli, remote, answer):
+def test_what_no_gateway_would_answer_is_distinguished(cli, remote, answer):
     remote.answer = (502, answer)
     code, out, err = cli("call", "example.greet", "--url", remote.url)
     assert (code, out) == (2, "")
@@ -206,7 +206,7 @@ def test_an_address_that_is_none_is_refused(cli, url):
 
 
 @pytest.mark.parametrize("content", [None, "", "two\nlines"])
-def test_an_unfit_key_file_is_refused_without_repeating_it(cli, tmp_path, content):
+def test_an_invalid_key_file_is_refused_without_repeating_it(cli, tmp_path, content):
     path = tmp_path / "key"
     if content is not None:
         path.write_text(content, "utf-8")

@@ -71,7 +71,7 @@ def test_completion_of_another_shell_names_those_there_are(cli):
     assert "'bash', 'zsh', 'fish'" in err
 
 
-def test_the_completion_script_is_told_the_commands_that_fit(capsys, monkeypatch, cli):
+def test_the_completion_script_is_given_the_commands_that_fit(capsys, monkeypatch, cli):
     monkeypatch.setenv("_GATEWAY_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "gateway ke")
     monkeypatch.setenv("COMP_CWORD", "1")

@@ -40,12 +40,12 @@ def test_a_wrong_option_names_the_help_of_its_command(cli):
     assert err.endswith("fix: see `gateway serve --help`\n")
 
 
-def test_an_operators_error_says_what_is_wrong_and_how_to_mend_it(failing):
+def test_an_operators_error_says_what_is_wrong_and_how_to_fix_it(failing):
     outcome = failing(ConfigurationError("--port: must be a number; the default is 8700"))
     assert outcome == (2, "", "error: --port: must be a number\nfix: the default is 8700\n")
 
 
-def test_settings_that_are_wrong_are_told_one_by_one(cli, monkeypatch):
+def test_settings_that_are_wrong_are_reported_one_by_one(cli, monkeypatch):
     monkeypatch.setenv("GATEWAY_SEED", "many")
     monkeypatch.setenv("GATEWAY_KEY_FILE", "/nowhere/at-all")
     code, _, err = cli("config")
@@ -55,7 +55,7 @@ def test_settings_that_are_wrong_are_told_one_by_one(cli, monkeypatch):
     assert starts[2:] == [["error", " GATEWAY_KEY_FILE"], ["fix", " name a readable file"]]
 
 
-def test_credentials_that_are_wrong_are_told_one_by_one(cli, monkeypatch):
+def test_credentials_that_are_wrong_are_reported_one_by_one(cli, monkeypatch):
     for name in ("API_TOKEN", "ACCESS_TOKEN"):
         monkeypatch.setenv(f"GATEWAY_AVINODE_{name}_FILE", "/nowhere/at-all")
     code, _, err = cli("call", "example.greet", "--json", '{"name": "Ada"}')

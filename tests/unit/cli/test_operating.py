@@ -35,18 +35,18 @@ def test_nothing_yet_is_an_empty_list_and_no_error(cli, command):
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reported"),
     [
         (("webhooks", "show", "none"), "There is no webhook with this id."),
         (("endpoints", "show", "none"), "There is no endpoint with this id."),
     ],
 )
-def test_what_is_not_there_is_one_line_and_the_fix(cli, command, told):
+def test_what_is_not_there_is_one_line_and_the_fix(cli, command, reported):
     code, out, err = cli(*command)
     assert (code, out) == (1, "")
     first, second = err.strip().splitlines()[-2:]
     assert first.startswith("error: PATH_NOT_FOUND: ")
-    assert told in first
+    assert reported in first
     assert second.startswith("fix: ")
 
 

@@ -77,7 +77,7 @@ def test_what_is_not_utf_8_is_wrong_usage(cli, command):
     assert err.splitlines()[-2] == "error: the options contain text that is not UTF-8"
 
 
-def test_a_refusal_tells_its_code_each_place_and_the_fix(cli):
+def test_a_refusal_reports_its_code_each_place_and_the_fix(cli):
     code, out, err = cli("endpoints", "add", "https://user@a.example")
     assert (code, out) == (1, "")
     said = err.splitlines()[-3:]

@@ -35,7 +35,7 @@ def lines(*messages):
     return "".join(json.dumps(each) + "\n" for each in messages)
 
 
-def tell(process, *messages):
+def report(process, *messages):
     """Write messages and leave the input open."""
     process.stdin.write(lines(*messages))
     process.stdin.flush()
@@ -59,7 +59,7 @@ def test_a_signal_ends_it_at_once_and_every_call_is_audited(tmp_path, number, co
     with started(
         "mcp", "--agent", "administrator", "--data", tmp_path, GATEWAY_AUDIT_FLUSH_SECONDS="5"
     ) as process:
-        tell(process, INITIALIZE, *map(greet, range(2, 7)))
+        report(process, INITIALIZE, *map(greet, range(2, 7)))
         for _ in range(6):
             process.stdout.readline()
         process.send_signal(number)
@@ -71,7 +71,7 @@ def test_a_call_under_way_when_it_is_stopped_is_audited(tmp_path):
     with started(
         "mcp", "--agent", "administrator", "--data", tmp_path, GATEWAY_MOCK_LATENCY_SECONDS="20"
     ) as process:
-        tell(process, INITIALIZE, search(2), message(3, "ping"))
+        report(process, INITIALIZE, search(2), message(3, "ping"))
         answers = [json.loads(process.stdout.readline())["id"] for _ in range(2)]
         process.send_signal(signal.SIGTERM)
         assert process.wait(STOP_SECONDS) == 0
@@ -81,7 +81,7 @@ def test_a_call_under_way_when_it_is_stopped_is_audited(tmp_path):
 
 def test_the_bridge_ends_at_once_when_interrupted():
     with started("mcp", "--url", "http://127.0.0.1:1/mcp") as process:
-        tell(process, INITIALIZE)
+        report(process, INITIALIZE)
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(STOP_SECONDS) == 130
@@ -91,10 +91,10 @@ def test_a_hangup_is_left_alone_under_nohup(tmp_path):
     with started_by_shell(
         f"mcp --agent administrator --data {tmp_path}", before="trap '' HUP"
     ) as process:
-        tell(process, INITIALIZE)
+        report(process, INITIALIZE)
         process.stdout.readline()
         process.send_signal(signal.SIGHUP)
-        tell(process, message(2, "ping"))
+        report(process, message(2, "ping"))
         assert json.loads(process.stdout.readline())["id"] == 2
 
 

@@ -99,7 +99,7 @@ def test_stdio_says_that_its_output_cannot_be_written(shell):
 
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "<&- >&-"])
-def test_serve_serves_when_nobody_can_be_told_that_it_is_ready(tmp_path, redirection):
+def test_serve_serves_when_nobody_can_be_informed_that_it_is_ready(tmp_path, redirection):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     transport = httpx.HTTPTransport(retries=8)

@@ -304,7 +304,7 @@ def test_the_package_may_lie_inside_another(project: Project) -> None:
     assert not [text for text in texts if "from generated" in text]
 
 
-def test_progress_is_told_step_by_step(project: Project) -> None:
+def test_progress_is_reported_step_by_step(project: Project) -> None:
     steps: list[str] = []
 
     generate(project.schemas, project.out, progress=steps.append)

@@ -148,7 +148,7 @@ def test_a_property_that_is_gone_may_not_come_back_as_something_else(shelf: Shel
         ),
     ],
 )
-def test_a_damaged_record_is_told_and_nothing_written(
+def test_a_damaged_record_is_reported_and_nothing_written(
     shelf: Shelf, spoil: Callable[[Path], None], message: str
 ) -> None:
     shelf.generate()

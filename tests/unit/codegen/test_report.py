@@ -83,7 +83,7 @@ def test_findings_are_read_in_the_order_of_the_files_without_repetition() -> Non
     assert ordered([ERROR, NOTE, ERROR]) == (NOTE, ERROR)
 
 
-def test_a_refusal_tells_the_first_finding_and_how_many_more() -> None:
+def test_a_refusal_reports_the_first_finding_and_how_many_more() -> None:
     refused = ContractRefused([ERROR, NOTE])
     assert str(refused).startswith("common/a.json:1: schema/amber-keyword /: anyOf")
     assert str(refused).endswith("and 1 more")

@@ -20,7 +20,7 @@ def differences(folder: Path, wanted: dict[Path, str]) -> dict[str, Difference]:
     return {change.path.stem: change.difference for change in compare([folder], wanted)}
 
 
-def test_missing_changed_and_extra_files_are_each_told_apart(tmp_path: Path) -> None:
+def test_missing_changed_and_extra_files_are_each_distinguished(tmp_path: Path) -> None:
     apply(compare([tmp_path], files(tmp_path, same="1", changed="1", extra="1")))
 
     found = differences(tmp_path, files(tmp_path, same="1", changed="2", missing="1"))

@@ -108,11 +108,11 @@ class ConnectorTools:
         send = backend.send
 
         async def watched(
-            request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+            request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
         ) -> Reply:
             answer = await self.on_request(request)
             return answer or await send(
-                request, timeout_seconds=timeout_seconds, is_hurried=is_hurried
+                request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
             )
 
         backend.send = watched  # type: ignore[method-assign]  # watched by the tests

@@ -7,7 +7,7 @@ from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 
 
 @pytest.mark.parametrize("code", ["invalid_grant", "PGRST124", "22P02", "x" * 64])
-def test_a_plain_code_is_told(code) -> None:
+def test_a_plain_code_is_reported(code) -> None:
     assert plain_code(code) == code
     assert with_code("It answered 400", code) == f"It answered 400: {code}."
 

@@ -30,7 +30,7 @@ def test_a_text_is_made_once_for_the_same_basis(tmp_path: Path) -> None:
     assert not remember(tmp_path)
 
 
-def test_another_basis_or_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_another_basis_or_another_version_is_made_again(tmp_path: Path) -> None:
     remember(tmp_path)
 
     assert remember(tmp_path, basis="other", text="other")

@@ -150,7 +150,7 @@ def test_no_ipv6_address_stands_for_one_of_ipv4(inner):
     assert all(AddressRules().refusal(HTTPS, [IPv6Address(form)]) for form in forms)
 
 
-def test_a_refusal_does_not_tell_the_address():
+def test_a_refusal_does_not_report_the_address():
     """Else anyone who adds endpoints could look up the names of an inner network."""
     said = refusal("10.20.30.40")
     assert said == "the host's address is private"

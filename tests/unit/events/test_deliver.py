@@ -73,9 +73,9 @@ def test_the_verifier_of_these_tests_knows_the_published_vector_and_refuses_othe
         "webhook-timestamp": str(then),
         "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     }
-    genuine = Received("POST", "/", fields, b'{"test": 2432232314}')
-    assert is_signed(genuine, secret, then + 299)
-    assert not is_signed(genuine, secret, then + 301)
+    authentic = Received("POST", "/", fields, b'{"test": 2432232314}')
+    assert is_signed(authentic, secret, then + 299)
+    assert not is_signed(authentic, secret, then + 301)
     changed = Received("POST", "/", fields, b'{"test":2432232314}')
     assert not is_signed(changed, secret, then)
 
@@ -133,7 +133,7 @@ async def test_retry_after_lengthens_the_wait_up_to_twice(deliver, shelf, asked,
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 403, 404, 405, 413, 415, 422])
-async def test_what_time_does_not_mend_is_a_dead_letter_at_once(deliver, shelf, status):
+async def test_what_time_does_not_fix_is_a_dead_letter_at_once(deliver, shelf, status):
     async with receiver(answer(status, "Location: http://127.0.0.1/\r\n")) as (port, got):
         endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
         outcome = await deliver(shelf.claim(endpoint))
@@ -242,7 +242,7 @@ async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch)
         await deliver(shelf.claim(endpoint))
 
 
-async def test_the_check_in_the_guide_tells_genuine_from_changed(deliver, shelf):
+async def test_the_check_in_the_guide_distinguishes_authentic_from_changed(deliver, shelf):
     """The code that the guide gives to subscribers, run as printed."""
     guide = Path(__file__).parents[3] / "docs" / "how-to" / "deliver-events.md"
     (program,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)

@@ -152,7 +152,7 @@ async def test_a_test_sends_a_signed_event_that_fits_its_contract(book):
 
 
 @pytest.mark.parametrize("status", [200, 302, 401, 403, 404, 500, 503])
-async def test_a_test_tells_the_class_of_the_status_and_no_more(book, status):
+async def test_a_test_reports_the_class_of_the_status_and_no_more(book, status):
     async with receiver(answer(status, "Location: /secret\r\n", b"internal page")) as (port, _):
         new = await book.add(f"http://127.0.0.1:{port}/")
         assert await book.test(new.endpoint.id) == f"{status // 100}xx"
@@ -193,7 +193,7 @@ async def test_of_an_endpoint_that_is_not_there_nothing_comes(book):
     assert await book.test("x") is None
 
 
-async def test_sealing_anew_lets_the_old_key_go(endpoints, sender):
+async def test_sealing_again_lets_the_old_key_go(endpoints, sender):
     old, new = b"o" * 32, b"n" * 32
     before = EndpointRegistry(endpoints, Keyring([old]), sender, SystemClock(), TYPES)
     first = await before.add("https://hooks.example.com/")

@@ -12,7 +12,7 @@ from gateway.errors import LimitExceeded
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import RecentEvents
-from gateway.events.stream import Wish, stream_events
+from gateway.events.stream import StreamRequest, stream_events
 from tests.unit.events.logs import FakeLog, stored
 
 LIMITS = FeedLimits(poll_seconds=0.01, page=10)
@@ -89,7 +89,7 @@ async def test_a_rare_type_is_not_looked_for_twice(feed: Feed, log: FakeLog) -> 
     assert page.place == LogPosition(61, "event-61")
 
 
-async def test_who_falls_behind_retention_is_told(feed: Feed, log: FakeLog) -> None:
+async def test_who_falls_behind_retention_is_reported(feed: Feed, log: FakeLog) -> None:
     log.publish(30)
     with feed.seat("agent"):
         await until(lambda: feed.end is not None)
@@ -120,7 +120,7 @@ async def test_seats_are_counted_by_agent_and_in_total(log: FakeLog) -> None:
 
 async def test_silence_is_broken_by_a_comment(feed: Feed) -> None:
     with feed.seat("agent"):
-        stream = stream_events(feed, Wish(), keep_alive_seconds=0.05)
+        stream = stream_events(feed, StreamRequest(), keep_alive_seconds=0.05)
         first, second, third = await pieces_of(stream, 3)
         await stream.aclose()
     assert first == b"retry: 2000\n\n"
@@ -132,7 +132,7 @@ async def test_a_sign_of_life_carries_the_place_when_others_events_passed_by(
 ) -> None:
     with feed.seat("agent"):
         await until(lambda: feed.end is not None)
-        stream = stream_events(feed, Wish(wanted=B_ONLY), keep_alive_seconds=0.1)
+        stream = stream_events(feed, StreamRequest(wanted=B_ONLY), keep_alive_seconds=0.1)
         await pieces_of(stream, 1)
         log.publish(3)
         (alive,) = await pieces_of(stream, 1)
@@ -151,7 +151,7 @@ async def test_a_busy_log_does_not_silence_a_narrow_filter(feed: Feed, log: Fake
 
     busy = asyncio.create_task(publish_always())
     with feed.seat("agent"):
-        stream = stream_events(feed, Wish(wanted=B_ONLY), keep_alive_seconds=0.1)
+        stream = stream_events(feed, StreamRequest(wanted=B_ONLY), keep_alive_seconds=0.1)
         pieces = await pieces_of(stream, 3)
         await stream.aclose()
     busy.cancel()
@@ -177,7 +177,7 @@ def test_what_is_remembered_is_the_end_of_the_log_without_gaps(
         assert recent.since(end, 1) == []
 
 
-def test_a_gap_begins_the_memory_anew() -> None:
+def test_a_gap_begins_the_memory_again() -> None:
     recent = RecentEvents(LogPosition(0))
     recent.append([stored(1), stored(2)])
     recent.append([stored(5), stored(6)])

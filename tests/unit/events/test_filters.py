@@ -24,7 +24,7 @@ def test_a_filter_admits_what_one_of_its_patterns_means(types: list[str], event_
 
 
 @given(PLACES, TYPES)
-def test_a_cursor_tells_its_position_and_the_order_of_types_is_no_matter(
+def test_a_cursor_reports_its_position_and_the_order_of_types_is_no_matter(
     place: LogPosition, types: list[str]
 ) -> None:
     cursor = place.cursor(TypeFilter.of(types))

@@ -5,29 +5,29 @@ import logging
 
 import pytest
 
-from gateway.events.sequencer import Sequencer, SequencerPace
+from gateway.events.sequencer import Sequencer, SequencerConfig
 from tests.unit.events.logs import FakeLog
 
-NEVER = SequencerPace(poll_seconds=3600)
-SOON = SequencerPace(poll_seconds=0.001, batch=10)
+NEVER = SequencerConfig(poll_seconds=3600)
+SOON = SequencerConfig(poll_seconds=0.001, batch=10)
 
 
-async def running(log: FakeLog, pace: SequencerPace, seconds: float = 0.2) -> int:
+async def running(log: FakeLog, pace: SequencerConfig, seconds: float = 0.2) -> int:
     """How often it reported that something was published, in that time."""
-    told: list[None] = []
-    sequencer = Sequencer(log, lambda: told.append(None), pace)
+    reported: list[None] = []
+    sequencer = Sequencer(log, lambda: reported.append(None), pace)
     task = asyncio.create_task(sequencer.run())
     await asyncio.sleep(seconds)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    return len(told)
+    return len(reported)
 
 
-async def test_it_places_all_there_is_in_batches_and_tells_of_each() -> None:
+async def test_it_places_all_there_is_in_batches_and_reports_each() -> None:
     log = FakeLog()
     log.unplaced = 25
-    assert await running(log, SequencerPace(poll_seconds=3600, batch=10)) == 3
+    assert await running(log, SequencerConfig(poll_seconds=3600, batch=10)) == 3
     assert (log.unplaced, len(log.events)) == (0, 25)
 
 
@@ -65,7 +65,7 @@ async def test_a_store_that_fails_is_tried_again_and_reported_once(
 async def test_waking_does_not_hurry_a_store_that_fails() -> None:
     log = FakeLog()
     log.failures = 1000
-    sequencer = Sequencer(log, lambda: None, SequencerPace(poll_seconds=0.1))
+    sequencer = Sequencer(log, lambda: None, SequencerConfig(poll_seconds=0.1))
     task = asyncio.create_task(sequencer.run())
     for _ in range(50):
         sequencer.wake()

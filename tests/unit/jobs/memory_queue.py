@@ -39,17 +39,17 @@ def new_job(job_id, kind="webhook", lane="avinode", max_attempts=6, **values):
 
 
 class MemoryQueue:
-    """`trouble` is raised by every operation while it is set."""
+    """`failure` is raised by every operation while it is set."""
 
     def __init__(self):
         self.jobs = {}
         self.changes = []
         self.failures = {}
-        self.trouble = None
+        self.failure = None
         self.claims = 0
         self.endings = []
-        """Endpoints for which deliveries were to be ended; `trouble_ending` fails that often."""
-        self.trouble_ending = 0
+        """Endpoints for which deliveries were to be ended; `failing_endings` fails that often."""
+        self.failing_endings = 0
 
     def add(self, *jobs):
         self.jobs.update((job.id, job) for job in jobs)
@@ -110,8 +110,8 @@ class MemoryQueue:
     async def end_undelivered(self, endpoint_id):
         self.endings.append(endpoint_id)
         await asyncio.sleep(0)
-        if self.trouble_ending:
-            self.trouble_ending -= 1
+        if self.failing_endings:
+            self.failing_endings -= 1
             raise StoreError("the database is away")
 
     async def sweep(self, limit, backoff_seconds, on_dead):
@@ -150,5 +150,5 @@ class MemoryQueue:
         return job.state == "processing" and job.claim_seq == claim.job.claim_seq
 
     def _check(self):
-        if self.trouble:
-            raise StoreError(self.trouble)
+        if self.failure:
+            raise StoreError(self.failure)

@@ -226,13 +226,13 @@ async def test_without_heartbeat_the_run_ends_before_its_lease(queue):
     ended_at = []
 
     async def run(claim):
-        queue.trouble = "the database is gone"
+        queue.failure = "the database is gone"
         began = asyncio.get_running_loop().time()
         try:
             await asyncio.sleep(10)
         finally:
             ended_at.append(asyncio.get_running_loop().time() - began)
-            queue.trouble = None
+            queue.failure = None
             queue.jobs["mine"] = new_job("mine", kind="call")
 
     async with working(queue, run) as worker:
@@ -253,10 +253,10 @@ async def test_a_late_outcome_is_refused(queue):
 
 
 async def test_a_store_that_fails_makes_the_worker_wait_and_nothing_else(queue):
-    queue.trouble = "the database is gone"
+    queue.failure = "the database is gone"
     async with working(queue, finish):
         await asyncio.sleep(0.1)
-        queue.trouble = None
+        queue.failure = None
         queue.add(new_job("later"))
         await until(lambda: queue.states()["later"] == "completed")
 
@@ -266,13 +266,13 @@ async def test_an_outcome_is_stored_when_the_store_answers_again(queue):
     policy = policy_of(size=1, lease_seconds=5, poll_seconds=0.01)
 
     async def run(claim):
-        queue.trouble = "the database is gone"
+        queue.failure = "the database is gone"
         return Finished()
 
     async with working(queue, run, policy):
-        await until(lambda: queue.trouble)
+        await until(lambda: queue.failure)
         await asyncio.sleep(0.05)
-        queue.trouble = None
+        queue.failure = None
         await until(lambda: queue.states()["mine"] == "completed")
     assert queue.jobs["mine"].attempts == 1
 
@@ -369,7 +369,7 @@ async def test_one_endpoint_leaves_the_others_slots(queue):
 
 
 async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
-    told = []
+    reported = []
     queue.add(new_job("hook"))
 
     async def run(claim):
@@ -378,19 +378,19 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
 
     slow = policy_of(size=1, poll_seconds=60)
     runs = {"webhook": run, "call": finish}
-    worker = Worker(queue, runs, name="w", on_dead=died, on_settled=told.append, policy=slow)
+    worker = Worker(queue, runs, name="w", on_dead=died, on_settled=reported.append, policy=slow)
     task = asyncio.create_task(worker.work())
     await until(lambda: queue.states().get("call") == "completed")
     worker.stop()
     await asyncio.wait_for(task, 2)
-    assert told[0].webhooks == ("derived",)
+    assert reported[0].webhooks == ("derived",)
 
 
 async def test_what_waits_for_a_disabled_endpoint_is_ended_beside_the_work(queue, monkeypatch):
     """An error there repeats no outcome, and is not an error of the claim."""
     monkeypatch.setattr("gateway.jobs.endings._RETRY_SECONDS", 0.01)
     queue.add(new_job("gone", "delivery", "a"))
-    queue.trouble_ending = 2
+    queue.failing_endings = 2
     gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")
 
     async def run(claim):

@@ -42,7 +42,7 @@ def test_the_peer_is_the_nearest_party_that_is_no_proxy_of_ours(host, forwarded,
 
 
 @given(st.lists(st.binary(max_size=50)))
-def test_whoever_is_no_proxy_cannot_say_who_they_are(forwarded) -> None:
+def test_who_is_no_proxy_cannot_say_who_they_are(forwarded) -> None:
     assert peer_of("203.0.113.9", forwarded, PROXIES) == ip_address("203.0.113.9")
     assert peer_of("10.0.0.1", forwarded, NOBODY) == ip_address("10.0.0.1")
 

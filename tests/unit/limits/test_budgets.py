@@ -22,20 +22,20 @@ def test_a_proxy_is_too_much_only_together_with_all_others() -> None:
     assert budget.taken == 0
 
 
-def test_what_strangers_hold_is_not_missing_to_callers() -> None:
+def test_what_unauthenticated_clients_hold_is_not_missing_to_callers() -> None:
     budgets = BodyBudgets(ByteBudget(4, 4), ByteBudget(8, 8))
-    stranger, caller = BodyCharge(budgets, "a"), BodyCharge(budgets, "a")
-    assert stranger.hand_on(4, "a", is_proven=False)
-    assert not stranger.hand_on(1, "a", is_proven=False)
+    unauthenticated, caller = BodyCharge(budgets, "a"), BodyCharge(budgets, "a")
+    assert unauthenticated.hand_on(4, "a", is_proven=False)
+    assert not unauthenticated.hand_on(1, "a", is_proven=False)
     assert caller.hand_on(8, "a", is_proven=True)
     assert not caller.hand_on(1, "a", is_proven=True)
-    for charge in (stranger, caller, stranger):
+    for charge in (unauthenticated, caller, unauthenticated):
         charge.release()
-    assert (budgets.strangers.taken, budgets.callers.taken) == (0, 0)
-    assert budgets.strangers._of_host == {}
+    assert (budgets.unauthenticated.taken, budgets.callers.taken) == (0, 0)
+    assert budgets.unauthenticated._of_host == {}
 
 
-def test_what_waits_for_its_turn_is_a_strangers_until_it_is_read() -> None:
+def test_what_waits_for_its_turn_is_an_unauthenticated_clients_until_it_is_read() -> None:
     budgets = BodyBudgets(ByteBudget(8, 4), ByteBudget(8, 8))
     charge, left = BodyCharge(budgets, None), BodyCharge(budgets, "proxy")
     assert charge.queue(2)
@@ -43,8 +43,8 @@ def test_what_waits_for_its_turn_is_a_strangers_until_it_is_read() -> None:
     assert left.queue(4)
     assert not charge.queue(1)
     assert charge.hand_on(6, "a", is_proven=True)
-    assert (budgets.strangers.taken, budgets.callers.taken) == (4, 6)
+    assert (budgets.unauthenticated.taken, budgets.callers.taken) == (4, 6)
     for each in (charge, left, left):
         each.release()
-    assert (budgets.strangers.taken, budgets.callers.taken) == (0, 0)
-    assert budgets.strangers._of_host == {}
+    assert (budgets.unauthenticated.taken, budgets.callers.taken) == (0, 0)
+    assert budgets.unauthenticated._of_host == {}

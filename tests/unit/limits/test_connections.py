@@ -23,7 +23,7 @@ def test_one_host_cannot_take_the_places_of_others() -> None:
     assert len(table) == 6
 
 
-def test_when_all_places_are_taken_the_oldest_idle_one_yields_whoever_has_it() -> None:
+def test_when_all_places_are_taken_the_oldest_idle_one_yields_whichever_client_has_it() -> None:
     table = ConnectionTable(3, 3)
     old, served, young = Line(), Line(is_waiting=False), Line()
     for line, host in ((served, "a"), (old, "b"), (young, "c")):

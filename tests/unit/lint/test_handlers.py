@@ -55,7 +55,7 @@ def test_a_marked_function_is_let_be(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", LOST.values(), ids=LOST)
-def test_what_a_module_does_not_offer_is_told(tmp_path: Path, text: str) -> None:
+def test_what_a_module_does_not_offer_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "shop.py").write_text(text)
     [(pointer, rule, message, _)] = lost(tmp_path, "shop:run")
     assert (pointer, rule) == ("/python", "unknown-handler")
@@ -156,7 +156,7 @@ def test_a_handler_that_can_be_called_is_let_be(tmp_path: Path, text: str, given
 
 
 @pytest.mark.parametrize(("text", "given"), NOT_CALLABLE.values(), ids=NOT_CALLABLE)
-def test_a_handler_that_cannot_be_called_is_told(tmp_path: Path, text: str, given: int) -> None:
+def test_a_handler_that_cannot_be_called_is_reported(tmp_path: Path, text: str, given: int) -> None:
     what = "the arguments and a context" if given == 2 else "the arguments alone"
     assert misfits(tmp_path, text, given) == [
         ("/python", f"run is not an async function of {what}")

@@ -69,7 +69,7 @@ def test_the_kinds_are_bounded() -> None:
     assert len(limit._kinds) <= 1000
 
 
-def test_what_was_left_out_at_the_end_is_told() -> None:
+def test_what_was_left_out_at_the_end_is_reported() -> None:
     limit = RepeatLimit(Rate(1, 2), ManualClock())
     for _ in range(7):
         limit.filter(failed("UpstreamTimeout"))

@@ -41,7 +41,7 @@ class Scene:
         self.database = folder / "gateway.db"
         self.sent = [{"id": f"m{n}", "sha256": SHA256, "status": 202} for n in range(5)]
         self.received = [
-            {"id": f"e{n}", "sha256": "aa", "is_genuine": True, "status": 200} for n in range(5)
+            {"id": f"e{n}", "sha256": "aa", "is_authentic": True, "status": 200} for n in range(5)
         ]
         self.seen = [{"follower": 1, "id": f"e{n}"} for n in range(5)]
         with closing(sqlite3.connect(self.database)) as made:
@@ -200,7 +200,7 @@ def _duplicate_of_nothing(scene: Scene) -> None:
 
 
 def _forge_a_delivery(scene: Scene) -> None:
-    scene.received[1]["is_genuine"] = False
+    scene.received[1]["is_authentic"] = False
 
 
 def _lose_a_delivery(scene: Scene) -> None:

@@ -52,7 +52,7 @@ def holding(setup, *names):
     setup.PYTHON.chmod(0o755)
 
 
-def test_an_interpreter_that_is_too_old_is_told_what_to_do(setup, monkeypatch, capsys):
+def test_an_interpreter_that_is_too_old_is_given_the_fix(setup, monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", (3, 9, 7))
     monkeypatch.setattr(setup.shutil, "which", lambda _: None)
     assert setup.main() == 2
@@ -128,7 +128,7 @@ def test_an_interrupted_run_is_taken_up_again(setup, pip, monkeypatch):
     assert not setup.STAMP.exists()
 
 
-def test_an_environment_that_was_moved_here_is_made_anew(setup, pip, monkeypatch):
+def test_an_environment_that_was_moved_here_is_made_again(setup, pip, monkeypatch):
     made = []
     monkeypatch.setattr(setup, "_create", lambda: made.append(True))
     setup.main()

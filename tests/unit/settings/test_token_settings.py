@@ -186,7 +186,7 @@ def test_the_token_url_is_absolute_or_below_the_base_url(url, environ, expected)
         "https:///token",
     ],
 )
-def test_an_unfit_token_url_is_refused_without_being_repeated(url) -> None:
+def test_an_invalid_token_url_is_refused_without_being_repeated(url) -> None:
     found = upstream(TRIO | SHEET | {"GATEWAY_SHEETS_TOKEN_URL": url})
     assert found.problem is not None
     assert found.problem.startswith("GATEWAY_SHEETS_TOKEN_URL: ")

@@ -118,7 +118,7 @@ def test_a_misconfigured_upstream_says_what_is_wrong_and_no_secret(environ, said
         "http://localhost.example.com",
     ],
 )
-def test_an_unfit_base_url_is_refused_without_being_repeated(url) -> None:
+def test_an_invalid_base_url_is_refused_without_being_repeated(url) -> None:
     found = upstream(TOKENS | {"GATEWAY_AVINODE_BASE_URL": url})
 
     assert found.problem is not None

@@ -14,14 +14,14 @@ BASIC = BasicCredentials()
 KEY = BASIC.key_of(SECRET)
 
 
-def is_genuine(value: bytes, *keys: bytes) -> bool:
+def is_authentic(value: bytes, *keys: bytes) -> bool:
     return BASIC.verifier(keys or (KEY,))([(b"authorization", value)], b"", 0)
 
 
 def test_the_credentials_are_shown_as_rfc_7617_says() -> None:
     encoded = b64encode(SECRET.encode())
-    assert is_genuine(b"Basic " + encoded)
-    assert is_genuine(b"bAsIc   " + encoded)
+    assert is_authentic(b"Basic " + encoded)
+    assert is_authentic(b"bAsIc   " + encoded)
     assert BASIC.signed_fields([KEY], "", 0, b"") == {"authorization": "Basic " + encoded.decode()}
 
 
@@ -43,7 +43,7 @@ def test_the_credentials_are_shown_as_rfc_7617_says() -> None:
     ],
 )
 def test_everything_else_is_refused(value) -> None:
-    assert not is_genuine(value)
+    assert not is_authentic(value)
 
 
 def test_absent_and_doubled_credentials_are_refused() -> None:
@@ -54,8 +54,8 @@ def test_absent_and_doubled_credentials_are_refused() -> None:
 
 def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:
     other = BASIC.key_of("avinode:the next password of it")
-    assert is_genuine(b"Basic " + KEY, other, KEY)
-    assert not is_genuine(b"Basic " + KEY, other)
+    assert is_authentic(b"Basic " + KEY, other, KEY)
+    assert not is_authentic(b"Basic " + KEY, other)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_a_secret_has_a_user_and_a_password_that_is_long_enough(secret) -> None:
 
 @given(st.binary())
 def test_whatever_is_sent_nothing_is_raised(value) -> None:
-    assert not is_genuine(value)
+    assert not is_authentic(value)

@@ -24,7 +24,7 @@ def fields_of(**fields: bytes) -> list[tuple[bytes, bytes]]:
     return [(name.replace("_", "-").encode(), value) for name, value in fields.items()]
 
 
-def test_github_s_published_vector_is_genuine() -> None:
+def test_github_s_published_vector_is_authentic() -> None:
     """From "Validating webhook deliveries" of GitHub's documentation."""
     key = PLAIN.key_of("It's a Secret to Everybody")
     shown = b"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"

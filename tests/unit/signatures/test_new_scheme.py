@@ -119,9 +119,9 @@ def registered():
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(meta, "texts", lambda: texts)
         changed.setitem(registry.SCHEMES, "knock", KnockSignature)
-        meta.gate.cache_clear()
+        meta.validator.cache_clear()
         yield
-    meta.gate.cache_clear()
+    meta.validator.cache_clear()
 
 
 def write_schemas(folder):
@@ -176,20 +176,20 @@ def opened(desk, clock):
     """The desk as if the lint had not been asked: its contract wants the proof stored."""
     access = SourceAccess(keys={"signed": (SECRET.encode(),)})
     wanting = replace(desk.source, keep_headers=("user-agent", "x-knock"))
-    return OpenSource(wanting, desk.gates, access, clock)
+    return OpenSource(wanting, desk.validators, access, clock)
 
 
 async def received(desk, fields, body=BODY):
     """What is stored of a message, and why it is not."""
     clock, inbox = ManualClock(), ListInbox()
-    arrivals = GroupCommit(inbox)
+    group_commit = GroupCommit(inbox)
     source = opened(desk, clock)
     try:
-        await Ingest({"desk": source}, arrivals, clock).receive(source, fields, body)
+        await Ingest({"desk": source}, group_commit, clock).receive(source, fields, body)
     except GatewayError as error:
         return inbox.stored, error
     finally:
-        await arrivals.close()
+        await group_commit.close()
     return inbox.stored, None
 
 

@@ -23,7 +23,7 @@ def sign(key: bytes, message_id: str, timestamp: int, body: bytes) -> str:
     return STANDARD.signed_fields([key], message_id, timestamp, body)[standard.SIGNATURE]
 
 
-def is_genuine(
+def is_authentic(
     signature: bytes | None = SIGNATURE,
     *,
     message_id: bytes | None = ID,
@@ -44,7 +44,7 @@ def is_genuine(
 def test_the_published_vector_is_signed_to_the_byte() -> None:
     """The one that the reference libraries carry."""
     assert sign(KEY, ID.decode(), AT, BODY) == SIGNATURE.decode()
-    assert is_genuine()
+    assert is_authentic()
 
 
 @pytest.mark.parametrize("text", [SECRET, SECRET.removeprefix("whsec_"), SECRET.rstrip("=")])
@@ -88,11 +88,11 @@ def test_a_new_secret_carries_256_random_bits() -> None:
     ],
 )
 def test_a_signature_that_is_not_exactly_right_is_refused(signature) -> None:
-    assert not is_genuine(signature)
+    assert not is_authentic(signature)
 
 
 def test_one_right_signature_among_few_is_enough() -> None:
-    assert is_genuine(b"v1,AAAA v1a,BBBB " + SIGNATURE + b" v2,CCCC")
+    assert is_authentic(b"v1,AAAA v1a,BBBB " + SIGNATURE + b" v2,CCCC")
 
 
 @pytest.mark.parametrize(
@@ -116,29 +116,29 @@ def test_a_time_is_ascii_digits_and_nothing_else(timestamp) -> None:
     content = ID + b"." + shown + b"." + BODY
     signature = standard._signature(KEY, content)
     now = 1.0 if shown in {b"+1", b" 1", b"-1"} else float(AT)
-    assert not is_genuine(signature, timestamp=timestamp, now=now)
+    assert not is_authentic(signature, timestamp=timestamp, now=now)
 
 
 @pytest.mark.parametrize(
     ("now", "expected"), [(300, True), (-300, True), (301, False), (-301, False)]
 )
 def test_a_message_is_taken_for_five_minutes_either_way(now, expected) -> None:
-    assert is_genuine(now=AT + now) is expected
+    assert is_authentic(now=AT + now) is expected
 
 
 def test_every_byte_of_the_body_is_signed() -> None:
-    assert not is_genuine(body=b'{"test":2432232314}')
-    assert not is_genuine(body=BODY + b"\n")
-    assert not is_genuine(body=b"\xff" + BODY)
+    assert not is_authentic(body=b'{"test":2432232314}')
+    assert not is_authentic(body=BODY + b"\n")
+    assert not is_authentic(body=b"\xff" + BODY)
 
 
-def test_a_message_signed_with_either_of_two_keys_is_genuine_and_with_a_retired_one_is_not() -> (
+def test_a_message_signed_with_either_of_two_keys_is_authentic_and_with_a_retired_one_is_not() -> (
     None
 ):
-    assert is_genuine(keys=(OTHER_KEY, KEY))
-    assert is_genuine(keys=(KEY, OTHER_KEY))
-    assert not is_genuine(keys=(OTHER_KEY,))
-    assert not is_genuine(keys=())
+    assert is_authentic(keys=(OTHER_KEY, KEY))
+    assert is_authentic(keys=(KEY, OTHER_KEY))
+    assert not is_authentic(keys=(OTHER_KEY,))
+    assert not is_authentic(keys=())
 
 
 def test_a_field_that_occurs_twice_proves_nothing() -> None:
@@ -159,18 +159,20 @@ def test_an_id_with_a_dot_is_never_signed() -> None:
 def test_both_secrets_of_a_rotation_sign() -> None:
     fields = STANDARD.signed_fields([KEY, OTHER_KEY], "msg_1", AT, BODY)
     for key in (KEY, OTHER_KEY):
-        assert is_genuine(fields[standard.SIGNATURE].encode(), message_id=b"msg_1", keys=(key,))
+        assert is_authentic(fields[standard.SIGNATURE].encode(), message_id=b"msg_1", keys=(key,))
 
 
 @given(st.binary(), st.binary(), st.binary(), st.binary())
 def test_whatever_is_sent_nothing_is_raised(message_id, timestamp, signature, body) -> None:
-    assert not is_genuine(signature, message_id=message_id, timestamp=timestamp, body=body)
+    assert not is_authentic(signature, message_id=message_id, timestamp=timestamp, body=body)
 
 
 @given(st.from_regex(r"[A-Za-z0-9_-]{1,200}", fullmatch=True), st.binary(), st.binary(min_size=24))
-def test_what_is_signed_is_genuine_and_nothing_else_is(message_id, body, key) -> None:
+def test_what_is_signed_is_authentic_and_nothing_else_is(message_id, body, key) -> None:
     signature = sign(key, message_id, AT, body).encode()
     sent = {"message_id": message_id.encode(), "keys": (key,)}
-    assert is_genuine(signature, body=body, **sent)
-    assert not is_genuine(signature, body=body + b"x", **sent)
-    assert not is_genuine(signature, body=body, keys=(key + b"x",), message_id=message_id.encode())
+    assert is_authentic(signature, body=body, **sent)
+    assert not is_authentic(signature, body=body + b"x", **sent)
+    assert not is_authentic(
+        signature, body=body, keys=(key + b"x",), message_id=message_id.encode()
+    )

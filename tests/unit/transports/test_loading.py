@@ -193,7 +193,7 @@ async def test_a_server_that_does_not_open_is_an_error_and_no_hang(
     assert "the MCP SDK's server failed" in caplog.text
 
 
-async def test_after_the_server_has_failed_the_next_request_begins_anew() -> None:
+async def test_after_the_server_has_failed_the_next_request_begins_again() -> None:
     stand = Stand()
     path = SdkPath(lambda: stand.open)
     async with path.run():

@@ -11,8 +11,8 @@ from tests.avinode_messages import (
     OPERATOR,
     START,
     changes_of,
+    event_of,
     message,
-    news_of,
     rows_after,
     rows_of,
 )
@@ -74,9 +74,9 @@ def test_a_booking_keeps_its_currency_as_well():
     ],
 )
 def test_an_event_names_no_currency_that_its_message_does_not(event, facts):
-    news = news_of(message(event, **facts, price=NEW_TOTAL))
-    assert not {"currency", "price_usd", "total_price_usd"} & news.keys()
-    dollars = news_of(message(event, **facts, price={"total": 5, "currency": "USD"}))
+    found = event_of(message(event, **facts, price=NEW_TOTAL))
+    assert not {"currency", "price_usd", "total_price_usd"} & found.keys()
+    dollars = event_of(message(event, **facts, price={"total": 5, "currency": "USD"}))
     assert 5 in {dollars.get("price_usd"), dollars.get("total_price_usd")}
 
 

@@ -90,7 +90,7 @@ def test_a_nul_is_refused_at_its_column():
         changes(PAYLOAD | {"number": "A\0"})
 
 
-def test_nobody_is_told_where_nobody_is_named():
+def test_nobody_is_notified_where_nobody_is_named():
     assert changes(PAYLOAD).calls == ()
     assert changes(PAYLOAD, {"notification_email": ""}).calls == ()
 

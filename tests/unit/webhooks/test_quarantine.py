@@ -34,22 +34,22 @@ def quarantine(*webhooks, sources=None):
 
 
 async def test_what_fits_todays_contract_is_admitted():
-    judge, shelf = quarantine(quarantined(GOOD))
-    assert (await judge.reconsider("a")).is_admitted
+    held, shelf = quarantine(quarantined(GOOD))
+    assert (await held.reconsider("a")).is_admitted
     assert shelf.judged == {"a": ((), "digest-2")}
 
 
 async def test_what_still_does_not_fit_stays_with_todays_refusals():
-    judge, shelf = quarantine(quarantined(BAD))
-    verdict = await judge.reconsider("a")
+    held, shelf = quarantine(quarantined(BAD))
+    verdict = await held.reconsider("a")
     assert not verdict.is_admitted
     assert verdict.refusals == (Mismatch(pointer="/number", detail="is required"),)
     assert shelf.judged == {"a": (verdict.refusals, "digest-2")}
 
 
 async def test_there_is_no_verdict_on_what_is_not_there():
-    judge, _ = quarantine()
-    assert await judge.reconsider("a") is None
+    held, _ = quarantine()
+    assert await held.reconsider("a") is None
 
 
 async def test_what_cannot_be_judged_is_left_alone_and_says_why():
@@ -59,8 +59,8 @@ async def test_what_cannot_be_judged_is_left_alone_and_says_why():
         "foreign": quarantined(GOOD, "foreign", provider="other"),
         "forgotten": quarantined(GOOD, "forgotten", body=None),
     }
-    judge, shelf = quarantine(*left.values())
-    verdicts = [await judge.reconsider(name) for name in left]
+    held, shelf = quarantine(*left.values())
+    verdicts = [await held.reconsider(name) for name in left]
     assert not any(verdict.is_admitted for verdict in verdicts)
     assert len({verdict.reason for verdict in verdicts}) == len(left)
     assert shelf.judged == {}

@@ -15,11 +15,11 @@ class Shelf:
     def __init__(self, count):
         self.left = count
         self.asked = []
-        self.trouble = None
+        self.failure = None
 
     async def __call__(self, older_than_seconds, limit):
-        if self.trouble:
-            raise StoreError(self.trouble)
+        if self.failure:
+            raise StoreError(self.failure)
         self.asked.append((older_than_seconds, limit))
         taken = min(self.left, limit)
         self.left -= taken
@@ -31,7 +31,7 @@ class Shelves:
         self.__dict__ |= shelves
 
 
-def forgetting(**counts):
+def cleaning(**counts):
     names = ("bodies", "keys", "jobs", "events", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
@@ -45,7 +45,7 @@ def forgetting(**counts):
 
 async def test_all_that_is_old_goes_in_batches(monkeypatch):
     monkeypatch.setattr(retention, "_BREATH_SECONDS", 0)
-    work, shelves = forgetting(bodies=1200, events=1, audit=1001)
+    work, shelves = cleaning(bodies=1200, events=1, audit=1001)
     forgotten = {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1, "audit": 1001}
     assert await work.forget() == forgotten
     assert [limit for _, limit in shelves["bodies"].asked] == [500, 500, 500, 500]
@@ -53,7 +53,7 @@ async def test_all_that_is_old_goes_in_batches(monkeypatch):
 
 
 async def test_the_days_of_the_rules_are_asked_for():
-    work, shelves = forgetting()
+    work, shelves = cleaning()
     await work.forget()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
@@ -65,11 +65,11 @@ def test_keys_outlive_bodies_by_default():
 
 
 async def test_a_store_that_fails_is_asked_again():
-    work, shelves = forgetting(bodies=1)
-    shelves["bodies"].trouble = "gone"
+    work, shelves = cleaning(bodies=1)
+    shelves["bodies"].failure = "gone"
     task = asyncio.create_task(work.work(every_seconds=0.01))
     await asyncio.sleep(0.05)
-    shelves["bodies"].trouble = None
+    shelves["bodies"].failure = None
     async with asyncio.timeout(5):
         while shelves["bodies"].left:  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.01)

@@ -96,7 +96,7 @@ async def test_a_message_that_todays_contract_refuses_is_a_dead_letter_with_the_
         (shop.webhook(PAYLOAD | {"amount": "x"}), None, "broken_promise"),
     ],
 )
-async def test_what_no_attempt_can_mend_is_a_dead_letter_at_once(webhook, sources, error):
+async def test_what_no_attempt_can_fix_is_a_dead_letter_at_once(webhook, sources, error):
     assert await error_of(webhook, sources=sources) == (error, False)
 
 
@@ -150,7 +150,7 @@ async def test_a_fetch_that_fails_is_tried_again_by_its_own_word(raised, error, 
     assert await error_of(webhook, raised) == (error, is_tried_again)
 
 
-async def test_an_operator_is_told_where_a_fetched_reply_breaks_its_contract():
+async def test_an_operator_is_reported_where_a_fetched_reply_breaks_its_contract():
     place = Violation(pointer="/orders", keyword="type", detail="is no array")
     webhook = shop.webhook(POINTER, "order_changed", "pointer")
     found = await outcome(webhook, InvalidReply(violations=[place]))

@@ -26,7 +26,7 @@ def states_of(rows):
     return {place: row["status"] for place, row in rows.items() if place[0] in kinds}
 
 
-def told(rows):
+def reported(rows):
     """What messages said. A row that is only created where there is none is the first one's."""
     first = {"webhook_id", "occurred_at"}
     return {
@@ -46,7 +46,7 @@ def test_the_order_of_arrival_never_matters(steps, chance):
     arriving = messages + [each for each in messages if chance.random() < 0.3]
     chance.shuffle(arriving)
     rows = rows_of(*arriving)
-    assert told(rows) == told(rows_of(*messages))
+    assert reported(rows) == reported(rows_of(*messages))
     assert states_of(rows) == Model(steps).states
     for (kind, _), row in rows.items():
         applied = [each["state"] for each in row.get("state_log") or () if each["applied"]]

@@ -153,7 +153,7 @@ async def test_a_file_that_is_no_database_is_named(file) -> None:
     assert refused.value.detail.startswith(f"{file} is not a SQLite database")
 
 
-async def test_callers_are_told_that_nothing_was_changed_and_the_log_why(file, caplog) -> None:
+async def test_callers_are_informed_that_nothing_was_changed_and_the_log_why(file, caplog) -> None:
     file.mkdir()
     opened = workspace(at(file))
 
@@ -288,7 +288,7 @@ async def test_a_url_of_another_form_is_refused_and_not_repeated(url) -> None:
     )
 
 
-async def test_a_server_that_does_not_answer_is_told_without_the_password() -> None:
+async def test_a_server_that_does_not_answer_is_reported_without_the_password() -> None:
     with pytest.raises(StoreError) as refused:
         await workspace("postgresql://user:hunter2@127.0.0.1:1/db").check()
 

@@ -93,10 +93,10 @@ def _entry(kind: str) -> str:
 
 def _table(contract: EntityContract, shape: TableShape) -> Iterator[str]:
     entity = contract.entity
-    told = entity.schema.get("description", entity.schema["title"])
+    description = entity.schema.get("description", entity.schema["title"])
     yield from ("", "")
     yield f"class {camel(entity.kind)}Row(Rows, table=True):"
-    yield f"    {docstring(told, indent=4)}"
+    yield f"    {docstring(description, indent=4)}"
     yield ""
     yield f"    __tablename__ = {quoted(table_name(entity.kind))}"
     yield "    __table_args__ = ("

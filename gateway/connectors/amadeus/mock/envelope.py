@@ -78,13 +78,13 @@ def meta(request: MockRequest, path: str, count: int) -> dict[str, Any]:
 
 def page(request: MockRequest, path: str, count: int, offset: int, limit: int) -> dict[str, Any]:
     """The same for a list that comes in pages."""
-    told = meta(request, path, count)
+    metadata = meta(request, path, count)
     last = max(count - 1, 0) // limit * limit
-    told["links"]["last"] = _address(path, {**request.query, "page[offset]": last})
+    metadata["links"]["last"] = _address(path, {**request.query, "page[offset]": last})
     if offset + limit < count:
         following = {**request.query, "page[offset]": offset + limit}
-        told["links"]["next"] = _address(path, following)
-    return told
+        metadata["links"]["next"] = _address(path, following)
+    return metadata
 
 
 def _address(path: str, query: Mapping[str, Any]) -> str:

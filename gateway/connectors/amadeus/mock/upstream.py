@@ -44,8 +44,8 @@ def search_locations(request: MockRequest, _state: MockState) -> MockReply:
     query = request.query
     found = locations(query)
     offset, limit = query.get("page[offset]", 0), query.get("page[limit]", 10)
-    told = page(request, _LOCATIONS, len(found), offset, limit)
-    return MockReply(body={"meta": told, "data": found[offset : offset + limit]})
+    metadata = page(request, _LOCATIONS, len(found), offset, limit)
+    return MockReply(body={"meta": metadata, "data": found[offset : offset + limit]})
 
 
 def search_flight_offers(request: MockRequest, _state: MockState) -> MockReply:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from gateway.connectors.avinode.mock.envelope import meta, refused, stored
 from gateway.connectors.avinode.mock.market import seller_company
 from gateway.connectors.avinode.mock.rfqs import THREADS, refusal_to_talk
-from gateway.connectors.avinode.mock.webhooks import operator_facts, point, tell
+from gateway.connectors.avinode.mock.webhooks import operator_facts, point, send_webhook
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
@@ -75,7 +75,7 @@ def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) ->
     }
     state.add(_MESSAGES, message_id, row)
     point(state, moment, f"{request.base_url}/tripmsgs/{message_id}")
-    tell(
+    send_webhook(
         state, moment, "message_received", _facts(message_id, row, operator_facts(lift["company"]))
     )
 

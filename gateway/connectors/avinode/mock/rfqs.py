@@ -19,7 +19,7 @@ from gateway.connectors.avinode.mock.market import (
     seller_company,
 )
 from gateway.connectors.avinode.mock.rules import wrong_airports, wrong_segments
-from gateway.connectors.avinode.mock.webhooks import point, quote_facts, tell
+from gateway.connectors.avinode.mock.webhooks import point, quote_facts, send_webhook
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
@@ -129,9 +129,9 @@ def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
     rfq_id, quote = href.rpartition("/")[2], lift["quote"]
     if quote is not None:
         facts = quote_facts(rfq_id, lift["id"], lift["company"], quote)
-        tell(state, lift["answered"], "quote_received", facts)
+        send_webhook(state, lift["answered"], "quote_received", facts)
         ended = {"quote_id": quote["id"], "rfp_id": rfq_id}
-        tell(state, lift["answered"] + _QUOTE_LIFE, "quote_expired", ended)
+        send_webhook(state, lift["answered"] + _QUOTE_LIFE, "quote_expired", ended)
 
 
 def _response_minutes(chance: Random) -> int:

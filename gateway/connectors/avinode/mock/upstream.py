@@ -29,7 +29,7 @@ from gateway.connectors.avinode.mock.rules import (
     wrong_route,
     wrong_segments,
 )
-from gateway.connectors.avinode.mock.webhooks import flight_facts, tell
+from gateway.connectors.avinode.mock.webhooks import flight_facts, send_webhook
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockReply, MockRequest, MockState
@@ -73,7 +73,7 @@ def create_trip(request: MockRequest, state: MockState) -> MockReply:
     trip = _trip(trip_id, request.base_url)
     facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
     flight = flight_facts(segments[0])
-    tell(state, request.now, "trip_created", {**facts, "flight": flight})
+    send_webhook(state, request.now, "trip_created", {**facts, "flight": flight})
     return stored(trip)
 
 

@@ -16,11 +16,11 @@ from gateway.contract.fields.conversion import as_date_time, rfc3339
 from gateway.contract.mock import MockMessage, MockState
 
 
-def tell(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
+def send_webhook(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
     """A signed message of what happens at `moment`."""
-    told = {"event_type": event, "timestamp": rfc3339(moment), **facts}
-    message_id = f"evt-{_digest(told)}"
-    payload = {"event_id": message_id, **told}
+    facts_sent = {"event_type": event, "timestamp": rfc3339(moment), **facts}
+    message_id = f"evt-{_digest(facts_sent)}"
+    payload = {"event_id": message_id, **facts_sent}
     state.later(moment, MockMessage(id=message_id, event=event, payload=payload))
 
 
@@ -32,9 +32,9 @@ def point(state: MockState, moment: datetime, href: str) -> None:
     state.later(moment, MockMessage(id=message_id, event=kind, payload=payload))
 
 
-def _digest(told: Any) -> str:
+def _digest(facts_sent: Any) -> str:
     """Not a number: a mock begins at the first one again, and its listener knows that already."""
-    text = msgspec.json.encode(told, order="deterministic")
+    text = msgspec.json.encode(facts_sent, order="deterministic")
     return hashlib.sha256(text).hexdigest()[:24]
 
 

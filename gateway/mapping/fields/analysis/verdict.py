@@ -35,7 +35,7 @@ class Judgement(Struct, frozen=True):
 PROVED: Final = Judgement(Coverage.PROVED)
 
 
-def judge_read(value: Read, source: Schema, target: Schema) -> Judgement:
+def prove_read(value: Read, source: Schema, target: Schema) -> Judgement:
     """Whether `target` admits what `value` makes of everything that `source` admits.
 
     A value that `else` takes care of is not a gap, unless `else` is `error`.
@@ -55,7 +55,7 @@ def judge_read(value: Read, source: Schema, target: Schema) -> Judgement:
     return _without_witness(value, image, contained, is_answered=is_answered)
 
 
-def judge_image(image: Schema, target: Schema) -> Judgement:
+def prove_image(image: Schema, target: Schema) -> Judgement:
     """Whether `target` admits everything that `image` does."""
     contained = covers(target, image)
     if contained:

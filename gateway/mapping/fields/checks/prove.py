@@ -11,8 +11,8 @@ from gateway.mapping.fields.analysis.targets import maps
 from gateway.mapping.fields.analysis.verdict import (
     Coverage,
     Judgement,
-    judge_image,
-    judge_read,
+    prove_image,
+    prove_read,
     resort_text,
     shown,
 )
@@ -82,11 +82,11 @@ def _prove(visit: FieldContext) -> Proof | None:
         case Read() as value:
             return _prove_read(visit, value)
         case Constant(value=constant):
-            return _proof(visit, shown(constant), judge_image({"const": constant}, visit.target))
+            return _proof(visit, shown(constant), prove_image({"const": constant}, visit.target))
         case Each(source=source) | Count(source=source):
-            return _proof(visit, str(source), _judge_list(visit, visit.value))
+            return _proof(visit, str(source), _prove_list(visit, visit.value))
         case Reference(kind=kind):
-            return _proof(visit, f"ref {kind}", judge_image(ROW_ID, visit.target))
+            return _proof(visit, f"ref {kind}", prove_image(ROW_ID, visit.target))
         case FieldFunction(module=module, function=function):
             undecided = Judgement(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
             return _proof(visit, f"{module}:{function}", undecided)
@@ -100,7 +100,7 @@ def _prove_read(visit: FieldContext, value: Read) -> Proof | None:
     if is_absence_a_gap(visit, value, place):
         judgement = Judgement(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
     else:
-        judgement = judge_read(value, place.schema, visit.target)
+        judgement = prove_read(value, place.schema, visit.target)
     return _proof(visit, str(value.source), judgement, on_gap)
 
 
@@ -112,15 +112,15 @@ def is_absence_a_gap(visit: FieldContext, value: Read, place: SourceValues) -> b
     return place.may_be_absent and presence.default is UNSET and not is_left_out
 
 
-def _judge_list(visit: FieldContext, value: Each | Count) -> Judgement:
+def _prove_list(visit: FieldContext, value: Each | Count) -> Judgement:
     """How many items there may be, against how many there may be there."""
     least, most = _counts(value, visit.inner.find(value.source).schema)
     if isinstance(value, Count):
         bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
-        return judge_image({"type": "integer", **bounds}, visit.target)
+        return prove_image({"type": "integer", **bounds}, visit.target)
     lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
     target: Schema = {word: visit.target[word] for word in _LENGTHS if word in visit.target}
-    judgement = judge_image({"type": "array", **lengths}, {"type": "array", **target})
+    judgement = prove_image({"type": "array", **lengths}, {"type": "array", **target})
     if judgement.verdict is Coverage.PROVED and visit.target.get("uniqueItems"):
         return Judgement(Coverage.UNDECIDED, reason="that no item comes twice shows at run time")
     return judgement

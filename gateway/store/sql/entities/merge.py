@@ -66,12 +66,12 @@ def merged(table: Table, row: Row, change: EntityChange, now: int) -> Row:
         for name, value in change.values.items()
         if name not in by_state and name not in key_of(table)
     }
-    is_news = _merge_columns(result, plain, at)
+    is_newer = _merge_columns(result, plain, at)
     if rules.states is not None:
-        is_news |= _merge_state(rules.states, result, change)
+        is_newer |= _merge_state(rules.states, result, change)
     if at >= row[OCCURRED_AT]:
         result |= {WEBHOOK_ID: change.webhook_id, OCCURRED_AT: at}
-    elif not is_news:
+    elif not is_newer:
         return row
     _derive(rules, result)
     return {**result, UPDATED_AT: now}
@@ -84,10 +84,10 @@ def _of_states(states: States | None) -> frozenset[str]:
 def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
     """Whether any of them changes something."""
     times = row[TIMES]
-    news = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
-    row |= {name: values[name] for name in news}
-    times |= dict.fromkeys(news, at)
-    return bool(news)
+    newer = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
+    row |= {name: values[name] for name in newer}
+    times |= dict.fromkeys(newer, at)
+    return bool(newer)
 
 
 def _merge_state(states: States, row: Row, change: EntityChange) -> bool:

@@ -34,12 +34,12 @@ class SqlInbox:
         self._database = database
         self._attempts = policy.jobs["webhook"].attempts
 
-    async def receive(self, arrivals: Sequence[NewWebhook]) -> list[Receipt]:
-        if not arrivals:
+    async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
+        if not group_commit:
             return []
 
         async def store(to: AsyncConnection, now: datetime) -> builtins.list[Receipt]:
-            receipts = await receive_webhooks(to, arrivals, self._attempts, now)
+            receipts = await receive_webhooks(to, group_commit, self._attempts, now)
             hit("ingest.before_commit")
             return receipts
 
@@ -75,15 +75,15 @@ class SqlInbox:
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
     ) -> bool:
-        async def judge(connection: AsyncConnection, now: datetime) -> bool:
+        async def revalidate(connection: AsyncConnection, now: datetime) -> bool:
             if not await _move(connection, webhook_id, now, is_admitted=not refusals):
                 return False
             change = update(WEBHOOKS).where(WEBHOOKS.c.id == webhook_id)
-            judged = change.values(refusals=as_json(refusals), contract=contract)
-            await connection.execute(judged)
+            checked = change.values(refusals=as_json(refusals), contract=contract)
+            await connection.execute(checked)
             return True
 
-        return await self._database.write(judge)
+        return await self._database.write(revalidate)
 
     async def forget(self, older_than_seconds: float, limit: int) -> int:
         age = timedelta(seconds=older_than_seconds)
@@ -118,9 +118,9 @@ async def _move(
     connection: AsyncConnection, webhook_id: str, now: datetime, *, is_admitted: bool
 ) -> bool:
     """Whether it is quarantined, and no conflict; then it is pending if it is admitted."""
-    judged = select(WEBHOOKS.c.job_id).where(WEBHOOKS.c.id == webhook_id, ~WEBHOOKS.c.is_conflict)
+    checked = select(WEBHOOKS.c.job_id).where(WEBHOOKS.c.id == webhook_id, ~WEBHOOKS.c.is_conflict)
     waiting = update(JOBS).where(
-        JOBS.c.id == judged.scalar_subquery(), JOBS.c.state == "quarantined"
+        JOBS.c.id == checked.scalar_subquery(), JOBS.c.state == "quarantined"
     )
     values: dict[str, Any] = {"state": "pending", "run_at": now} if is_admitted else {}
     return (await connection.execute(waiting.values(**values, updated_at=now))).rowcount == 1

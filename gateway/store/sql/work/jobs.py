@@ -13,9 +13,11 @@ from gateway.store.records import Attempt, Claim, Failure, Job
 from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 
 ENDED: Final = ("completed", "dead_letter", "cancelled")
-_ANEW: Final = JOBS.alias("anew")
+_REPLAY: Final = JOBS.alias("replay")
 # The subject says nothing more, but has an index.
-IS_LAST: Final = ~exists().where(_ANEW.c.subject == JOBS.c.subject, _ANEW.c.replay_of == JOBS.c.id)
+IS_LAST: Final = ~exists().where(
+    _REPLAY.c.subject == JOBS.c.subject, _REPLAY.c.replay_of == JOBS.c.id
+)
 """That nobody has begun a job again."""
 IDLE: Final = ("pending", "retryable", "quarantined")
 """Neither ended nor under way."""

@@ -79,13 +79,13 @@ async def receive_webhooks(
     received = [_arrival(message, now, number) for number, message in enumerate(messages)]
     signed = await _claim_signed(connection, received, now)
     replays = {each.id: signed[each.signed] for each in received if each.is_replay(signed)}
-    arrivals = [each for each in received if each.id not in replays]
-    known = await _claim_keys(connection, arrivals, now)
-    fresh = [each for each in arrivals if known[each.key].webhook_id == each.id]
-    differing = [each for each in arrivals if known[each.key].digest != each.digest]
+    group_commit = [each for each in received if each.id not in replays]
+    known = await _claim_keys(connection, group_commit, now)
+    fresh = [each for each in group_commit if known[each.key].webhook_id == each.id]
+    differing = [each for each in group_commit if known[each.key].digest != each.digest]
     kept = await _keep_conflicts(connection, differing, now)
     conflicts = [each for each in differing if kept[each.body] == each.id]
-    moved = await _point_signed(connection, arrivals, known, kept)
+    moved = await _point_signed(connection, group_commit, known, kept)
     await _store(connection, fresh, now)
     jobs = [_job(each, attempts, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
     jobs += [_job(each, attempts, now, is_quarantined=True) for each in conflicts]
@@ -121,26 +121,26 @@ def _receipt(arrival: _Arrival, first: _Known, kept: Mapping[_Body, str]) -> Rec
 
 
 async def _claim_signed(
-    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+    connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Key, _Known]:
     """The same of what the proofs cover, of those messages whose ids no proof covers.
 
     Claimed before the ids, so that a repetition under another id takes no id from anybody.
     """
-    first = {each.signed: each for each in reversed(arrivals) if each.message.signed_sha256}
+    first = {each.signed: each for each in reversed(group_commit) if each.message.signed_sha256}
     return await _claim(connection, first, now) if first else {}
 
 
 async def _point_signed(
     connection: AsyncConnection,
-    arrivals: Sequence[_Arrival],
+    group_commit: Sequence[_Arrival],
     known: Mapping[_Key, _Known],
     kept: Mapping[_Body, str],
 ) -> dict[str, str]:
     """What was signed again and is kept already leads to the row in which it is kept: which one."""
     ends = (
         (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
-        for each in arrivals
+        for each in group_commit
         if each.message.signed_sha256
     )
     moved = {here: first for here, first in ends if here != first}
@@ -153,10 +153,10 @@ async def _point_signed(
 
 
 async def _claim_keys(
-    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+    connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Key, _Known]:
     """The first message with each id, which is one of these where the id was free."""
-    return await _claim(connection, {each.key: each for each in reversed(arrivals)}, now)
+    return await _claim(connection, {each.key: each for each in reversed(group_commit)}, now)
 
 
 async def _claim(
@@ -197,12 +197,12 @@ def _key_row(key: _Key, arrival: _Arrival, now: datetime) -> dict[str, Any]:
 
 
 async def _keep_conflicts(
-    connection: AsyncConnection, arrivals: Sequence[_Arrival], now: datetime
+    connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Body, str]:
     """Ids of the rows in which the other bodies are kept, each once."""
-    if not arrivals:
+    if not group_commit:
         return {}
-    first = {each.body: each for each in reversed(arrivals)}
+    first = {each.body: each for each in reversed(group_commit)}
     rows = [_webhook_row(first[body], now, is_conflict=True) for body in sorted(first)]
     insertion = insert_into(connection, WEBHOOKS).on_conflict_do_nothing(
         index_elements=["provider", "message_id", "body_sha256"], index_where=CONFLICTING

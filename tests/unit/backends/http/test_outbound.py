@@ -44,8 +44,8 @@ async def make():
     """Makes senders, and closes them."""
     made = []
 
-    def _make(resolve=None, judge=lambda *_: None, **options):
-        made.append(Outbound(judge, resolve=resolve, **options))
+    def _make(resolve=None, check=lambda *_: None, **options):
+        made.append(Outbound(check, resolve=resolve, **options))
         return made[-1]
 
     yield _make

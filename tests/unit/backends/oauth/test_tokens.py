@@ -214,7 +214,7 @@ async def test_another_refusal_may_be_another_next_time(clock, reply):
     assert await tokens.current() == "token-2"
 
 
-async def test_a_new_refresh_token_is_used_and_told_once(clock, caplog):
+async def test_a_new_refresh_token_is_used_and_reported_once(clock, caplog):
     endpoint = Endpoint(lambda number: issued(number, 10, refresh_token=f"r-{number + 1}"))
     tokens = source(endpoint, clock)
     with caplog.at_level(logging.DEBUG):
@@ -226,8 +226,8 @@ async def test_a_new_refresh_token_is_used_and_told_once(clock, caplog):
         True,
         True,
     ]
-    told = [record for record in caplog.records if "new refresh token" in record.message]
-    assert len(told) == 1
+    reported = [record for record in caplog.records if "new refresh token" in record.message]
+    assert len(reported) == 1
     assert "r-2" not in caplog.text
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from gateway.catalogue import open_catalogue
 from gateway.cli.verification import verify as subject
 from gateway.cli.verification.compare import masked, varying
-from gateway.cli.verification.doors import DOORS, CallRefused, TransportFailed, World
 from gateway.cli.verification.plan import Step, steps
+from gateway.cli.verification.transports import TRANSPORTS, CallRefused, TransportFailed, World
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 
@@ -30,7 +30,7 @@ def greeting(step: Step) -> dict[str, Any]:
     return {"greeting": f"Hello, {step.arguments['name']}!"}
 
 
-def door(answer: Answering):
+def transport(answer: Answering):
     @asynccontextmanager
     async def opened(world):
         async def ask(step: Step) -> dict[str, Any]:
@@ -43,19 +43,19 @@ def door(answer: Answering):
 
 async def verdicts(monkeypatch, tmp_path, **others: Answering):
     """The verdicts on the example tools, with transports that greet but for `others`."""
-    doors = {name: door(others.get(name.split()[0], greeting)) for name in DOORS}
-    monkeypatch.setattr(subject, "DOORS", doors)
+    transports = {name: transport(others.get(name.split()[0], greeting)) for name in TRANSPORTS}
+    monkeypatch.setattr(subject, "TRANSPORTS", transports)
     world = World(tmp_path, tuple(CATALOGUE.upstreams), {})
-    found = await subject.verify(CATALOGUE, world, connector="example", tell=lambda _: None)
+    found = await subject.verify(CATALOGUE, world, connector="example", report=lambda _: None)
     return {verdict.operation: verdict for verdict in found}
 
 
-async def test_doors_that_agree_are_verified(monkeypatch, tmp_path) -> None:
+async def test_transports_that_agree_are_verified(monkeypatch, tmp_path) -> None:
     found = await verdicts(monkeypatch, tmp_path)
 
     assert found.keys() == {"example.calculate", GREET}
     assert all(verdict.is_verified for verdict in found.values())
-    assert found[GREET].verified == dict.fromkeys(DOORS, 2)
+    assert found[GREET].verified == dict.fromkeys(TRANSPORTS, 2)
 
 
 def otherwise(step: Step) -> dict[str, Any]:
@@ -71,22 +71,24 @@ def refusing(step: Step) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         (otherwise, "differs from REST"),
         (beyond_the_contract, "is not a known property"),
         (refusing, "It is down."),
     ],
 )
-async def test_one_door_that_strays_is_named(monkeypatch, tmp_path, answer, told) -> None:
+async def test_one_transport_that_strays_is_named(monkeypatch, tmp_path, answer, reported) -> None:
     verdict = (await verdicts(monkeypatch, tmp_path, stdio=answer))[GREET]
 
     assert not verdict.is_verified
     assert (verdict.verified["stdio"], verdict.verified["REST"]) == (0, 2)
-    assert all("at stdio" in failure and told in failure for failure in verdict.failures)
+    assert all("at stdio" in failure and reported in failure for failure in verdict.failures)
 
 
-async def test_what_varies_from_run_to_run_is_told_and_no_difference(monkeypatch, tmp_path) -> None:
+async def test_what_varies_from_run_to_run_is_reported_and_no_difference(
+    monkeypatch, tmp_path
+) -> None:
     count = iter(range(1000))
 
     def counting(step: Step) -> dict[str, Any]:
@@ -112,7 +114,7 @@ async def test_an_answer_whose_shape_varies_is_a_failure(monkeypatch, tmp_path) 
     assert any("in one run and missing in another" in failure for failure in verdict.failures)
 
 
-async def test_a_door_that_does_not_open_ends_the_verification(monkeypatch, tmp_path) -> None:
+async def test_a_transport_that_does_not_open_ends_the_verification(monkeypatch, tmp_path) -> None:
     def gone(step: Step) -> dict[str, Any]:
         raise ConnectionResetError
 

@@ -185,7 +185,7 @@ def test_equal_objects_of_one_name_share_a_class_and_others_take_their_parents_n
     assert sorted(definitions(record)) == ["Back", "Extra", "ExtraLeg", "Leg", "Out", "Thing"]
 
 
-def test_objects_that_cannot_be_told_apart_by_name_are_refused() -> None:
+def test_objects_that_cannot_be_distinguished_by_name_are_refused() -> None:
     """Numbering them would give names that move when the contract grows."""
     record = {
         "type": "object",

@@ -105,7 +105,7 @@ async def test_the_cheapest_comes_first_in_dollars():
     assert "KES" in result["message"]
 
 
-async def test_fixed_rates_are_told_with_their_day():
+async def test_fixed_rates_are_reported_with_their_day():
     found = reply(offer("100", "AED"), offer("100", "EUR"))
     result = await search(Scripted(searchFlightOffers=found, readLatestRates=UpstreamUnavailable()))
     assert {each["rate_source"] for each in result["flights"]} == {"fallback"}
@@ -173,7 +173,7 @@ async def test_what_amadeus_refuses_is_a_declared_error(refusal, reason):
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "reported"),
     [
         (errors(2668), "2668"),
         ((404, errors("38196")[1]), "38196"),
@@ -182,8 +182,8 @@ async def test_what_amadeus_refuses_is_a_declared_error(refusal, reason):
         (errors("<script>"), "400"),
     ],
 )
-async def test_any_other_refusal_names_the_code_and_no_text_of_amadeus(refusal, told):
-    with pytest.raises(UpstreamRejected, match=told) as caught:
+async def test_any_other_refusal_names_the_code_and_no_text_of_amadeus(refusal, reported):
+    with pytest.raises(UpstreamRejected, match=reported) as caught:
         await search(Scripted(searchFlightOffers=refusal))
     assert "REFUSED" not in str(caught.value)
     assert "script" not in str(caught.value)

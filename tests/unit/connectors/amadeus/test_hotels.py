@@ -87,7 +87,7 @@ async def test_the_cheapest_offer_of_each_and_the_cheapest_hotel_first():
     assert "KES" in result["message"]
 
 
-async def test_what_the_list_tells_of_a_hotel_is_shown():
+async def test_what_the_list_reports_of_a_hotel_is_shown():
     address = {"countryCode": "GB", "lines": ["1 Main Street"], "postalCode": "N1", "cityName": "L"}
     context = Scripted(
         listHotelsInCity=listed(1, rating="4", address=address),

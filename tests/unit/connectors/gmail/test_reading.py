@@ -72,7 +72,7 @@ def headers(**values):
         ("x" * 400 + "@example.com", []),
     ],
 )
-def test_addresses_are_told_without_names(header, addresses):
+def test_addresses_are_reported_without_names(header, addresses):
     assert reading.to_addresses(headers(To=header)) == addresses
 
 
@@ -189,7 +189,7 @@ def test_a_long_text_is_cut_and_says_so():
     assert len(message["body_text"]) == reading.MAX_BODY_IN_THREAD
 
 
-def test_the_newest_messages_are_told_in_order_of_their_dates():
+def test_the_newest_messages_are_reported_in_order_of_their_dates():
     messages = [{"id": str(date), "internalDate": str(date)} for date in (5, 1, 9, 3)]
     assert [each["id"] for each in reading.newest_messages(messages, 3)] == ["3", "5", "9"]
 
@@ -210,7 +210,7 @@ def test_the_newest_messages_are_told_in_order_of_their_dates():
         ("<!DOCTYPE html><?xml ?>x", "x"),
     ],
 )
-def test_html_is_told_as_text(source, text):
+def test_html_is_reported_as_text(source, text):
     assert html_text(source) == text
 
 

@@ -136,7 +136,7 @@ async def test_the_same_call_sends_the_same_bytes():
     assert once.requests == again.requests
 
 
-async def test_a_thread_is_told_oldest_first_and_cut_to_the_newest():
+async def test_a_thread_is_reported_oldest_first_and_cut_to_the_newest():
     tools = Tools()
     whole = await tools.call("get_thread_history", {"thread_id": THREAD})
     dates = [message["date"] for message in whole["messages"]]
@@ -192,7 +192,7 @@ async def test_a_read_that_fails_for_a_while_is_tried_again():
 
 
 @pytest.mark.parametrize("tool", ["get_email", "get_thread_history"])
-async def test_reading_too_much_is_told_by_403_and_tried_again(tool):
+async def test_reading_too_much_is_reported_by_403_and_tried_again(tool):
     tools = Tools()
     name = "message_id" if tool == "get_email" else "thread_id"
     with pytest.raises(UpstreamRateLimited):
@@ -200,7 +200,7 @@ async def test_reading_too_much_is_told_by_403_and_tried_again(tool):
     assert len(tools.requests) == 3
 
 
-async def test_too_many_mails_are_told_by_403_and_mean_a_rate_limit():
+async def test_too_many_mails_are_reported_by_403_and_mean_a_rate_limit():
     tools = Tools()
     with pytest.raises(UpstreamRateLimited) as caught:
         await tools.call("send_email", {**MAIL, "to": "limited@example.com"})

@@ -138,11 +138,11 @@ def with_rivals(tools, count):
     backend = tools.line.backend
     send, left = backend.send, [count]
 
-    async def raced(request, *, timeout_seconds, is_hurried=False):
+    async def raced(request, *, timeout_seconds, is_cut_short=False):
         if request.operation == "createReservation" and left[0]:
             left[0] -= 1
             take(slot_by_id(request.body["teeTimeId"]), SPOTS, tools.applications["golf"]._state)
-        return await send(request, timeout_seconds=timeout_seconds, is_hurried=is_hurried)
+        return await send(request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short)
 
     backend.send = raced
     return tools

@@ -52,7 +52,7 @@ def test_a_message_passes_exactly_when_its_bytes_do(text, length):
         assert caught.value.pointer == "/message"
 
 
-def test_a_moment_is_told_in_universal_time():
+def test_a_moment_is_reported_in_universal_time():
     assert moment(1_795_185_000) == "2026-11-20T14:30:00.000Z"
 
 

@@ -76,7 +76,7 @@ async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
 
 @pytest.mark.parametrize("tool", [*READS, *WRITES])
 @pytest.mark.parametrize("book", ["missing-book", "private-book", "blank-book"])
-async def test_a_spreadsheet_that_is_not_there_or_not_shared_is_told_apart(tool, book):
+async def test_a_spreadsheet_that_is_not_there_or_not_shared_is_distinguished(tool, book):
     desk = Desk(book=book)
     arguments = {**READS, **WRITES}[tool]
     if book == "private-book":
@@ -150,7 +150,7 @@ async def test_what_a_person_types_meanwhile_in_another_cell_stays():
     assert (await desk.cells("Clients!D2:E2")) == [["+1-555-0000", "New Corp"]]
 
 
-async def test_a_row_that_moved_meanwhile_is_told():
+async def test_a_row_that_moved_meanwhile_is_reported():
     """Somebody sorts the sheet between the reading and the writing; Google cannot prevent it."""
     desk = Desk()
     desk.meddle["updateValues"] = ("updateValues", "Clients!A2:A3", [["CL-002"], ["CL-001"]])
@@ -161,7 +161,7 @@ async def test_a_row_that_moved_meanwhile_is_told():
 
 
 @pytest.mark.parametrize("shown", [{}, {"values": []}, {"values": [[]]}])
-async def test_a_row_that_is_empty_after_the_change_is_told(shown):
+async def test_a_row_that_is_empty_after_the_change_is_reported(shown):
     desk = Desk()
     place = "Clients!A2:N2"
     desk.answers["updateValues"] = {"updatedRange": place, "updatedData": {"range": place, **shown}}
@@ -242,7 +242,7 @@ async def test_a_refusal_that_is_not_known_is_not_explained_away(operation):
 
 
 @pytest.mark.parametrize("fault", ["status=503", "status=429", "close", "truncate", "status=404"])
-async def test_a_flight_that_is_recorded_and_not_counted_is_told(fault):
+async def test_a_flight_that_is_recorded_and_not_counted_is_reported(fault):
     desk = Desk(f"updateValues 1 {fault}")
     assert await failure(desk, "add_flight_history", **FLIGHT) == "client_not_counted"
     assert desk.asked == ["readValues", "appendValues", "updateValues"]
@@ -383,7 +383,7 @@ def test_only_what_may_be_edited_can_be_updated(updates):
         ({"errors": []}, UpstreamRefusedCredentials),
     ],
 )
-def test_a_403_that_is_a_limit_is_told_from_one_that_is_not(facts, error):
+def test_a_403_that_is_a_limit_is_distinguished_from_one_that_is_not(facts, error):
     body = jsontext.encode({"error": {"code": 403, "message": "No.", **facts}})
     reply = Reply(status=403, headers={"content-type": "application/json"}, body=body)
     assert isinstance(ReplyReader(CATALOGUE.upstreams["sheets"]).failure(reply), error)

@@ -33,7 +33,7 @@ class Answering:
         self.sent: list[UpstreamRequest] = []
 
     async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_hurried: bool = False
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent.append(request)
         return self.reply
@@ -166,7 +166,7 @@ async def test_an_answer_that_is_no_json_is_refused() -> None:
         await tables(page, "supabase.query").select(Selection(table="quotes"))
 
 
-async def test_the_code_of_a_refusal_is_told() -> None:
+async def test_the_code_of_a_refusal_is_reported() -> None:
     with pytest.raises(UpstreamRejected) as failed:
         await tables(Answering(400, error("22P02"))).delete("quotes", MINE)
 

@@ -111,7 +111,7 @@ def test_days_are_whole_ordered_and_local(count, start, offset, lows):
         assert day["temperature_max"] == max(own) + 2
 
 
-def test_a_day_is_told_by_its_most_frequent_weather_and_its_extremes():
+def test_a_day_is_reported_by_its_most_frequent_weather_and_its_extremes():
     steps = [
         step(START, kind="Rain", pop=0.4, speed=2, rain={"3h": 0.25}),
         step(START + 10_800, kind="Clouds", pop=0.644, speed=9),

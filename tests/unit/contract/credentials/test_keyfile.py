@@ -17,7 +17,7 @@ def test_what_a_key_file_holds_beside_is_not_looked_at() -> None:
 
 @pytest.mark.parametrize("name", FILE)
 @pytest.mark.parametrize("value", ["", None, 7])
-def test_each_member_that_is_needed_is_named_and_no_value_told(name, value) -> None:
+def test_each_member_that_is_needed_is_named_and_no_value_reported(name, value) -> None:
     with pytest.raises(NotAKeyFile) as refused:
         read_key_file(json.dumps({**FILE, name: value}))
     assert str(refused.value).endswith("it needs client_email, private_key, token_uri")

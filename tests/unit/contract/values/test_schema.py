@@ -58,7 +58,7 @@ def test_a_surplus_name_is_cut_before_it_becomes_a_pointer() -> None:
     )
 
 
-def test_a_refusal_tells_what_would_pass() -> None:
+def test_a_refusal_reports_what_would_pass() -> None:
     colours = ["red", "green", "blue", None, 7]
     schema = {
         "$defs": {"Code": {"pattern": "^[A-Z]{4}$", "description": "ICAO code of an airport."}},
@@ -66,9 +66,11 @@ def test_a_refusal_tells_what_would_pass() -> None:
         "additionalProperties": False,
     }
 
-    told = [v.detail for v in Validator(schema).violations({"code": "x", "colour": 1, "size": 1})]
+    reported = [
+        v.detail for v in Validator(schema).violations({"code": "x", "colour": 1, "size": 1})
+    ]
 
-    assert sorted(told) == [
+    assert sorted(reported) == [
         "is not a known property; known are code, colour",
         'the value does not match "^[A-Z]{4}$"; what it is: ICAO code of an airport.',
         'the value is not one of "red", "green", "blue", null, 7',
@@ -80,10 +82,10 @@ def test_long_lists_of_what_would_pass_are_left_out() -> None:
     some = {name: {"enum": names} for name in names}
     schema = {"properties": some, "additionalProperties": False}
 
-    told = [v.detail for v in Validator(schema).violations({"p0": 1, "size": 1})]
+    reported = [v.detail for v in Validator(schema).violations({"p0": 1, "size": 1})]
 
-    assert "is not a known property" in told
-    assert not any("p20" in detail for detail in told)
+    assert "is not a known property" in reported
+    assert not any("p20" in detail for detail in reported)
 
 
 @pytest.mark.parametrize(
@@ -150,12 +152,14 @@ CHOICE = {
         ({"name": "long"}, {("/a", "choice")}),
     ],
 )
-def test_of_alternatives_the_nearest_is_told_if_there_is_one(keyword, value, found) -> None:
+def test_of_alternatives_the_nearest_is_reported_if_there_is_one(keyword, value, found) -> None:
     gate = Validator({"properties": {"a": {keyword: CHOICE["anyOf"]}}})
 
-    told = {(violation.pointer, violation.keyword) for violation in gate.violations({"a": value})}
+    reported = {
+        (violation.pointer, violation.keyword) for violation in gate.violations({"a": value})
+    }
 
-    assert told == {(pointer, keyword if name == "choice" else name) for pointer, name in found}
+    assert reported == {(pointer, keyword if name == "choice" else name) for pointer, name in found}
 
 
 def test_no_message_of_an_alternative_repeats_the_value() -> None:
@@ -180,7 +184,7 @@ def test_a_constant_says_which_alternative_was_meant() -> None:
     ]
 
 
-def test_what_two_keywords_find_alike_is_told_once() -> None:
+def test_what_two_keywords_find_alike_is_reported_once() -> None:
     gate = Validator({"required": ["a"], "allOf": [{"required": ["a"]}]})
 
     assert [v.pointer for v in gate.violations({})] == ["/a"]

@@ -5,7 +5,7 @@ import pytest
 from gateway.contract.values.schema import Validator
 
 
-def told(schema, value):
+def reported(schema, value):
     return [(v.pointer, v.detail) for v in Validator(schema).violations(value)]
 
 
@@ -13,7 +13,7 @@ def told(schema, value):
     ("form", "example"), [("date", "2026-12-01"), ("date-time", "2026-12-01T15:00:00Z")]
 )
 def test_a_date_in_another_form_is_refused_with_an_example(form, example):
-    found = told({"type": "string", "format": form}, "12/01/2026")
+    found = reported({"type": "string", "format": form}, "12/01/2026")
 
     assert found == [("", f'the value is not a "{form}": write it as {example}')]
 
@@ -21,14 +21,16 @@ def test_a_date_in_another_form_is_refused_with_an_example(form, example):
 def test_a_long_pattern_is_replaced_by_what_it_means():
     pattern = "^(?:" + "|".join(f"code{number}" for number in range(12)) + ")$"
 
-    assert told({"pattern": pattern, "description": "A code."}, "x") == [
+    assert reported({"pattern": pattern, "description": "A code."}, "x") == [
         ("", "the value does not have the required form; what it is: A code.")
     ]
-    assert told({"pattern": pattern}, "x") == [("", "the value does not have the required form")]
+    assert reported({"pattern": pattern}, "x") == [
+        ("", "the value does not have the required form")
+    ]
 
 
 def test_the_meaning_of_a_pattern_is_bounded():
-    ((_, detail),) = told({"pattern": "^a$", "description": "word " * 100}, "x")
+    ((_, detail),) = reported({"pattern": "^a$", "description": "word " * 100}, "x")
 
     meaning = detail.partition("what it is: ")[2]
     assert meaning.endswith("word …")
@@ -39,7 +41,7 @@ def test_the_meaning_of_a_pattern_is_bounded():
 def test_a_number_where_text_is_wanted_is_refused_with_an_example(value):
     schema = {"type": "string", "description": "Decimal text."}
 
-    ((_, detail),) = told(schema, value)
+    ((_, detail),) = reported(schema, value)
 
     assert detail == (
         'the value is a number where text is required: write it in quotes, such as "380"; '
@@ -49,14 +51,14 @@ def test_a_number_where_text_is_wanted_is_refused_with_an_example(value):
 
 @pytest.mark.parametrize("value", [True, None, [], {}])
 def test_what_is_no_number_has_no_quotes_to_gain(value):
-    assert told({"type": "string"}, value) == [("", 'the value is not of type "string"')]
+    assert reported({"type": "string"}, value) == [("", 'the value is not of type "string"')]
 
 
 def test_of_alternatives_that_each_want_one_property_all_are_named():
     item = {"anyOf": [{"required": ["id"]}, {"required": ["quote_id"]}]}
     schema = {"properties": {"quotes": {"items": item}}}
 
-    assert told(schema, {"quotes": [{"id": 1}, {}]}) == [
+    assert reported(schema, {"quotes": [{"id": 1}, {}]}) == [
         ("/quotes/1", "the value needs one of id, quote_id")
     ]
 
@@ -76,13 +78,13 @@ BY_NAME = {
 
 @pytest.mark.parametrize("template", WANTED)
 def test_only_the_alternative_that_was_chosen_by_name_is_explained(template):
-    found = told(BY_NAME, {"template": template, "data": {}})
+    found = reported(BY_NAME, {"template": template, "data": {}})
 
     assert found == [(f"/data/{name}", "is required") for name in WANTED[template]]
 
 
 def test_that_no_alternative_fits_is_not_said_where_the_cause_is():
-    found = told(BY_NAME, {"template": "letter", "data": {"topic": "x"}})
+    found = reported(BY_NAME, {"template": "letter", "data": {"topic": "x"}})
 
     assert found == [("/template", 'the value is not one of "note", "bill"')]
 
@@ -90,4 +92,4 @@ def test_that_no_alternative_fits_is_not_said_where_the_cause_is():
 def test_a_refused_value_has_a_violation_though_no_alternative_is_near():
     choice = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
-    assert len(told({"allOf": [choice, {"oneOf": choice["anyOf"]}]}, 7)) == 2
+    assert len(reported({"allOf": [choice, {"oneOf": choice["anyOf"]}]}, 7)) == 2

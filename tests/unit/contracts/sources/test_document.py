@@ -170,7 +170,7 @@ def test_a_file_of_exactly_one_mebibyte_is_read(tmp_path: Path) -> None:
     assert len(read(tmp_path, "a.json", full).value["text"]) == MAX_BYTES - len(text)
 
 
-def test_an_unreadable_file_is_told_with_the_reason(
+def test_an_unreadable_file_is_reported_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.json").write_text("{}")

@@ -334,7 +334,7 @@ def test_counts_count_what_their_filter_holds_for(one: Make, answer: Answer) -> 
     assert answer(source, {}) == {"x": 0}
 
 
-def test_a_filter_tells_true_from_one(one: Make, answer: Answer) -> None:
+def test_a_filter_distinguishes_true_from_one(one: Make, answer: Answer) -> None:
     mixed = {"type": "object", "properties": {"a": {"type": ["boolean", "integer"]}}}
     source = one({"count": X, "where": {"@/a": [True]}}, {"type": "array", "items": mixed}, WHOLE)
 
@@ -386,7 +386,7 @@ def test_headers_of_the_reply_are_read_in_any_spelling(one: Make, answer: Answer
     assert answer(source, {"x": "a"}) == {"x": 0}
 
 
-def test_field_functions_are_told_of_absence_as_none(one: Make, answer: Answer) -> None:
+def test_field_functions_are_informed_of_absence_as_none(one: Make, answer: Answer) -> None:
     """`operator:is_` is a pure function of two values, good enough to look at them."""
     value = {"python": "operator:is_", "with": [X, "$response.header.X"]}
     source = one(value, {"type": ["string", "null"]}, {"type": "boolean"}, optional=True)

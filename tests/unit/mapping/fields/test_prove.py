@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.mapping.fields import BindingSource, Coverage, Proof, prove
 from gateway.mapping.fields.analysis.algebra import admits
 from gateway.mapping.fields.analysis.images import apply
-from gateway.mapping.fields.analysis.verdict import judge_read
+from gateway.mapping.fields.analysis.verdict import prove_read
 from gateway.mapping.fields.language.nodes import Read, ReadExpression
 
 Make = Callable[..., BindingSource]
@@ -303,7 +303,7 @@ def test_no_value_contradicts_a_proof(
     read: Read, source: dict[str, Any], target: dict[str, Any], value: Any
 ) -> None:
     """PROVED is a promise: whatever the upstream's schema admits converts and is admitted."""
-    if judge_read(read, source, target).verdict is Coverage.PROVED and admits(source, value):
+    if prove_read(read, source, target).verdict is Coverage.PROVED and admits(source, value):
         assert admits(target, apply(read, value))
 
 
@@ -312,7 +312,7 @@ def test_every_witness_is_what_it_claims_to_be(
     read: Read, source: dict[str, Any], target: dict[str, Any]
 ) -> None:
     """It may arrive, and it has no place."""
-    judgement = judge_read(read, source, target)
+    judgement = prove_read(read, source, target)
     if judgement.witness is None:
         return
     witness = json.loads(judgement.witness)
@@ -326,7 +326,7 @@ def test_every_witness_is_what_it_claims_to_be(
 
 def test_a_gap_names_the_keyword_that_refuses_its_witness() -> None:
     value = Read(pointer="", source=ReadExpression("body"))
-    judged = judge_read(value, {"enum": ["KTEB", "nowhere"]}, {"type": "string", "maxLength": 4})
+    judged = prove_read(value, {"enum": ["KTEB", "nowhere"]}, {"type": "string", "maxLength": 4})
     assert judged.verdict is Coverage.GAP
     assert judged.witness == '"nowhere"'
     assert "refuses it by `maxLength`" in judged.reason

@@ -304,7 +304,7 @@ async def test_an_unknown_kind_of_url_is_refused_without_being_repeated(url) -> 
         ("SQLITE_SCHEMA", "failed (SQLITE_SCHEMA)"),
     ],
 )
-def test_what_the_disk_does_is_told_in_plain_words(name, said) -> None:
+def test_what_the_disk_does_is_reported_in_plain_words(name, said) -> None:
     error = sqlite3.OperationalError("the text of the driver")
     error.sqlite_errorname = name
 

@@ -85,7 +85,7 @@ async def test_a_connection_too_many_waits_and_is_refused_and_no_other_host_wait
             await asyncio.wait_for(second.readline(), 0.2)
 
 
-async def test_it_is_told_why_and_when_to_come_again() -> None:
+async def test_it_is_informed_why_and_when_to_come_again() -> None:
     limits = ConnectionLimits(opened_by_one_host=ONE_ONLY, hold_seconds=0.05)
     async with serving(limits) as port, sent(port, FLOODER), sent(port, FLOODER) as second:
         answer = await asyncio.wait_for(second.read(), 10)

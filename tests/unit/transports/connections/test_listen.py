@@ -122,7 +122,7 @@ async def test_a_second_signal_does_not_end_what_follows_the_serving() -> None:
         stop_by(signal.SIGTERM)
 
 
-async def test_a_call_that_outlasts_the_grace_is_told_why_it_ends(
+async def test_a_call_that_outlasts_the_grace_is_informed_why_it_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with serving(StopPlan(grace_seconds=1)) as server:
@@ -147,16 +147,16 @@ async def test_a_second_interrupt_cuts_the_grace_short_and_closes_the_applicatio
     assert "Traceback" not in caplog.text
 
 
-async def test_streams_are_told_to_end_before_the_server_waits_for_them() -> None:
+async def test_streams_are_asked_to_end_before_the_server_waits_for_them() -> None:
     """Nobody else would: a stream would last as long as the grace."""
     stopping = asyncio.Event()
     async with serving(StopPlan(end_streams=stopping.set)) as server:
 
-        async def end_when_told() -> None:
+        async def end_when_asked() -> None:
             await stopping.wait()
             server.application.release.set()
 
-        ending = asyncio.create_task(end_when_told())
+        ending = asyncio.create_task(end_when_asked())
         answer = await answer_to_a_call(server, lambda: stop_by(signal.SIGTERM))
         await ending
     assert answer == (200, {})

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.clock import SystemClock
 from gateway.errors import PayloadTooLarge
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
@@ -200,7 +200,7 @@ async def test_head_of_a_page_is_served_as_get_and_answered_without_the_body() -
 
 
 @pytest.mark.parametrize("path", ["/v1/example/greet", "/mcp", "/mcp/example"])
-async def test_head_of_a_door_reaches_it_as_it_is(path: str) -> None:
+async def test_head_of_a_transport_reaches_it_as_it_is(path: str) -> None:
     start, body = await serve(method, scope_with(method="HEAD", path=path))
     assert (b"content-length", b"4") in start["headers"]
     assert body["body"] == b""
@@ -217,7 +217,7 @@ async def cancelled(app: Any, path: str, rules: EdgeRules = RULES) -> list[Any]:
 @pytest.mark.parametrize(
     ("path", "is_retryable"), [("/v1/example/greet", False), ("/mcp", False), ("/readyz", True)]
 )
-async def test_a_request_that_is_cut_off_is_told_that_the_gateway_stops(
+async def test_a_request_that_is_cut_off_is_informed_that_the_gateway_stops(
     path: str, is_retryable: bool
 ) -> None:
     """A call whose arguments were read may have happened, so it must not be repeated unseen."""
@@ -241,17 +241,19 @@ async def test_a_call_that_is_cut_off_before_it_is_read_may_be_repeated() -> Non
     assert json.loads(body["body"])["retryable"] is True
 
 
-async def test_a_refusal_that_is_cut_off_before_it_is_sent_is_told_that_the_gateway_stops() -> None:
+async def test_a_refusal_that_is_cut_off_before_it_is_sent_is_informed_that_the_gateway_stops() -> (
+    None
+):
     """Refusals beyond the limit of unauthenticated clients are slow; the server need not wait for
     them."""
-    waiting = StrangerLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
-    strangers = Strangers(SystemClock(), waiting)
-    await strangers.count(None)
+    waiting = ThrottleLimits(of_one_host=Rate(1e-9, 1), delay_seconds=600)
+    throttle = Throttle(SystemClock(), waiting)
+    await throttle.count(None)
 
     async def refuse(scope: Any, receive: Any, send: Any) -> None:
         await respond(send, 404, b"")
 
-    rules = replace(RULES, strangers=strangers)
+    rules = replace(RULES, throttle=throttle)
     start, _ = await cancelled(refuse, "/v1/nothing", rules)
     assert start["status"] == 503
 

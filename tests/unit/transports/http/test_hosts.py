@@ -56,7 +56,7 @@ def test_an_origin_is_admitted_when_listed_or_our_own(origin: bytes, is_admitted
     assert RULES.admits_origin(origin, b"gateway.test:8700") is is_admitted
 
 
-def test_the_sdk_is_told_the_same_names() -> None:
+def test_the_sdk_is_given_the_same_names() -> None:
     assert "gateway.test" in RULES.host_patterns()
     assert "gateway.test:*" in RULES.host_patterns()
     assert "https://ui.example.com" in RULES.origin_patterns()

@@ -80,7 +80,7 @@ def test_a_declared_error_has_its_contracts_status_and_reason() -> None:
     assert (problem.reason, problem.detail) == ("rfp_not_found", "There is no such RFP.")
 
 
-def test_the_caller_of_an_unrecorded_write_is_told_that_it_has_run() -> None:
+def test_the_caller_of_an_unrecorded_write_is_informed_that_it_has_run() -> None:
     problem = problem_of(errors.NotRecorded(), "r1")
     assert (problem.status, problem.code, problem.retryable) == (500, "INTERNAL_ERROR", False)
     assert problem.detail.startswith("The call was made")
@@ -102,7 +102,7 @@ def test_an_error_may_say_of_its_own_call_that_it_is_not_to_be_repeated() -> Non
         errors.ConfigurationError("hunter2"),
     ],
 )
-def test_nothing_of_the_gateways_inside_is_told(error: Exception) -> None:
+def test_nothing_of_the_gateways_inside_is_reported(error: Exception) -> None:
     problem = problem_of(error, "r1")
     assert b"hunter2" not in msgspec.json.encode(problem)
     assert problem.status >= 500

@@ -167,7 +167,7 @@ def test_locations_are_found_by_the_beginning_of_a_word(keyword, kinds, found):
     assert [row["iataCode"] for row in reply.body["data"]] == found
 
 
-def test_a_light_view_tells_less():
+def test_a_light_view_reports_less():
     query = {"keyword": "Tokyo", "subType": ["CITY"]}
     (full,) = ask("searchLocations", **query).body["data"]
     (light,) = ask("searchLocations", view="LIGHT", **query).body["data"]

@@ -52,12 +52,12 @@ class Market:
         body = {"segments": [SEGMENT], "sellerCompanies": companies, **more}
         return (await self.ask("POST", "rfqs", body))[1]["data"]
 
-    def told(self, passed=timedelta()):
+    def reported(self, passed=timedelta()):
         self.clock.advance(passed)
         return self.application.messages_due()
 
     def signed(self, passed=timedelta()):
-        return [each.payload for each in self.told(passed) if each.event not in POINTERS]
+        return [each.payload for each in self.reported(passed) if each.event not in POINTERS]
 
 
 def payload_gate(event):
@@ -71,7 +71,7 @@ async def everything():
     await market.ask("POST", "trips", trip)
     rfq = await market.rfq(*OPERATORS)
     await market.ask("POST", f"tripmsgs/{rfq['id']}/chat", {"message": "Is there Wi-Fi?"})
-    return market.told(timedelta(days=7))
+    return market.reported(timedelta(days=7))
 
 
 async def test_every_message_is_as_the_contract_says():
@@ -91,11 +91,11 @@ async def test_every_message_is_as_the_contract_says():
     assert len(set(signed)) == len(signed)
 
 
-async def test_a_quote_is_told_when_it_arrives_and_as_it_is_read():
+async def test_a_quote_is_informed_when_it_arrives_and_as_it_is_read():
     market = Market()
     rfq = await market.rfq("OP-001", "OP-002", "OP-003")
     assert market.signed() == []
-    told = market.signed(timedelta(hours=10, minutes=1))
+    reported = market.signed(timedelta(hours=10, minutes=1))
     _, body = await market.ask("GET", f"rfqs/{rfq['id']}", fields="latestquote,timestamps")
     quotes = {
         lift["latestQuote"]["id"]: lift
@@ -103,8 +103,8 @@ async def test_a_quote_is_told_when_it_arrives_and_as_it_is_read():
         if "latestQuote" in lift
     }
     assert quotes
-    assert {each["quote_id"] for each in told} == quotes.keys()
-    for each in told:
+    assert {each["quote_id"] for each in reported} == quotes.keys()
+    for each in reported:
         lift = quotes[each["quote_id"]]
         quote = lift["latestQuote"]
         assert each["timestamp"] == lift["answeredOn"]
@@ -112,32 +112,34 @@ async def test_a_quote_is_told_when_it_arrives_and_as_it_is_read():
         assert each["operator"]["id"] == lift["sellerCompany"]["id"]
         assert each["price"]["total"] == quote["sellerPrice"]["price"]
         assert each["valid_until"] == quote["validUntil"]
-    assert [each["timestamp"] for each in told] == sorted(each["timestamp"] for each in told)
+    assert [each["timestamp"] for each in reported] == sorted(
+        each["timestamp"] for each in reported
+    )
 
 
-async def test_a_mock_that_begins_anew_does_not_repeat_the_ids_of_other_messages():
+async def test_a_mock_that_begins_again_does_not_repeat_the_ids_of_other_messages():
     """A gateway keeps the ids that it has seen, and the mock forgets everything."""
     ids = []
     for start in (0, 1):
         market = Market()
         market.clock.advance(timedelta(days=start))
         await market.rfq(*OPERATORS)
-        ids.append({each.id for each in market.told(timedelta(days=7))})
+        ids.append({each.id for each in market.reported(timedelta(days=7))})
     assert ids[0]
     assert ids[0].isdisjoint(ids[1])
 
 
-async def test_nothing_is_told_twice():
+async def test_nothing_is_reported_twice():
     market = Market()
     await market.rfq("OP-001")
-    assert market.told(timedelta(days=10))
-    assert market.told(timedelta(days=10)) == []
+    assert market.reported(timedelta(days=10))
+    assert market.reported(timedelta(days=10)) == []
 
 
-async def test_an_answer_after_the_deadline_is_not_told():
+async def test_an_answer_after_the_deadline_is_not_reported():
     market = Market()
     await market.rfq(*OPERATORS, quoteDeadline="2026-11-20T14:30:30Z")
-    assert market.told(timedelta(days=10)) == []
+    assert market.reported(timedelta(days=10)) == []
 
 
 async def test_a_quote_lapses_five_days_after_it_was_given():
@@ -193,8 +195,8 @@ async def test_what_was_sent_can_be_read_and_what_was_not_cannot():
 async def test_pointers_lead_to_where_the_mock_is():
     market = Market()
     rfq = await market.rfq("OP-001")
-    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
-    assert told.payload == {
+    [reported] = [each for each in market.reported(timedelta(hours=11)) if each.event == "rfqs"]
+    assert reported.payload == {
         "id": rfq["id"],
         "href": f"https://sandbox.avinode.com/api/rfqs/{rfq['id']}",
         "type": "rfqs",
@@ -204,17 +206,17 @@ async def test_pointers_lead_to_where_the_mock_is():
 async def test_pointers_of_a_mock_that_is_served_lead_to_it():
     market = Market(base_url="http://127.0.0.1:9100")
     rfq = await market.rfq("OP-001")
-    [told] = [each for each in market.told(timedelta(hours=11)) if each.event == "rfqs"]
-    assert told.payload["href"] == f"http://127.0.0.1:9100/rfqs/{rfq['id']}"
+    [reported] = [each for each in market.reported(timedelta(hours=11)) if each.event == "rfqs"]
+    assert reported.payload["href"] == f"http://127.0.0.1:9100/rfqs/{rfq['id']}"
 
 
-async def test_a_trip_is_told_at_once():
+async def test_a_trip_is_reported_at_once():
     market = Market()
     trip = {"sourcing": True, "segments": [SEGMENT], "criteria": {}}
     _, body = await market.ask("POST", "trips", trip)
-    [told] = market.signed()
-    assert told["trip_id"] == body["data"]["id"]
-    assert told["flight"] == {
+    [reported] = market.signed()
+    assert reported["trip_id"] == body["data"]["id"]
+    assert reported["flight"] == {
         "departure_airport": "KTEB",
         "arrival_airport": "KVNY",
         "departure_at": "2026-12-01T15:00:00Z",
@@ -222,20 +224,20 @@ async def test_a_trip_is_told_at_once():
     }
 
 
-async def test_a_departure_that_is_no_moment_is_not_told():
+async def test_a_departure_that_is_no_moment_is_not_reported():
     market = Market()
     segment = {**SEGMENT, "dateTime": {"date": "2026-12-01", "time": "27:00"}}
     await market.ask("POST", "trips", {"sourcing": True, "segments": [segment], "criteria": {}})
-    [told] = market.signed()
-    assert "departure_at" not in told["flight"]
-    assert payload_gate("trip_created").admits(told)
+    [reported] = market.signed()
+    assert "departure_at" not in reported["flight"]
+    assert payload_gate("trip_created").admits(reported)
 
 
 @pytest.mark.parametrize("seed", ["0", "another"])
-async def test_the_same_seed_tells_the_same(seed):
-    async def told():
+async def test_the_same_seed_reports_the_same(seed):
+    async def reported():
         market = Market(seed)
         await market.rfq(*OPERATORS)
-        return market.told(timedelta(days=7))
+        return market.reported(timedelta(days=7))
 
-    assert await told() == await told()
+    assert await reported() == await reported()

@@ -46,7 +46,7 @@ def refusal(*urls) -> str:
     return str(refused.value)
 
 
-async def test_a_second_server_is_refused_and_told_who_is_there(url, holder, tmp_path) -> None:
+async def test_a_second_server_is_refused_and_informed_who_is_there(url, holder, tmp_path) -> None:
     said = refusal(url)
 
     assert f"{tmp_path}/data/gateway.db is in use by another gateway" in said

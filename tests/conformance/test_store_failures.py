@@ -88,7 +88,7 @@ async def test_a_file_that_was_deleted_is_missed_at_once(tmp_path) -> None:
     await store.close()
 
 
-async def test_another_programs_lock_is_waited_for_and_then_told(tmp_path, monkeypatch) -> None:
+async def test_another_programs_lock_is_waited_for_and_then_reported(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
     store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
     other = sqlite3.connect(f"{tmp_path}/gateway.db", isolation_level=None)
@@ -247,7 +247,7 @@ async def test_tables_of_another_program_are_left_alone(fresh_url) -> None:
         ("?target_session_attrs=odd", ""),
     ],
 )
-async def test_a_server_that_cannot_be_used_is_told_without_the_password(
+async def test_a_server_that_cannot_be_used_is_reported_without_the_password(
     fresh_url, part, said
 ) -> None:
     host, _, name = fresh_url.rpartition("/")

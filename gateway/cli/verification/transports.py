@@ -78,7 +78,7 @@ class World(Struct, frozen=True):
 
 Ask = Callable[[Step], Awaitable[dict[str, Any]]]
 """One call over a transport. Raises `CallRefused`."""
-Door = Callable[[World], AbstractAsyncContextManager[Ask]]
+OpenTransport = Callable[[World], AbstractAsyncContextManager[Ask]]
 
 
 @asynccontextmanager
@@ -125,7 +125,7 @@ async def stdio(world: World) -> AsyncIterator[Ask]:
             yield _asking(client)
 
 
-DOORS: Final[Mapping[str, Door]] = {
+TRANSPORTS: Final[Mapping[str, OpenTransport]] = {
     "REST": rest,
     f"MCP {MODERN}": mcp_modern,
     f"MCP {HANDSHAKE}": mcp_handshake,

@@ -18,18 +18,18 @@ async def test_work_that_ends_while_its_claim_is_extended_ends_nothing_else():
             await work
             return frozenset(claim.job.id for claim in claims)
 
-    holds = Leases(Slow(), WORK_POLICY.jobs["webhook"])
-    hold = holds.take(
+    leases = Leases(Slow(), WORK_POLICY.jobs["webhook"])
+    lease = leases.take(
         Claim(job=new_job("1"), worker="w"), asked_at=asyncio.get_running_loop().time()
     )
 
     async def _work():
-        async with asyncio.timeout_at(hold.deadline) as hold.limit:
+        async with asyncio.timeout_at(lease.deadline) as lease.limit:
             await ends.wait()
-        holds.drop(hold)
+        leases.drop(lease)
 
     work = asyncio.create_task(_work())
     await asyncio.sleep(0)
-    await holds.extend()
+    await leases.extend()
     assert work.done()
-    assert holds.lost == 0
+    assert leases.lost == 0

@@ -11,7 +11,7 @@ from gateway.auth.keys import Keys
 from gateway.auth.principal import Credentials
 from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
 from gateway.limits.buckets import Rate
-from gateway.limits.strangers import StrangerLimits, Strangers
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
@@ -110,8 +110,8 @@ async def test_denied_requests_write_a_bounded_number_of_rows_and_lines(
 )
 async def test_guessing_keys_costs_the_database_a_bounded_number_of_questions() -> None:
     clock, store = ManualClock(), CountingKeys()
-    limits = StrangerLimits(of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0)
-    authenticator = Authenticator(store, clock, Strangers(clock, limits))
+    limits = ThrottleLimits(of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0)
+    authenticator = Authenticator(store, clock, Throttle(clock, limits))
     keys = Keys(store, clock, {"greeter"}, authenticator.forget)
     here, elsewhere = ip_address("192.0.2.1"), ip_address("192.0.2.2")
     known = (await keys.create("greeter", "known")).key
@@ -138,8 +138,8 @@ async def test_guessing_keys_costs_the_database_a_bounded_number_of_questions() 
 @pytest.mark.parametrize("path", ["/docs", "/nothing", "/mcpx", "/v1/x%2fy", "/operator/nothing"])
 async def test_what_needs_no_key_is_limited_too(path: str) -> None:
     clock = ManualClock()
-    limits = StrangerLimits(of_one_host=Rate(1, 5), in_all=Rate(1, 100), delay_seconds=0.01)
-    running = build_running(strangers=Strangers(clock, limits))
+    limits = ThrottleLimits(of_one_host=Rate(1, 5), in_all=Rate(1, 100), delay_seconds=0.01)
+    running = build_running(throttle=Throttle(clock, limits))
     async with running.http(None) as http:
         statuses = [(await http.get(path)).status_code for _ in range(5)]
         assert 429 not in statuses
@@ -158,7 +158,7 @@ async def test_what_needs_no_key_is_limited_too(path: str) -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST"])
 @pytest.mark.parametrize("key", [None, "gw_greeter-0123456789"])
-async def test_methods_tell_nothing_of_tools_without_a_grant(
+async def test_methods_report_nothing_of_tools_without_a_grant(
     site: Any, method: str, key: str | None
 ) -> None:
     async with site.http(key) as http:
@@ -176,7 +176,7 @@ async def test_methods_tell_nothing_of_tools_without_a_grant(
     "tools, providers and events",
     required="none of them names one; with a key, the documents name what the key may call",
 )
-async def test_no_page_names_a_tool_to_a_stranger(site: Any) -> None:
+async def test_no_page_names_a_tool_to_an_unauthenticated_client(site: Any) -> None:
     pages = ("/", "/docs", "/openapi.json", "/asyncapi.json", "/nothing", "/v1/nothing", "/mcp")
     async with site.http(None) as http:
         texts = {page: (await http.get(page)).text for page in pages}

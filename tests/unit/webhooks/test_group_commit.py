@@ -20,10 +20,10 @@ class SlowInbox(ListInbox):
         self.entered = asyncio.Event()
         self.gate = asyncio.Event()
 
-    async def receive(self, arrivals):
+    async def receive(self, group_commit):
         self.entered.set()
         await self.gate.wait()
-        return await super().receive(arrivals)
+        return await super().receive(group_commit)
 
 
 def arrival(number: int, size: int = 2) -> NewWebhook:
@@ -40,18 +40,18 @@ def arrival(number: int, size: int = 2) -> NewWebhook:
 
 async def test_a_receipt_is_the_stores_own() -> None:
     inbox = ListInbox()
-    arrivals = GroupCommit(inbox)
-    first, again = await arrivals.put(arrival(1)), await arrivals.put(arrival(1))
+    group_commit = GroupCommit(inbox)
+    first, again = await group_commit.put(arrival(1)), await group_commit.put(arrival(1))
     assert (first.outcome, again.outcome) == ("stored", "duplicate")
     assert first.webhook_id == again.webhook_id
 
 
 async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox)
-    first = asyncio.create_task(arrivals.put(arrival(0)))
+    group_commit = GroupCommit(inbox)
+    first = asyncio.create_task(group_commit.put(arrival(0)))
     await inbox.entered.wait()
-    rest = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(1, 101)]
+    rest = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(1, 101)]
     await asyncio.sleep(0)
     inbox.gate.set()
     await asyncio.gather(first, *rest)
@@ -60,9 +60,9 @@ async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
 
 async def test_a_transaction_holds_no_more_than_its_limits() -> None:
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox, grouping=Grouping(batch=3, batch_bytes=100))
+    group_commit = GroupCommit(inbox, grouping=Grouping(batch=3, batch_bytes=100))
     sizes = [1, 1, 1, 1, 90, 90, 500, 1]
-    puts = [asyncio.create_task(arrivals.put(arrival(n, size))) for n, size in enumerate(sizes)]
+    puts = [asyncio.create_task(group_commit.put(arrival(n, size))) for n, size in enumerate(sizes)]
     await asyncio.sleep(0)
     inbox.gate.set()
     await asyncio.gather(*puts)
@@ -72,16 +72,16 @@ async def test_a_transaction_holds_no_more_than_its_limits() -> None:
 @pytest.mark.parametrize("grouping", [Grouping(backlog=2), Grouping(backlog_bytes=4)])
 async def test_more_than_the_backlog_is_refused_at_once_and_the_others_are_stored(grouping) -> None:
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox, grouping=grouping)
-    waiting = [asyncio.create_task(arrivals.put(arrival(0)))]
+    group_commit = GroupCommit(inbox, grouping=grouping)
+    waiting = [asyncio.create_task(group_commit.put(arrival(0)))]
     await inbox.entered.wait()
-    waiting += [asyncio.create_task(arrivals.put(arrival(n))) for n in (1, 2)]
+    waiting += [asyncio.create_task(group_commit.put(arrival(n))) for n in (1, 2)]
     await asyncio.sleep(0)
     with pytest.raises(NotStored, match="Too many"):
-        await arrivals.put(arrival(3))
+        await group_commit.put(arrival(3))
     inbox.gate.set()
     assert {receipt.outcome for receipt in await asyncio.gather(*waiting)} == {"stored"}
-    assert (await arrivals.put(arrival(3))).outcome == "stored"
+    assert (await group_commit.put(arrival(3))).outcome == "stored"
 
 
 async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_of_its_own(
@@ -89,38 +89,38 @@ async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_
 ) -> None:
     inbox = ListInbox()
     inbox.fail()
-    arrivals = GroupCommit(inbox)
+    group_commit = GroupCommit(inbox)
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             found = await asyncio.gather(
-                *(arrivals.put(arrival(n)) for n in range(5)), return_exceptions=True
+                *(group_commit.put(arrival(n)) for n in range(5)), return_exceptions=True
             )
             assert [type(error) for error in found] == [NotStored] * 5
             assert len({id(error) for error in found}) == 5
     assert [record.message for record in caplog.records] == [
         "webhooks are not being stored: the database is away"
     ]
-    assert arrivals.problem == "the database is away"
+    assert group_commit.problem == "the database is away"
 
     inbox.failure = None
-    assert (await arrivals.put(arrival(1))).outcome == "stored"
-    assert arrivals.problem is None
+    assert (await group_commit.put(arrival(1))).outcome == "stored"
+    assert group_commit.problem is None
 
 
 async def test_a_defect_of_the_store_leaves_nobody_waiting_and_the_next_ones_are_stored() -> None:
     inbox = ListInbox()
     inbox.failure = ZeroDivisionError("a defect")
-    arrivals = GroupCommit(inbox)
+    group_commit = GroupCommit(inbox)
     with pytest.raises(NotStored):
-        await arrivals.put(arrival(1))
+        await group_commit.put(arrival(1))
     inbox.failure = None
-    assert (await arrivals.put(arrival(1))).outcome == "stored"
+    assert (await group_commit.put(arrival(1))).outcome == "stored"
 
 
 async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed() -> None:
     class Forgetful(ListInbox):
-        async def receive(self, arrivals):
-            return (await super().receive(arrivals))[1:]
+        async def receive(self, group_commit):
+            return (await super().receive(group_commit))[1:]
 
     with pytest.raises(NotStored):
         await GroupCommit(Forgetful()).put(arrival(1))
@@ -128,8 +128,8 @@ async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed(
 
 async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox)
-    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    group_commit = GroupCommit(inbox)
+    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     puts[1].cancel()
     await asyncio.sleep(0)
@@ -142,13 +142,13 @@ async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
 
 async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox)
-    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    group_commit = GroupCommit(inbox)
+    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
-    closing = asyncio.create_task(arrivals.close())
+    closing = asyncio.create_task(group_commit.close())
     await asyncio.sleep(0)
     with pytest.raises(NotStored, match="stopping"):
-        await arrivals.put(arrival(9))
+        await group_commit.put(arrival(9))
     inbox.gate.set()
     await closing
     assert [receipt.outcome for receipt in await asyncio.gather(*puts)] == ["stored"] * 3
@@ -157,24 +157,24 @@ async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
 async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
     monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
     inbox = SlowInbox()
-    arrivals = GroupCommit(inbox, grouping=Grouping(batch=1))
-    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    group_commit = GroupCommit(inbox, grouping=Grouping(batch=1))
+    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
     await inbox.entered.wait()
-    await arrivals.close()
+    await group_commit.close()
     found = await asyncio.gather(*puts, return_exceptions=True)
     assert [type(error) for error in found] == [NotStored] * 3
 
 
-async def test_the_worker_is_told_after_each_transaction() -> None:
-    told: list[int] = []
+async def test_the_worker_is_notified_after_each_transaction() -> None:
+    reported: list[int] = []
     inbox = ListInbox()
-    arrivals = GroupCommit(inbox, on_stored=lambda: told.append(len(inbox.stored)))
-    await asyncio.gather(*(arrivals.put(arrival(n)) for n in range(3)))
-    assert told == [3]
+    group_commit = GroupCommit(inbox, on_stored=lambda: reported.append(len(inbox.stored)))
+    await asyncio.gather(*(group_commit.put(arrival(n)) for n in range(3)))
+    assert reported == [3]
     inbox.fail()
     with pytest.raises(NotStored):
-        await arrivals.put(arrival(4))
-    assert told == [3]
+        await group_commit.put(arrival(4))
+    assert reported == [3]
 
 
 class PartedInbox(ListInbox):
@@ -185,12 +185,12 @@ class PartedInbox(ListInbox):
         self.asked = 0
         self._alone = alone
 
-    async def receive(self, arrivals):
-        if len(arrivals) > 1:
+    async def receive(self, group_commit):
+        if len(group_commit) > 1:
             raise StoreRefused("one of them")
         self.asked += 1
         await self._alone(self.asked)
-        return await super().receive(arrivals)
+        return await super().receive(group_commit)
 
 
 async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more() -> None:
@@ -199,17 +199,17 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
             raise StoreError("the database is away")
 
     inbox = PartedInbox(_alone)
-    arrivals = GroupCommit(inbox)
-    arrivals.problem = "the database was away before"
-    puts = (arrivals.put(arrival(n)) for n in range(50))
+    group_commit = GroupCommit(inbox)
+    group_commit.problem = "the database was away before"
+    puts = (group_commit.put(arrival(n)) for n in range(50))
     found = await asyncio.gather(*puts, return_exceptions=True)
     assert [type(each) for each in found[1:]] == [NotStored] * 49
     assert found[0].outcome == "stored"
     assert inbox.asked == 2
-    assert arrivals.problem == "the database is away"
+    assert group_commit.problem == "the database is away"
 
 
-async def test_whoever_waits_for_a_part_of_a_batch_is_told_when_the_gateway_stops(
+async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stops(
     monkeypatch,
 ) -> None:
     monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
@@ -217,10 +217,10 @@ async def test_whoever_waits_for_a_part_of_a_batch_is_told_when_the_gateway_stop
     async def _alone(_number) -> None:
         await asyncio.Event().wait()
 
-    arrivals = GroupCommit(PartedInbox(_alone))
-    puts = [asyncio.create_task(arrivals.put(arrival(n))) for n in range(3)]
+    group_commit = GroupCommit(PartedInbox(_alone))
+    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
     await asyncio.sleep(0)
-    await arrivals.close()
+    await group_commit.close()
     async with asyncio.timeout(5):
         found = await asyncio.gather(*puts, return_exceptions=True)
     assert [str(each) for each in found] == ["The gateway is stopping: send the message again."] * 3

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.workflow.story import CallTool
 
 
-class OpenDoor(Protocol):
+class OpenTransport(Protocol):
     """Opens a transport of the gateway at `url` with `key`."""
 
     def __call__(self, url: str, key: str) -> AbstractAsyncContextManager[CallTool]: ...
@@ -34,7 +34,7 @@ async def rest(url: str, key: str) -> AsyncIterator[CallTool]:
         yield call
 
 
-def mcp(mode: str) -> OpenDoor:
+def mcp(mode: str) -> OpenTransport:
     """Streamable HTTP at `/mcp`, with the official client in `mode`."""
 
     @asynccontextmanager
@@ -62,7 +62,7 @@ def _structured(result: Any) -> dict[str, Any]:
     return content
 
 
-DOORS: Final[Mapping[str, OpenDoor]] = {
+TRANSPORTS: Final[Mapping[str, OpenTransport]] = {
     "rest": rest,
     "mcp-handshake": mcp("legacy"),
     "mcp-2026-07-28": mcp("2026-07-28"),

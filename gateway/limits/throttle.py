@@ -14,7 +14,7 @@ from gateway.limits.spread import Spread
 _DETAIL: Final = "Too many requests without a valid key came from this address: try again later."
 
 
-class StrangerLimits(Struct, frozen=True, kw_only=True):
+class ThrottleLimits(Struct, frozen=True, kw_only=True):
     """How many requests without a valid key are served, and how long others wait."""
 
     of_one_host: Rate = Rate(50, 500)
@@ -28,12 +28,12 @@ class StrangerLimits(Struct, frozen=True, kw_only=True):
     """Requests that wait at once; more are refused without delay."""
 
 
-class Strangers:
+class Throttle:
     """Counts requests that show no valid key, slows their senders down, and refuses what is too
     much. Requests with a valid key are never counted."""
 
-    def __init__(self, clock: Clock, limits: StrangerLimits | None = None) -> None:
-        self._limits = limits or StrangerLimits()
+    def __init__(self, clock: Clock, limits: ThrottleLimits | None = None) -> None:
+        self._limits = limits or ThrottleLimits()
         self._clock = clock
         self._of_host = PeerBuckets(self._limits.of_one_host, clock)
         self._in_all = Bucket(self._limits.in_all, clock.monotonic())
@@ -77,6 +77,6 @@ class Strangers:
             self._delayed -= 1
 
 
-def _spread(limits: StrangerLimits) -> Spread:
+def _spread(limits: ThrottleLimits) -> Spread:
     queue_seconds = limits.max_delayed * limits.apart_seconds
     return Spread(limits.delay_seconds, limits.apart_seconds, limits.delay_seconds + queue_seconds)
