@@ -1,8 +1,10 @@
 # Everything a contributor runs. `fix` changes, `check` looks, `test` runs.
 PYTHON ?= python3
 BIN := .venv/bin
-# One process per core, up to four; slow files first, and each file of tests as a whole.
-PARALLEL := pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# A process more than there are cores, as tests wait for the programs that they start, and at most
+# four; slow files first, and each file of tests as a whole.
+WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
+PARALLEL = pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # The tests that run the gateway in their own process; the others start programs, and are those that
 # `make test UNMEASURED=1` runs.
 MEASURED := tests/unit tests/interaction tests/conformance tests/adversarial
