@@ -24,7 +24,8 @@ class JobPolicy(Struct, frozen=True, kw_only=True):
     """The last one that fails, or whose worker dies, makes the job a dead letter. A job keeps the
     number with which it was made."""
     waits_seconds: tuple[float, ...]
-    """After the first attempt, the second, …; the last one is used again."""
+    """After the first attempt, the second, …: one for each but the last. A job that was made with
+    more attempts waits as long as after the last of these."""
     jitter: tuple[float, float] = (0.8, 1.2)
     """Each wait is multiplied by a number between these, so that what failed together parts."""
     busy_wait_seconds: float = 1.0

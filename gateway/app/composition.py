@@ -83,7 +83,8 @@ async def assemble(
 ) -> Components:
     """Build everything; `stack` closes it in reverse order.
 
-    The database is upgraded last: a start that fails for another reason has changed nothing. Raises an `OperatorError` when a setting, a contract or the store is invalid.
+    The database is upgraded last: a start that fails for another reason has changed nothing.
+    Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
     catalogue, connections, workspaces, secrets = _checked(settings, clock, stack)
     store, audit = await _opened(settings, options.work, clock, stack)

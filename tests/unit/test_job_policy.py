@@ -1,12 +1,15 @@
 """One row for each kind of job, and a policy of one's own."""
 
 from pathlib import Path
+from typing import Final
 
 from gateway.app import Gateway
 from gateway.job_policy import WORK_POLICY
 from gateway.settings import Settings, read_settings
 from gateway.store.sql.engine import open_store
 from tests.work import job, message, put
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
 
 
 def test_claims_outlive_their_signs_of_life():
@@ -54,3 +57,29 @@ async def test_a_gateway_works_by_the_policy_that_it_is_given(tmp_path: Path):
     async with gateway:
         [webhook] = await put(gateway.parts.store, message())
         assert (await job(gateway.parts.store, webhook)).max_attempts == 2
+
+
+def _in_words(seconds: float) -> str:
+    """A duration as the pages write it: `5 s`, `30 min`, `2 h`."""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= length and seconds % length == 0:
+            return f"{seconds / length:g} {unit}"
+    return f"{seconds:g} s"
+
+
+def test_the_pages_say_what_the_policy_is():
+    webhook, delivery = WORK_POLICY.jobs["webhook"], WORK_POLICY.jobs["delivery"]
+    *earlier, last = map(_in_words, delivery.waits_seconds)
+    assert f"after {', '.join(earlier)} and {last}, " in page("how-to/deliver-events.md")
+    *most, longest = (f"{seconds / 60:g}" for seconds in webhook.waits_seconds)
+    assert f"about {', '.join(most)} and {longest} minutes" in page("how-to/receive-webhooks.md")
+    lease, sweep = _in_words(webhook.lease_seconds), _in_words(WORK_POLICY.sweep_seconds)
+    assert f"the lease ({lease}) has expired and a sweep (every {sweep})" in page(
+        "how-to/run-in-production.md"
+    )
+    assert f"its lease of {lease} has ended and" in page("explanation/reliability.md")
+
+
+def page(path: str) -> str:
+    """A page of the documentation, without its line ends."""
+    return " ".join((DOCS / path).read_text("utf-8").split())
