@@ -44,7 +44,6 @@ class Fetcher:
         self._entities = entities
         self._clock = clock
         self._sleep = sleep
-        self._shared = SharedState(clock)
 
     async def __call__(
         self,
@@ -57,7 +56,9 @@ class Fetcher:
         facts = CallFacts(id=uuid4().hex, now=rfc3339(self._clock.now()))
         sending = Sending(self._clock, USUAL, Effect.READ, self._sleep)
         connections = {upstream: self._connections[upstream]}
-        context = CallUpstreams(facts, connections, sending, self._shared, self._entities)
+        # Shared with nobody: a message says that what was read before has changed.
+        fresh = SharedState(self._clock)
+        context = CallUpstreams(facts, connections, sending, fresh, self._entities)
         try:
             async with asyncio.timeout(USUAL.timeout_seconds):
                 asked = UpstreamCall(upstream, operation, path=path, query=query)
