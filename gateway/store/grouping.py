@@ -94,6 +94,7 @@ class GroupWriter(Generic[_Entry]):
         """What is not written yet, in order; to be read only."""
         self._under_way = 0
         self._task: asyncio.Task[None] | None = None
+        self._is_closing = False
 
     @property
     def waiting(self) -> int:
@@ -110,6 +111,7 @@ class GroupWriter(Generic[_Entry]):
 
     async def close(self, seconds: float) -> list[_Entry]:
         """Write for so long, then stop; what is left."""
+        self._is_closing = True
         if self._task is not None:
             await asyncio.wait([self._task], timeout=seconds)
             self._task.cancel()
@@ -124,6 +126,11 @@ class GroupWriter(Generic[_Entry]):
             self._under_way = len(group)
             try:
                 await self._commit(group)
+            except asyncio.CancelledError:
+                # By `close`, who hands back what is left; or from inside the write itself.
+                if self._under_way and not self._is_closing:
+                    self._unavailable(group[-self._under_way :], StoreError("It was cut off."))
+                raise
             finally:
                 self._under_way = 0
 

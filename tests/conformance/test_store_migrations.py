@@ -45,3 +45,18 @@ async def test_jobs_that_waited_for_another_attempt_are_claimed(shared_url, is_d
     assert len(indexes) == 2
     assert all("'retryable'" in each and "'failed'" not in each for each in indexes)
     await store.close()
+
+
+async def test_what_an_older_gateway_still_calls_failed_is_taken_over(shared_url) -> None:
+    """It may go on for a while on the same server, after this one has migrated the database."""
+    store = await open_store(shared_url)
+    [webhook] = await put(store, message())
+    async with store.database.engines.writer.begin() as connection:
+        await connection.execute(text("UPDATE jobs SET state = 'failed'"))
+    assert await claim(store) == []
+
+    await store.queue.sweep(10, 5, lambda _: Changes())
+
+    assert (await job(store, webhook)).state == "retryable"
+    assert len(await claim(store)) == 1
+    await store.close()

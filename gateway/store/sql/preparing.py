@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gateway.store.sql.engines import Engines
-from gateway.store.sql.failures import is_lock_refused
+from gateway.store.sql.failures import is_lock_refused, is_out_of_order
 from gateway.store.sql.versions import ENTITY_VERSIONS, EntityTables, Standing, standing_of
 from gateway.store.tables.base import METADATA
 
@@ -109,7 +109,8 @@ async def _migrate_server(
             await _migrate(connection, engines, entities, next_one)
         except DBAPIError as error:
             refusals += 1
-            if refusals == _TRIES or not is_lock_refused(error):
+            may_pass = is_lock_refused(error) or is_out_of_order(error)
+            if refusals == _TRIES or not may_pass:
                 raise
             _log.info("a table to be migrated is in use; trying again")
             await asyncio.sleep(_REST_SECONDS)

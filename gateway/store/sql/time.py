@@ -18,7 +18,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
-from gateway.job_policy import WORK_POLICY
+from gateway.job_policy import LONGEST_HEARTBEAT_SECONDS
 from gateway.store.tables.base import Moment
 from gateway.store.tables.events import EVENTS
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY
@@ -28,7 +28,7 @@ _log: Final = logging.getLogger(__name__)
 _MOST: Final = timedelta(days=1)
 """What is bridged. A larger step back corrects a clock that was wrong: its time is not kept up."""
 _NOTICED: Final = timedelta(seconds=5)
-_ALIVE: Final = timedelta(seconds=2 * max(each.lease_seconds for each in WORK_POLICY.jobs.values()))
+_ALIVE: Final = timedelta(seconds=LONGEST_HEARTBEAT_SECONDS)
 """Time enough for a worker that lives to extend what it holds."""
 LATEST: Final = (
     select(func.max(JOBS.c.updated_at, type_=Moment)).where(CLAIMED),

@@ -190,3 +190,15 @@ async def test_each_group_waits_for_what_gathers():
     gathered.set()
     assert await answers(tickets) == [10, 20]
     assert sink.groups == [[1, 2]]
+
+
+async def test_a_write_that_is_cut_off_from_inside_leaves_nobody_waiting():
+    sink = Recorder()
+    sink.errors = {1: asyncio.CancelledError()}
+    writer, tickets = writer_of(sink, [1, 2])
+    found = await answers(tickets)
+    assert [type(error) for error in found] == [StoreError, StoreError]
+    assert len(writer.held) == 0
+    late = Ticket(3)
+    writer.add(late)
+    assert await answers([late]) == [30]

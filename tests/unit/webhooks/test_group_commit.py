@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
+from unittest.mock import AsyncMock
 
 import pytest
 
 from gateway.errors import NotStored, StoreError
 from gateway.store.records import NewWebhook
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.group_commit import GroupCommit, Grouping
+from gateway.webhooks.group_commit import _BACKLOG, GroupCommit, Grouping
 from tests.webhook_sources import ListInbox
 
 
@@ -224,3 +225,23 @@ async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stop
     async with asyncio.timeout(5):
         found = await asyncio.gather(*puts, return_exceptions=True)
     assert [str(each) for each in found] == ["The gateway is stopping: send the message again."] * 3
+
+
+@pytest.mark.parametrize(
+    "error",
+    [None, StoreRefused("its text"), StoreError("away"), ValueError(), asyncio.CancelledError()],
+)
+async def test_the_backlog_is_empty_again_however_a_batch_ends(error, monkeypatch) -> None:
+    inbox = ListInbox()
+    if error is not None:
+        monkeypatch.setattr(inbox, "receive", AsyncMock(side_effect=error))
+    limits = Grouping(backlog_bytes=10)
+    group_commit = GroupCommit(inbox, grouping=limits)
+    for _ in range(3):
+        # Were one of them still counted, there would be no room for the next.
+        puts = [group_commit.put(arrival(n, size=4)) for n in range(2)]
+        async with asyncio.timeout(5):
+            found = await asyncio.gather(*puts, return_exceptions=True)
+        details = {each.detail for each in found if isinstance(each, NotStored)}
+        assert len(details) == (0 if error is None else 1)
+        assert details.isdisjoint({_BACKLOG})

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from msgspec import Struct
 from sqlalchemy import RowMapping, case, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.job_policy import JobKind
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.sql.failures import explain, is_transient
 from gateway.store.sql.work.changes import Target, apply_changes
@@ -103,6 +104,7 @@ async def sweep_expired(
     connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
 ) -> tuple[int, int]:
     """How many will be tried again, and how many have been tried too often."""
+    await _rename_failed(connection)
     expired = await _expired(connection, sweep.limit, now)
     dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
     again = [row for row in expired if row["attempts"] < row["max_attempts"]]
@@ -113,6 +115,16 @@ async def sweep_expired(
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
         await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
     return len(again), len(dead)
+
+
+async def _rename_failed(connection: AsyncConnection) -> None:
+    """Take over what a gateway older than revision 0005 still calls `failed`.
+
+    On a server such a gateway may go on for a while beside this one, and nobody would claim these.
+    """
+    # The kinds are all there are; the index begins with them.
+    failed = update(JOBS).where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
+    await connection.execute(failed.values(state="retryable"))
 
 
 async def _apply_what_is_taken(
