@@ -259,7 +259,7 @@ class NotRecorded(GatewayError):
 
 
 class NotStored(GatewayError):
-    """The message may not be stored: send it again."""
+    """Nobody knows whether the message is stored: send it again."""
 
     stage = "store"
     is_retryable = True

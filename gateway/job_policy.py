@@ -17,6 +17,10 @@ _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
 
 
+LONGEST_HEARTBEAT_SECONDS: Final = 60.0
+"""Within this time a worker that lives has extended each of its leases."""
+
+
 class JobPolicy(Struct, frozen=True, kw_only=True):
     """One kind of job."""
 
@@ -50,9 +54,16 @@ class JobPolicy(Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     """The longest run."""
     retention_days: float
-    """How long an ended job is kept, with its attempts."""
-    payload_days: float
-    """How long what it was about is kept, after its end."""
+    """How long an ended job is kept, with its attempts: the default of the settings
+    `webhook_id_days` and `job_days`, which decide."""
+    payload_days: float | None = None
+    """How long what it was about is kept, after its end, where that is less: the default of the
+    setting `webhook_days`, which decides."""
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a lease that a corrected clock would end before it is extended."""
+        if self.heartbeat_seconds >= LONGEST_HEARTBEAT_SECONDS:
+            raise ValueError(f"a lease of {self.lease_seconds:g} s is extended too rarely")
 
     @property
     def heartbeat_seconds(self) -> float:
@@ -70,7 +81,7 @@ class WorkPolicy(Struct, frozen=True, kw_only=True):
 
     jobs: Mapping[JobKind, JobPolicy]
     size: int = 4
-    """A multiple of `JobPolicy.slots`."""
+    """A multiple of `JobPolicy.slots`: the default of the setting `workers`, which decides."""
     sweep_seconds: float = 5.0
     """Between two looks for claims that have ended."""
     poll_seconds: float = 0.5
@@ -105,7 +116,6 @@ WORK_POLICY: Final = WorkPolicy(
                 waits_seconds=_DOUBLING,
                 slots=1,
                 is_repeatable=False,
-                payload_days=30,
                 retention_days=30,
             ),
             # They mostly wait for others. The schedule is the one that Standard Webhooks 1.0.0
@@ -120,7 +130,6 @@ WORK_POLICY: Final = WorkPolicy(
                 ),
                 slots=4,
                 lane_share=4,
-                payload_days=30,
                 retention_days=30,
             ),
         }

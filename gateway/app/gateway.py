@@ -126,13 +126,15 @@ class Gateway:
         self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
 
     def work_by(self, policy: WorkPolicy) -> None:
-        """Work jobs off by `policy`. As `on_tool_execution` otherwise."""
+        """Process jobs by `policy`. As `on_tool_execution` otherwise."""
         self._require_idle()
         self._work = policy
 
     def _require_idle(self) -> None:
         if self.state is not Lifecycle.IDLE:
-            raise NotRunning(f"The gateway is {self.state}; say that before `async with`.")
+            raise NotRunning(
+                f"The gateway is {self.state}; add hooks and policies before `async with`."
+            )
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is invalid."""

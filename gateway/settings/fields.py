@@ -195,7 +195,7 @@ class Fields(Struct, frozen=True, kw_only=True):
     webhook_days: Annotated[
         float,
         Meta(ge=1, le=3650, description="Days for which the payload of a webhook is kept."),
-    ] = _WEBHOOK.payload_days
+    ] = _WEBHOOK.payload_days or _WEBHOOK.retention_days
     webhook_id_days: Annotated[
         float,
         Meta(

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from gateway.app import Gateway
 from gateway.job_policy import WORK_POLICY
 from gateway.settings import Settings, read_settings
@@ -19,7 +21,12 @@ def test_claims_outlive_their_signs_of_life():
 
 def test_nothing_is_kept_for_less_long_than_its_payload():
     for row in WORK_POLICY.jobs.values():
-        assert row.payload_days <= row.retention_days
+        assert row.payload_days is None or row.payload_days <= row.retention_days
+
+
+def test_a_lease_that_is_extended_too_rarely_is_refused():
+    with pytest.raises(ValueError, match="a lease of 360 s is extended too rarely"):
+        WORK_POLICY.in_each_row(lease_seconds=360.0)
 
 
 def test_waits_are_written_down_for_every_attempt():

@@ -15,12 +15,13 @@ from gateway.catalogue import Entry, open_catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_agent, known_tool
 from gateway.cli.local import report_new_key, start_logs
-from gateway.cli.options import OPENING, settings_of, settings_options
+from gateway.cli.options import OPENING, settings_of, settings_options, work_policy
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError
+from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problem_kinds import ADVICE
@@ -65,15 +66,19 @@ def command(
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True)
-        answer = asyncio.run(_call_here(settings, entry, caller, text))
+        answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text))
     else:
         answer = ask_remote(url, remote_key(settings, key_file), operation, text)
     _print(answer)
     return OK if answer.is_result else FINDINGS
 
 
-async def _call_here(settings: Settings, entry: Entry, agent: str, text: bytes) -> RemoteAnswer:
-    async with Gateway.open(settings) as gateway:
+async def _call_here(
+    settings: Settings, policy: WorkPolicy, entry: Entry, agent: str, text: bytes
+) -> RemoteAnswer:
+    gateway = Gateway.open(settings)
+    gateway.work_by(policy)
+    async with gateway:
         report_new_key(gateway, settings)
         call = Call(
             operation_id=entry.id,

@@ -13,7 +13,13 @@ import httpx
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.cli.local import report_new_key, start_logs
-from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.options import (
+    OPENING,
+    json_option,
+    settings_of,
+    settings_options,
+    work_policy,
+)
 from gateway.cli.refused import Refused
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.contract.values import jsontext
@@ -122,7 +128,9 @@ async def _run(
     settings = settings_of(flags)
     if url is None:
         start_logs(settings, is_quiet=True)
-        async with Gateway.open(settings) as gateway:
+        gateway = Gateway.open(settings)
+        gateway.work_by(work_policy())
+        async with gateway:
             report_new_key(gateway, settings)
             app: Any = gateway.operator_site(ADMINISTRATOR)
             async with _client(_HERE, None, httpx.ASGITransport(app)) as client:

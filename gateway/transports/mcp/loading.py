@@ -106,7 +106,9 @@ class _Life:
             self._keeper = asyncio.get_running_loop().create_task(keeping, context=self._context)
         await self._settled.wait()
         if self.sessions is None:
-            raise InternalError("The MCP endpoints are closed.")
+            is_over = self._closing.is_set()
+            what = "are closed" if is_over else "could not be opened"
+            raise InternalError(f"The MCP endpoints {what}.")
         return self.sessions
 
     async def end(self) -> None:

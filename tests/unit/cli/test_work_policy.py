@@ -1,5 +1,6 @@
 """A program that runs the command line may say how jobs are processed."""
 
+from gateway.app import Gateway
 from gateway.cli.edge import run
 from gateway.job_policy import WORK_POLICY
 
@@ -13,3 +14,18 @@ def test_a_command_works_by_the_policy_of_its_program(cli, monkeypatch):
     assert run(["serve"], own) == 0
     assert cli("serve").code == 0
     assert policies == [own, WORK_POLICY]
+
+
+def test_what_a_local_call_leaves_to_do_is_done_by_that_policy_too(cli, monkeypatch):
+    policies = []
+    work_by = Gateway.work_by
+
+    def noted(self, policy):
+        policies.append(policy)
+        work_by(self, policy)
+
+    monkeypatch.setattr(Gateway, "work_by", noted)
+    own = WORK_POLICY.in_each_row(attempts=2)
+    assert run(["call", "example.greet", "--json", '{"name": "Ada"}'], own) == 0
+    assert run(["webhooks", "list"], own) == 0
+    assert policies == [own, own]
