@@ -32,14 +32,14 @@ _REFUSALS: Final = "tests/interaction/test_webhook_refusals.py"
 BUGS: Final = (
     Bug(
         "no fence: a job is finished by any worker that once had it",
-        "gateway/store/sql/work/jobs.py",
+        "gateway/store/sql/messaging/jobs.py",
         "shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)",
         "shown = and_(JOBS.c.id == job.id)",
         (_QUEUE,),
     ),
     Bug(
         "no reclaim: the naive claim, whose rows stay `processing` for ever",
-        "gateway/store/sql/work/transitions.py",
+        "gateway/store/sql/messaging/transitions.py",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now)",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now - timedelta(days=365))",
         (_QUEUE,),
@@ -53,7 +53,7 @@ BUGS: Final = (
     ),
     Bug(
         "check, then insert: two at the same moment both pass",
-        "gateway/store/sql/work/receiving.py",
+        "gateway/store/sql/messaging/receiving.py",
         "    free = await _KEYS.add("
         "connection, [_key_row(*each, now) for each in candidates.items()])\n",
         "    keys = select(WEBHOOK_KEYS.c.provider, WEBHOOK_KEYS.c.message_id)\n"
@@ -73,14 +73,14 @@ BUGS: Final = (
     ),
     Bug(
         "attempts counted when they fail, not when they begin",
-        "gateway/store/sql/work/claiming.py",
+        "gateway/store/sql/messaging/claiming.py",
         "        attempts=JOBS.c.attempts + 1,\n",
         "",
         (_QUEUE,),
     ),
     Bug(
         "effects in a separate transaction",
-        "gateway/store/sql/work/queue.py",
+        "gateway/store/sql/messaging/queue.py",
         "            await apply_changes(connection, self._target, changes, now)\n",
         "            await self._database.write(\n"
         "                lambda to, then: apply_changes(to, self._target, changes, then)\n"
@@ -91,7 +91,7 @@ BUGS: Final = (
     ),
     Bug(
         "the cursor is a sequence, whose numbers commit out of order",
-        "gateway/store/sql/work/event_log.py",
+        "gateway/store/sql/messaging/event_log.py",
         ".values(position=newest + numbered.c.number)",
         ".values(position=EVENTS.c.seq + 0 * newest)",
         (_LOG,),
@@ -139,7 +139,7 @@ BUGS: Final = (
     ),
     Bug(
         "a redrive changes the old job in place",
-        "gateway/store/sql/work/redriving.py",
+        "gateway/store/sql/messaging/redriving.py",
         "    await connection.execute(JOBS.insert(), row)\n"
         '    return await _found(connection, str(row["id"]))\n',
         '    again = {"state": "pending", "run_at": now, "attempts": 0, "replay_of": job.id}\n'

@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.protocols import EventLog
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.messaging.endpoints import note_outcome
+from gateway.store.sql.messaging.events import insert_events
+from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.store import SqlStore
-from gateway.store.sql.work.endpoints import note_outcome
-from gateway.store.sql.work.events import insert_events
-from gateway.store.sql.work.redriving import redrive_job
 from gateway.store.tables.events import EVENTS
 from gateway.store.tables.jobs import JOBS
 from tests.clocks import NOW, ManualClock

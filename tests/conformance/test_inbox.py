@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.store.records import Mismatch, Page
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.work import receiving
+from gateway.store.sql.messaging import receiving
 from tests.work import NOTHING, claim, finish, job_counts, message, put
 
 REFUSED = (Mismatch(pointer="/price", detail="is not a number"),)

@@ -5,7 +5,7 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
-from gateway.store.sql.work.ending import BATCH
+from gateway.store.sql.messaging.ending import BATCH
 from tests.clocks import NOW
 from tests.work import claim, job, job_counts, message, put
 

@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import StoreError
 from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.work import queue as queue_module
+from gateway.store.sql.messaging import queue as queue_module
 from tests.work import NOTHING, claim, finish, job, job_counts, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")

@@ -8,8 +8,8 @@ from sqlalchemy import text
 from gateway.jobs.calling import CallRun
 from gateway.store.records import Changes, Failure, NewCall
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.store import SqlStore
-from gateway.store.sql.work.redriving import redrive_job
 from tests.work import NOTHING, claim, finish, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.messaging.events import insert_events
 from gateway.store.sql.store import SqlStore
-from gateway.store.sql.work.events import insert_events
 from tests.gateway_process import (
     BOOTSTRAP_KEY,
     GATEWAY,

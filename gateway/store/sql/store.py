@@ -10,11 +10,11 @@ from gateway.store.sql.audit import SqlAudit, SqlKeys
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities.pages import SqlEntities
 from gateway.store.sql.failures import failures
-from gateway.store.sql.work.changes import Target
-from gateway.store.sql.work.endpoints import SqlEndpoints
-from gateway.store.sql.work.event_log import SqlEventLog
-from gateway.store.sql.work.inbox import SqlInbox
-from gateway.store.sql.work.queue import SqlQueue
+from gateway.store.sql.messaging.changes import Target
+from gateway.store.sql.messaging.endpoints import SqlEndpoints
+from gateway.store.sql.messaging.event_log import SqlEventLog
+from gateway.store.sql.messaging.inbox import SqlInbox
+from gateway.store.sql.messaging.queue import SqlQueue
 
 MAX_RECORDS: Final = 100_000
 """In memory the oldest audit records beyond it are forgotten: memory must not fill."""

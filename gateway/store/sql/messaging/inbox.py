@@ -13,10 +13,10 @@ from gateway.failpoints import hit
 from gateway.job_policy import WorkPolicy
 from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt, StoredWebhook
 from gateway.store.sql.database import Database
+from gateway.store.sql.messaging.jobs import JOB_COLUMNS, job_of
+from gateway.store.sql.messaging.receiving import receive_webhooks
+from gateway.store.sql.messaging.retention import forget_bodies, forget_keys
 from gateway.store.sql.statements import as_json
-from gateway.store.sql.work.jobs import JOB_COLUMNS, job_of
-from gateway.store.sql.work.receiving import receive_webhooks
-from gateway.store.sql.work.retention import forget_bodies, forget_keys
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.webhooks import WEBHOOKS
 

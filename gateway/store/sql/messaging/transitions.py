@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.job_policy import JobKind
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.sql.failures import explain, is_transient
-from gateway.store.sql.work.changes import Target, apply_changes
-from gateway.store.sql.work.jobs import (
+from gateway.store.sql.messaging.changes import Target, apply_changes
+from gateway.store.sql.messaging.jobs import (
     Ending,
     is_held,
     job_of,

@@ -21,10 +21,10 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.sql.database import Database
-from gateway.store.sql.work.changes import Target, apply_changes
-from gateway.store.sql.work.claiming import ClaimRequest, claim_due
-from gateway.store.sql.work.ending import end_undelivered
-from gateway.store.sql.work.jobs import (
+from gateway.store.sql.messaging.changes import Target, apply_changes
+from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due
+from gateway.store.sql.messaging.ending import end_undelivered
+from gateway.store.sql.messaging.jobs import (
     ATTEMPT_COLUMNS,
     IDLE,
     IS_LAST,
@@ -33,9 +33,9 @@ from gateway.store.sql.work.jobs import (
     jobs_where,
     lock_in_order,
 )
-from gateway.store.sql.work.redriving import redrive_job
-from gateway.store.sql.work.retention import FORGOTTEN_ARGUMENTS, prune_jobs
-from gateway.store.sql.work.transitions import (
+from gateway.store.sql.messaging.redriving import redrive_job
+from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
+from gateway.store.sql.messaging.transitions import (
     Shown,
     Sweep,
     Transition,

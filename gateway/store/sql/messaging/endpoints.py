@@ -18,9 +18,9 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.sql.database import Database
+from gateway.store.sql.messaging.ending import cancel_waiting
+from gateway.store.sql.messaging.events import fetch_rows, stored_event
 from gateway.store.sql.statements import as_json
-from gateway.store.sql.work.ending import cancel_waiting
-from gateway.store.sql.work.events import fetch_rows, stored_event
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
