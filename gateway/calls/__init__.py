@@ -1,1 +1,1 @@
-"""One call, from credentials to audited result."""
+"""One call: from its credentials to its result and its audit record."""

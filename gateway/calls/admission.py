@@ -1,36 +1,36 @@
-"""How many calls may be under way at once."""
+"""Limits how many calls run at the same time."""
 
 from gateway.auth.principal import Grant, Permit
 from gateway.errors import LimitExceeded
 
 
 class Admission:
-    """Turns a grant into a permit while there is room; nothing queues here."""
+    """Turns a grant into a permit while there are free places. Calls do not queue here."""
 
     def __init__(self, max_calls: int) -> None:
         self._max_calls = max_calls
         self.calls_under_way = 0
 
     def admit(self, grant: Grant) -> "Admitted":
-        """A place that is held for the length of a `with` block, which is given the permit.
+        """A context manager that holds one place and returns the permit.
 
-        Raises `LimitExceeded` on entry when there is none.
+        Entering it raises `LimitExceeded` when no place is free.
         """
         return Admitted(self, grant)
 
     def take_place(self) -> None:
-        """Count one call more. Raises `LimitExceeded` when there is no place."""
+        """Add one to the running calls. Raises `LimitExceeded` when no place is free."""
         if self.calls_under_way >= self._max_calls:
             raise LimitExceeded(f"More than {self._max_calls} calls are under way; try again.")
         self.calls_under_way += 1
 
     def give_back(self) -> None:
-        """Count one call less."""
+        """Subtract one from the running calls."""
         self.calls_under_way -= 1
 
 
 class Admitted:
-    """One place among the calls under way, for the length of a block."""
+    """Holds one place among the running calls until the `with` block ends."""
 
     __slots__ = ("_admission", "_grant")
 

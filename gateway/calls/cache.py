@@ -1,4 +1,4 @@
-"""What reads have answered, kept in this process for as long as the contracts allow."""
+"""Caches results of reads in this process, for as long as the contracts allow."""
 
 import asyncio
 import copy
@@ -15,7 +15,7 @@ from gateway.clock import Clock
 from gateway.contract.operation import Effect
 
 MAX_BYTES: Final = 16 * 2**20
-"""What one cache keeps, counted with the keys; the least recently used goes first."""
+"""The size of one cache, keys included. When it is full, the least recently used entry goes."""
 
 T = TypeVar("T")
 encode_key: Final = msgspec.json.Encoder(order="deterministic").encode
@@ -29,10 +29,10 @@ class _Kept(Struct, Generic[T], frozen=True):
 
 
 class KeptAnswers(Generic[T]):
-    """Values by key, each until its time is up.
+    """Values by key, each kept for a limited time.
 
-    A caller that asks while the same is being made waits for it, and shares its failure. What fails
-    is not kept.
+    A caller that asks for a value while another caller makes it waits for that value. If making it
+    fails, all of them get the failure. Failures are not kept.
     """
 
     def __init__(
@@ -53,9 +53,10 @@ class KeptAnswers(Generic[T]):
         *,
         is_shared: bool = True,
     ) -> T:
-        """The value kept under `key`, or else that of `make`, kept for `seconds`.
+        """The value kept under `key`. If there is none, call `make` and keep its value `seconds`.
 
-        Where `is_shared` is false, nobody waits for this `make`, and it for nobody.
+        If `is_shared` is false, no other caller waits for this `make`, and this caller does not
+        wait for another's.
         """
         while True:
             kept = self._find(key)
@@ -72,7 +73,7 @@ class KeptAnswers(Generic[T]):
             if first.cancelled():
                 continue
             if (failure := first.exception()) is not None:
-                # A copy for each who waited: every raise adds to the traceback of what it raises.
+                # Each waiting caller gets a copy: a raise adds to the traceback of its exception.
                 raise copy.copy(failure)
             return first.result()
 
@@ -82,7 +83,7 @@ class KeptAnswers(Generic[T]):
             value = await make()
         except Exception as error:
             first.set_exception(error)
-            first.exception()  # there may be nobody who waits for it
+            first.exception()  # without a waiting caller, asyncio would log it as never retrieved
             raise
         else:
             self._keep(key, seconds, value)
@@ -118,7 +119,7 @@ class KeptAnswers(Generic[T]):
 
 
 class _Answer(Struct, frozen=True):
-    """What is kept of a result. Its values would take ten times the room, and are in the text."""
+    """What is kept of a result: its text. The decoded values would take ten times the memory."""
 
     text: bytes
     backend: BackendName
@@ -126,17 +127,17 @@ class _Answer(Struct, frozen=True):
 
 
 class ReadCache:
-    """Results of reads, by operation and arguments, where the contract says `x-policy.cache`.
+    """Results of reads, by operation and arguments, where the contract sets `x-policy.cache`.
 
-    What a connector's reads answered before a write of the same connector ended, whatever came of
-    the write, is not answered again: so nobody gets an answer from before their own change. What
-    changes elsewhere shows when the time of the result is up.
+    When a write of a connector ends, successfully or not, the results kept for that connector are
+    no longer used. So callers never get a result that is older than their own change. Changes
+    made outside the gateway become visible when the result expires.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
         self._writes: Counter[str] = Counter()
-        """How many writes of a connector have ended."""
+        """The number of ended writes, by connector."""
 
     async def answer(
         self,
@@ -146,9 +147,10 @@ class ReadCache:
         *,
         is_shared: bool = True,
     ) -> Result:
-        """The result for `arguments`: kept from an earlier call, or of `run`.
+        """The result for `arguments`, from the cache or from `run`.
 
-        Calls that ask the same at once share one `run`, but for those that are not `is_shared`.
+        Calls with the same arguments at the same time share one `run`. A call for which
+        `is_shared` is false runs its own.
         """
         operation = permit.entry.operation
         if arguments.effect is not Effect.READ:

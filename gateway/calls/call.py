@@ -1,4 +1,4 @@
-"""One request to run one operation, and what comes of it."""
+"""One request to run one operation, and its result."""
 
 from collections.abc import Awaitable
 from typing import Any, Final, Literal, Protocol
@@ -12,30 +12,30 @@ BackendName = Literal["live", "mock", "python", "workspace"]
 
 
 class CallBounds(Struct, frozen=True, kw_only=True):
-    """What a caller wants less of than the tool's contract allows. More is never given."""
+    """Limits that a caller sets below those of the tool's contract. They cannot raise a limit."""
 
     timeout_seconds: float | None = None
     max_attempts: int | None = None
-    """Of each request that is safe to repeat."""
+    """For each request that is safe to repeat."""
 
 
 UNBOUNDED: Final = CallBounds()
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """Who wants what, as a transport read it."""
+    """A call as a transport read it: the caller's credentials, the operation, the arguments."""
 
     operation_id: str
     credentials: Credentials
     arguments: bytes
-    """The JSON text of the arguments, undecoded: one strict reading serves every transport."""
+    """The JSON text of the arguments. It is decoded in one place, strictly, for all transports."""
     transport: Literal["rest", "mcp", "stdio", "local"]
     request_id: str
     bounds: CallBounds = UNBOUNDED
 
 
 class Arguments(Struct, frozen=True):
-    """Arguments that the input schema has admitted."""
+    """Arguments that are valid against the input schema."""
 
     values: dict[str, Any]
     effect: Effect
@@ -43,25 +43,25 @@ class Arguments(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a backend made of the arguments, not yet checked."""
+    """What a backend returned. It is not validated yet."""
 
     values: Any
     backend: BackendName
 
 
 class Result(Struct, frozen=True):
-    """A result that the output schema has admitted."""
+    """A result that is valid against the output schema."""
 
     values: dict[str, Any]
     text: bytes
-    """The same as JSON text, encoded once for every transport."""
+    """The values as JSON text, encoded once for all transports."""
     backend: BackendName
     hidden_characters: int = 0
-    """How many characters that no reader sees were removed from it."""
+    """How many invisible characters were removed from the result."""
 
 
 class Invoke(Protocol):
-    """`Pipeline.invoke`, as transports are given it."""
+    """The type of `Pipeline.invoke`, which transports receive."""
 
     def __call__(
         self,

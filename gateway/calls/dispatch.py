@@ -1,4 +1,4 @@
-"""From a permit to an outcome: the Python handler, or the upstream through its backend."""
+"""Runs a permitted operation: in a Python handler, or at the upstream through its backend."""
 
 import asyncio
 import copy
@@ -34,7 +34,7 @@ _MAY_BE_KEPT: Final = "A part of it may be stored: check before you repeat it."
 
 
 class Dispatcher:
-    """Knows the line to every upstream, and the rows that webhooks wrote."""
+    """Has the connection to every upstream, and access to the rows that webhooks wrote."""
 
     def __init__(
         self,
@@ -50,15 +50,15 @@ class Dispatcher:
         self._shared = SharedState(clock)
 
     def backend_of(self, operation: Operation) -> BackendName:
-        """Who answers the calls of `operation`."""
+        """The backend that answers calls of `operation`."""
         upstream = operation.upstream
         return "python" if upstream is None else self._connections[upstream].backend_name
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.
 
-        Raises what the contract declares. The error of a call that may have changed something says
-        so and is not retryable.
+        Raises the errors that the contract declares. If the failed call may have changed something,
+        the error says this and is not retryable.
         """
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
@@ -83,7 +83,7 @@ class Dispatcher:
         match operation.binding:
             case PythonBinding(run=run, upstreams=upstreams):
                 connections = {name: self._connections[name] for name in upstreams}
-                # What a handler does by itself or in the workspace, nobody else keeps account of.
+                # No request shows what a handler changes by itself or in the workspace.
                 sending.acts_unseen = arguments.effect is not Effect.READ and all(
                     connection.tables is not None for connection in connections.values()
                 )
@@ -101,7 +101,7 @@ class Dispatcher:
                     raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
                 facts = self._facts(call, self._connections[binding.upstream].settings)
-                # Of a read that escalates to its fallback, that alone is the write.
+                # When a read escalates to a fallback that writes, only the fallback is a write.
                 is_read = operation.effect is Effect.READ and binding.fallback_writes
                 effect = Effect.READ if is_read else arguments.effect
                 return Outcome(
@@ -116,7 +116,10 @@ class Dispatcher:
         sending: Sending,
         effect: Effect,
     ) -> object:
-        """`effect` is that of the binding's own request."""
+        """Send the binding's request, then its fallback where needed, and read the reply.
+
+        `effect` is the effect of the binding's own request.
+        """
         connection = self._connections[binding.upstream]
         started = self._clock.monotonic()
         reply = await sending.send(connection, _request(binding, arguments, facts), effect=effect)
@@ -131,14 +134,14 @@ class Dispatcher:
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
-    """How often and how long is tried: what the contract says, or less where the caller says so."""
+    """The attempts and the time of a call: the contract's, or less if the caller asked for less."""
 
     attempts: Attempts
     timeout_seconds: float
 
     @classmethod
     def of(cls, operation: Operation, bounds: CallBounds) -> "Allowed":
-        """The smaller of both, each."""
+        """For each limit, the smaller of the contract's and the caller's."""
         attempts, seconds = operation.attempts, operation.timeout_seconds
         if bounds.max_attempts is not None and bounds.max_attempts < attempts.max:
             attempts = replace(attempts, max=bounds.max_attempts)
@@ -156,7 +159,7 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
 
 
 def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
-    """Whether the fallback is tried; one that writes never belongs to a call that only reads."""
+    """Whether to try the fallback. A call that only reads never uses a fallback that writes."""
     is_admitted = effect is not Effect.READ or not binding.fallback_writes
     return is_admitted and any(name in binding.fallback_on for name in status_names(status))
 
@@ -170,10 +173,11 @@ def _doubtful(error: UpstreamError) -> UpstreamError:
 
 
 def _declared(operation: Operation, error: ToolFailed, sending: Sending) -> Exception:
-    """The error with its contract's status; an undeclared one is a defect of the handler.
+    """The error with the status that the contract declares for it.
 
-    Of a field map's error after a success the upstream's reply alone is known, and that may be
-    about a part; a handler knows what it has done.
+    An error that the contract does not declare is a defect of the handler: `InternalError`. When a
+    field map reports an error after a successful write, a part may be stored, so the error says
+    this. A handler's error does not get this text: a handler knows what it has done.
     """
     is_partial = sending.has_acted and isinstance(operation.binding, HttpBinding)
     for declared in operation.errors:

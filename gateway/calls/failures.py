@@ -1,4 +1,4 @@
-"""Failures of upstreams that are remembered for a while, where the contract says so."""
+"""Remembers failures of upstreams for a short time, where the contract says so."""
 
 import copy
 from collections import OrderedDict
@@ -10,20 +10,21 @@ from gateway.clock import Clock
 from gateway.errors import UpstreamError
 
 MAX_FAILURES: Final = 1000
-"""Requests whose failure is remembered; the oldest is forgotten first."""
+"""The largest number of remembered failures. The oldest is forgotten first."""
 
 
 class _Failure(Struct, frozen=True):
     error: UpstreamError
     until: float
-    """By the monotonic clock."""
+    """Seconds of the monotonic clock."""
 
 
 class Failures:
-    """What has just failed, by request.
+    """Recent failures, by request.
 
-    A caller that has something else to use in place of the reply does not wait for the same failure
-    again. When the time is up, one call asks the upstream, and the others go on as before.
+    Calls get a remembered failure at once and do not wait for the upstream to fail again. They may
+    have something to use in place of the reply. When the time is up, one call tries the upstream.
+    Until it ends, the other calls still get the remembered failure.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -31,7 +32,10 @@ class Failures:
         self._known: OrderedDict[bytes, _Failure] = OrderedDict()
 
     def check(self, key: bytes, seconds: float) -> None:
-        """Raises the `UpstreamError` that is remembered for `key`, unless its time is up."""
+        """Raise the `UpstreamError` that is remembered for `key`, unless its time is up.
+
+        When its time is up, it is remembered for `seconds` more, for all calls but this one.
+        """
         known = self._known.get(key)
         if known is None:
             return
@@ -40,7 +44,7 @@ class Failures:
         self.remember(key, seconds, known.error)
 
     def remember(self, key: bytes, seconds: float, error: UpstreamError) -> None:
-        """Raise `error` for so long."""
+        """Let `check` raise `error` for this many seconds."""
         # A copy has neither traceback nor causes: those hold the frames of the call that failed.
         until = self._clock.monotonic() + seconds
         self._known[key] = _Failure(copy.copy(error), until)
@@ -49,5 +53,5 @@ class Failures:
             self._known.popitem(last=False)
 
     def forget(self, key: bytes) -> None:
-        """It has succeeded."""
+        """Remove the failure of `key`, because the request has succeeded."""
         self._known.pop(key, None)

@@ -1,4 +1,4 @@
-"""One read of an upstream that no caller asked for: what a webhook points to, say."""
+"""Reads from an upstream without a caller, for example the object that a webhook names."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from gateway.errors import UpstreamTimeout
 
 
 class FetchBudget(Struct, frozen=True, kw_only=True):
-    """How often and how long is tried."""
+    """How often a request is tried, and for how long."""
 
     attempts: Attempts
     timeout_seconds: float
@@ -27,11 +27,11 @@ class FetchBudget(Struct, frozen=True, kw_only=True):
 USUAL: Final = FetchBudget(
     attempts=Attempts(max=2, backoff_seconds=(0.5,), timeout_seconds=10.0), timeout_seconds=20.0
 )
-"""A fetch for a job has the job's attempts as well."""
+"""For one fetch. A job that fails because of its fetch is tried again by the job's own rules."""
 
 
 class Fetcher:
-    """Reads from upstreams over the same lines as calls do: same tokens, same contract."""
+    """Reads from upstreams over the connections of calls: the same tokens, the same contract."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class Fetcher:
         path: Mapping[str, str],
         query: Mapping[str, str | Sequence[str]],
     ) -> Any:
-        """The body, which the upstream's contract has admitted. Raises `UpstreamError`."""
+        """The body of the reply, valid by the upstream's contract. Raises `UpstreamError`."""
         facts = CallFacts(id=uuid4().hex, now=rfc3339(self._clock.now()))
         sending = Sending(self._clock, USUAL, Effect.READ, self._sleep)
         connections = {upstream: self._connections[upstream]}
-        # Shared with nobody: a message says that what was read before has changed.
+        # Not the shared caches: the message says that the object has changed since it was read.
         fresh = SharedState(self._clock)
         context = CallUpstreams(facts, connections, sending, fresh, self._entities)
         try:

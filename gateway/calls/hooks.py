@@ -1,4 +1,4 @@
-"""What a program that embeds the gateway may do beside each call."""
+"""Hooks for a program that embeds the gateway: they observe each call."""
 
 import copy
 import logging
@@ -17,19 +17,21 @@ ErrorHook: TypeAlias = Callable[[str, Exception], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class CallHooks:
-    """Hooks of every call that is admitted, over every transport. They observe: what they raise is
-    logged and changes nothing. The call waits for them, without a separate time limit.
+    """Hooks for every admitted call, over every transport.
+
+    Hooks only observe. An exception in a hook is logged and does not change the call. The call
+    waits for its hooks; they have no time limit of their own.
     """
 
     on_execution: tuple[ExecutionHook, ...] = ()
-    """Run in order, after the arguments are found valid and before anything is done."""
+    """Run in order, when the arguments are valid and before the operation runs."""
     on_error: tuple[ErrorHook, ...] = ()
     """Run in order, when the call fails after that."""
 
     async def around(
         self, operation_id: str, arguments: Mapping[str, Any], run: Callable[[], Awaitable[_T]]
     ) -> _T:
-        """What `run` returns, or raises."""
+        """Call `run` between the hooks. Returns or raises what `run` does."""
         for before in self.on_execution:
             await _observe(before(operation_id, copy.deepcopy(dict(arguments))), operation_id)
         try:
@@ -47,5 +49,5 @@ async def _observe(observation: Awaitable[None], operation_id: str) -> None:
     try:
         await observation
     except Exception as error:  # noqa: BLE001 - a hook must not change what becomes of the call
-        # Without its message, which may hold arguments.
+        # The message of the exception is left out: it may contain arguments.
         _log.error("a hook of %s failed: %s", operation_id, type(error).__name__)

@@ -1,4 +1,4 @@
-"""The one path to a backend. Read `invoke` top to bottom: that is what the gateway does."""
+"""The only path to a backend. Read `invoke` from top to bottom to see what the gateway does."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from gateway.catalogue import Catalogue
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Everything a call passes, in the order in which it passes it."""
+    """The stages of a call, in their order."""
 
     identification: Identification
     catalogue: Catalogue
@@ -33,11 +33,12 @@ class Pipeline:
         refusal: BaseException | None = None,
         principal: Principal | None = None,
     ) -> Result:
-        """Run one call. Exactly one audit record is left, whatever happens to a known caller.
+        """Run one call. A call of a known caller leaves exactly one audit record, in all cases.
 
-        Raises a `GatewayError`; each transport maps it at its edge. A transport that must know its
-        caller before it reads the call says who that is, `principal`, and why it could not read
-        the call, or does not know the caller, `refusal`: that is raised, and nothing is run.
+        Raises a `GatewayError`, which each transport translates for its clients. A transport that
+        identifies its caller before it reads the call passes the caller as `principal`. If it could
+        not identify the caller or read the call, it passes the error as `refusal`. Then nothing
+        runs: the error is recorded and raised.
         """
         async with self.audit.open(call) as record:
             record.principal = principal
@@ -60,7 +61,7 @@ class Pipeline:
                 return result
 
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        # What fails for a bound of one caller must not fail for the others who ask the same.
+        # A failure that is caused by one caller's own limit must not reach other callers.
         is_shared = call.bounds == UNBOUNDED
         return await self.cache.answer(
             permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared

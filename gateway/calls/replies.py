@@ -1,4 +1,4 @@
-"""From an upstream's reply to a result, or to the error that it stands for."""
+"""Turns an upstream's reply into a result or into an error."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
@@ -47,8 +47,8 @@ class ReplyReader:
     ) -> dict[str, Any]:
         """The result that the binding makes of `reply`.
 
-        Raises `InvalidReply` when the reply breaks the upstream's contract, `ToolFailed` for a
-        declared error, and another `UpstreamError` for what the contract does not name.
+        Raises `InvalidReply` when the reply breaks the upstream's contract, `ToolFailed` for an
+        error that the tool's contract declares, and another `UpstreamError` for any other failure.
         """
         mapped = _by_status(binding.results, reply.status)
         if mapped is None or self._by_refusal(reply) is not None:
@@ -65,10 +65,10 @@ class ReplyReader:
         return _mapped(mapped, arguments, call, facts)
 
     def admit(self, operation: str, reply: Reply, expect: Collection[int]) -> UpstreamReply:
-        """`reply` as a handler reads it, if it is a success or of a status in `expect`.
+        """`reply` as a handler gets it, if it is a success or its status is in `expect`.
 
-        The body of an expected failure is read only if the contract describes it. Raises like
-        `read`; for an expected failure in other words than the contract's, its status decides.
+        The body of an expected failure is read only if the contract describes it. If that body
+        breaks the contract, the error is the one for its status. Otherwise it raises like `read`.
         """
         is_success = 200 <= reply.status < 300
         known = None if is_success else self._by_refusal(reply)
@@ -86,7 +86,8 @@ class ReplyReader:
     def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
         """The failure that `reply` reports, if the next attempt may succeed.
 
-        A refusal rule knows better than the status, whether that is among `statuses` or not.
+        A refusal rule that matches decides this, whatever the status is. Without one, only the
+        `statuses` may pass.
         """
         known = self._by_refusal(reply)
         if known is not None:
@@ -95,7 +96,7 @@ class ReplyReader:
         return failure if failure.is_retryable and reply.status in statuses else None
 
     def _validator_of(self, operation: str, status: int) -> Validator | None:
-        """The gate for this status; None where the contract says that there is no JSON body."""
+        """The validator for this status. None means: by contract, the reply has no JSON body."""
         for name in status_names(status):
             if (operation, name) in self._validators:
                 return self._validators[operation, name]
@@ -109,7 +110,7 @@ class ReplyReader:
         return body
 
     def _refuse_soft_errors(self, body: Any) -> None:
-        """An upstream may report errors under a 2xx status; that is no success."""
+        """Raise `UpstreamRejected` if a reply with a 2xx status reports errors in its body."""
         if self._upstream.soft_errors is None:
             return
         errors = _at(body, self._upstream.soft_errors)
@@ -132,11 +133,11 @@ class ReplyReader:
         return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
 
     def failure(self, reply: Reply) -> GatewayError:
-        """What an error of the upstream means where the binding does not say it."""
+        """The error for `reply`, for a status that the binding does not map."""
         return self._by_refusal(reply) or self._by_status(reply)
 
     def _by_refusal(self, reply: Reply) -> GatewayError | None:
-        """What the first refusal rule that holds says of `reply`."""
+        """The error of the first refusal rule that matches `reply`, or None."""
         rule = matching_rule(self._upstream.refusals, reply)
         if rule is None:
             return None
@@ -169,7 +170,7 @@ class ReplyReader:
         return self._rejected(reply)
 
     def _refused_credentials(self, reply: Reply) -> UpstreamRefusedCredentials:
-        """It names the upstream: the operator who renews the credentials must know where."""
+        """The error names the upstream: the operator must know where to renew the credentials."""
         title = self._upstream.title
         return UpstreamRefusedCredentials(
             f"{title} answered {reply.status}: it refused this gateway's credentials."
@@ -184,7 +185,7 @@ class ReplyReader:
         return retry_after_seconds(reply.headers.get("retry-after") or reply.headers.get(reset))
 
     def _vendor_codes(self, reply: Reply) -> Sequence[Any]:
-        """What the upstream calls its errors, where its contract says where they stand."""
+        """The upstream's own error codes. Empty if the contract does not say where they are."""
         if self._upstream.soft_errors is None or len(reply.body) > MAX_ERROR_BYTES:
             return ()
         try:
@@ -230,7 +231,7 @@ def _facts(reply: Reply, body: Any, elapsed_ms: int) -> ReplyFacts:
 
 
 def _by_code(rules: Mapping[str, ErrorRule], codes: Sequence[Any]) -> ErrorRule | None:
-    """The rule for the first code that has one; a code that reads as a status is none here."""
+    """The rule for the first code that has one. Codes that start with a digit are ignored."""
     texts = (code for code in codes if isinstance(code, str) and not code[:1].isdigit())
     return next((rules[code] for code in texts if code in rules), None)
 

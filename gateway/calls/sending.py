@@ -1,4 +1,4 @@
-"""Sends one call's requests, as often as its contract promises and is safe."""
+"""Sends the requests of one call, and repeats them where the contract allows and it is safe."""
 
 import asyncio
 import random
@@ -26,13 +26,14 @@ from gateway.errors import (
 
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _JITTER: Final = 0.25
-"""Waits are up to this much longer, so that callers who failed together do not return together."""
+"""Each wait is longer by a random part, at most this one. So calls that failed at the same time
+do not try again at the same time."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
 class UpstreamConnection(Struct, frozen=True):
-    """Everything that leads to one upstream."""
+    """Everything that a call needs to reach one upstream."""
 
     upstream: Upstream
     backend: Backend
@@ -41,16 +42,19 @@ class UpstreamConnection(Struct, frozen=True):
     shapes: Mapping[str, Shape] = {}
     """The upstream's tables by name."""
     tables: Tables | None = None
-    """The workspace database, where that takes the upstream's place."""
+    """The workspace database, if it takes the place of the upstream."""
     stand_in: Literal["mock", "workspace"] = "workspace"
-    """What `tables` counts as: rows in memory are a mock."""
+    """The name of the backend when `tables` is used: tables in memory are a mock."""
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
         return self.backend.name if self.tables is None else self.stand_in
 
     def operation(self, operation_id: str) -> UpstreamOperation:
-        """The operation of the contract. Raises `InternalError`: only a handler can be wrong."""
+        """The operation of the upstream's contract.
+
+        Raises `InternalError` when it does not exist, because only a handler can name it wrongly.
+        """
         operation = self.upstream.find(operation_id)
         if operation is None:
             raise InternalError(f"{self.upstream.name} has no operation {operation_id!r}")
@@ -58,7 +62,7 @@ class UpstreamConnection(Struct, frozen=True):
 
 
 class RetryBudget(Protocol):
-    """How often and how long is tried: an operation's contract says it."""
+    """How often a request is tried, and for how long. An operation's contract is one source."""
 
     @property
     def attempts(self) -> Attempts: ...
@@ -78,7 +82,7 @@ class Sending:
         *,
         is_cut_short: bool = False,
     ) -> None:
-        """`is_cut_short`: the caller wants it to take less time than the contract allows."""
+        """`is_cut_short`: the caller asked for less time than the contract allows."""
         self._clock = clock
         self._attempts = budget.attempts
         self._effect = effect
@@ -90,7 +94,7 @@ class Sending:
         self.has_acted = False
         """Whether the upstream has confirmed such a request."""
         self.acts_unseen = False
-        """Whether the handler changes things by other ways than requests."""
+        """Whether the handler may change things without a request to an upstream."""
 
     async def send(
         self,
@@ -100,11 +104,11 @@ class Sending:
         effect: Effect | None = None,
         patience_seconds: float | None = None,
     ) -> Reply:
-        """The upstream's reply, whatever its status: the first that is no passing failure.
+        """The upstream's reply, with any status. Transient failures are tried again.
 
-        `effect` is what this request does, where that is less than the call does, and
-        `patience_seconds` the time for all its attempts, where that is less than the call's. Raises
-        what the backend raises, once attempts or time have run out.
+        When no attempt or no time is left, the last failure is returned, or raised if the backend
+        raised it. Set `effect` for a request that does less than its call, and `patience_seconds`
+        to give all attempts of this request less time than the call has.
         """
         is_read = (effect or self._effect) is Effect.READ
         is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
@@ -125,7 +129,10 @@ class Sending:
         raise AssertionError("unreachable")
 
     def leaves_outcome_unknown(self, error: UpstreamError) -> bool:
-        """Whether repeating the call that ended in `error` could do again what it may have done."""
+        """Whether the call that failed with `error` may have changed something.
+
+        If so, repeating the call could make the change twice.
+        """
         if self.has_acted:
             return True
         if not error.is_retryable:
@@ -160,7 +167,7 @@ class Sending:
     def _transient(
         self, reader: ReplyReader, outcome: Reply | UpstreamTimeout | UpstreamUnavailable
     ) -> GatewayError | None:
-        """The failure that may have passed by the next attempt, or None."""
+        """The failure, if it may be gone by the next attempt; else None."""
         if isinstance(outcome, GatewayError):
             return outcome
         if outcome.status < 400:
@@ -184,7 +191,7 @@ class Sending:
 
 
 def _is_repeatable(operation: UpstreamOperation, request: UpstreamRequest) -> bool:
-    """Whether sending it twice does no more than sending it once."""
+    """Whether the upstream does the same when the request is sent twice as when it is sent once."""
     if request.method in _SAFE_METHODS:
         return True
     header = operation.idempotency_header

@@ -1,4 +1,4 @@
-"""One call's way to the upstreams: what a Python handler is given besides its arguments."""
+"""Gives one call access to its upstreams. A Python handler gets this with its arguments."""
 
 import asyncio
 from collections.abc import (
@@ -26,19 +26,19 @@ from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
 
 
 class SharedState:
-    """What the calls of one process share."""
+    """State that all calls of one process share."""
 
     def __init__(self, clock: Clock) -> None:
         self.locks: MutableMapping[str, asyncio.Lock] = WeakValueDictionary()
-        """By what they guard; a lock that nobody holds or waits for is forgotten."""
+        """Locks by the key they guard. A lock that no call holds or waits for is dropped."""
         self.replies: KeptAnswers[Reply] = KeptAnswers(clock, lambda reply: len(reply.body))
-        """Where the upstream's contract says `x-cache-seconds`."""
+        """Replies of operations whose contract sets `x-cache-seconds`."""
         self.failures = Failures(clock)
-        """Where it says `x-failure-seconds`."""
+        """Failures of operations whose contract sets `x-failure-seconds`."""
 
 
 class _NotWorthKeeping(Exception):
-    """A reply that is no success; whether it was expected, each call decides for itself."""
+    """A reply that is not a success. Each call decides for itself whether it expected the reply."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status)
@@ -58,8 +58,10 @@ class CallUpstreams:
         *,
         is_shared: bool = True,
     ) -> None:
-        """`is_shared` says that other calls may wait for these requests, and share their failures:
-        not where the caller lowered a bound."""
+        """`is_shared`: other calls may wait for the requests of this one and get their failures.
+
+        It is false when the caller lowered a limit.
+        """
         self._call = call
         self._connections = connections
         self._sending = sending
@@ -93,9 +95,9 @@ class CallUpstreams:
     def _remembered(
         self, connection: UpstreamConnection, operation: UpstreamOperation, request: UpstreamRequest
     ) -> Iterator[None]:
-        """Raise a failure again while it is remembered; remember that of the block."""
+        """Raise the remembered failure of this request; else remember the failure of the block."""
         seconds = operation.failure_seconds
-        # The failure of a call with its own limits says nothing to the others.
+        # A call with lower limits may fail because of them, so its failure is not shared.
         if not seconds or not self._is_shared:
             yield
             return
@@ -130,7 +132,7 @@ class CallUpstreams:
     async def _worth_keeping(
         self, connection: UpstreamConnection, request: UpstreamRequest, patience: float | None
     ) -> Reply:
-        """A success that the contract admits. Raises for every other reply."""
+        """A reply that is a success and valid by the contract. Raises for every other reply."""
         reply = await self._sending.send(connection, request, patience_seconds=patience)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
@@ -165,8 +167,10 @@ class CallUpstreams:
 
 
 class TimeLimit:
-    """`async with TimeLimit(seconds)`: `UpstreamTimeout` when the block takes longer; None is no
-    limit. A class, as every call enters one, and a generator's context manager costs more.
+    """`async with TimeLimit(seconds)` raises `UpstreamTimeout` when the block takes longer.
+
+    None is no limit. This is a class because every call enters one, and a context manager that is
+    made from a generator costs more.
     """
 
     __slots__ = ("_limit", "_seconds")
@@ -188,7 +192,7 @@ class TimeLimit:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError:
             raise self._failure() from None
-        # A handler's own is its defect, unless the time was up as well.
+        # A handler's own TimeoutError is a defect of the handler, unless this time is up as well.
         if isinstance(error, TimeoutError) and self._limit.expired():
             raise self._failure() from None
 
@@ -202,7 +206,7 @@ def _key(connection: UpstreamConnection, request: UpstreamRequest) -> bytes:
 
 @asynccontextmanager
 async def _holding(lock: asyncio.Lock) -> AsyncIterator[None]:
-    """Refers to the lock for the length of the block, so that others find the same one."""
+    """Hold the lock, and keep a reference to it so that other calls find the same lock."""
     async with lock:
         yield
 

@@ -1,4 +1,4 @@
-"""Arguments in and results out, each against its schema."""
+"""Validates the arguments and the result of a call against their schemas."""
 
 from typing import Any
 
@@ -25,7 +25,10 @@ def decode_arguments(permit: Permit, text: bytes) -> Arguments:
 
 
 def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
-    """What the call does. Raises `InvalidArguments` when an escalation lacks what it requires."""
+    """The effect of the call.
+
+    Raises `InvalidArguments` when the arguments ask for an escalation and lack one that it needs.
+    """
     escalation = operation.escalation
     if escalation is None or values.get(escalation.when) is not True:
         return operation.effect
@@ -42,7 +45,7 @@ def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
 
 
 def check_result(permit: Permit, outcome: Outcome) -> Result:
-    """The result that may be sent. Raises `InvalidResult` when it would break the contract."""
+    """The result to send. Raises `InvalidResult` when it breaks the output schema."""
     validator = permit.entry.output
     if not validator.admits(outcome.values):
         raise InvalidResult(validator.violations(outcome.values))
@@ -53,9 +56,10 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
 
 
 def _visible(validator: Validator, outcome: Outcome) -> Result:
-    """The result without hidden characters, or with marks for them where it needs its length.
+    """The result without its hidden characters.
 
-    Raises `InvalidResult` when neither keeps the contract.
+    If that breaks the output schema (a text may become too short), each hidden character is
+    replaced by a visible mark instead. Raises `InvalidResult` when both break the schema.
     """
     for mark in ("", hidden.REPLACEMENT):
         values, count = hidden.visible(outcome.values, mark)

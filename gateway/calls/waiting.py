@@ -1,15 +1,15 @@
-"""How long to wait, as HTTP says it (RFC 9110 §10.2.3)."""
+"""Reads how long to wait from HTTP's `Retry-After` (RFC 9110 §10.2.3)."""
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
 MAX_SECONDS: Final = 3600.0
-"""An upstream's wish is honoured up to here."""
+"""The longest wait that an upstream can ask for. Longer ones are shortened to this."""
 
 
 def retry_after_seconds(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds from a `Retry-After` value, a number or an HTTP date; None when it says neither."""
+    """The seconds of a `Retry-After` value: a number or an HTTP date. None for anything else."""
     if not value:
         return None
     if value.isascii() and value.isdigit():
