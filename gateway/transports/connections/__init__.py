@@ -1,1 +1,1 @@
-"""TCP connections: accepted, limited, read, and closed."""
+"""Accepts, limits, reads and closes TCP connections."""

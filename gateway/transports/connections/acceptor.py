@@ -1,4 +1,4 @@
-"""Accepting connections: a host that opens too many waits for its refusal, and costs little."""
+"""Accepts connections. A host that opens too many must wait for each refusal, at little cost."""
 
 import asyncio
 import errno
@@ -17,27 +17,27 @@ from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
 
 _AT_ONCE: Final = 16
-"""Connections accepted before other work of the event loop gets its turn."""
+"""The most connections accepted before the event loop does other work."""
 _OPENED_AT_ONCE: Final = 2
-"""Of these, connections that are opened: each costs ten times as much as one that is held."""
+"""The most of them that are opened. Opening one costs ten times as much as holding one."""
 _APART_SECONDS: Final = 0.002
-"""Between two refusals."""
+"""The time between two refusals."""
 _QUEUE_SECONDS: Final = 4.0
-"""The most that a refusal waits for those before it."""
+"""The longest time that a refusal waits for the refusals before it."""
 _REFUSED_TOGETHER_SECONDS: Final = 0.008
-"""What falls due within this time is refused together: a timer costs more than a refusal."""
+"""Refusals due within this time are sent together: a timer costs more than a refusal."""
 _NO_FILES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 0.5
 _ABORT: Final = struct.pack("ii", 1, 0)
-"""The value of `SO_LINGER` by which a closed socket is reset, and leaves nothing in the kernel."""
+"""The value of `SO_LINGER` that resets a socket on close and leaves nothing in the kernel."""
 
 
 class Acceptor:
     """Accepts the connections of one listening socket, as long as it is open.
 
-    A connection too many of its host is held for a while, unread, and then refused. Refused at
-    once, it would be opened again at once, as often as the host can: this way a host that keeps
-    many sockets busy is slowed down, whatever it sends.
+    When a host has too many connections, a further one is held for some time without reading it,
+    and then refused. If it were refused at once, the host could open the next one at once. Holding
+    slows down a host that opens many connections, whatever it sends.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
         self._held: deque[tuple[float, socket.socket]] = deque()
-        """With the time of the event loop at which each is refused."""
+        """Each held connection with the time of the event loop at which it is refused."""
         self._due = Spread(
             limits.hold_seconds, _APART_SECONDS, limits.hold_seconds + _QUEUE_SECONDS
         )
@@ -64,7 +64,7 @@ class Acceptor:
         self._listen()
 
     def close(self) -> None:
-        """Accept no more, and refuse what is held."""
+        """Stop accepting, and refuse the connections that are held."""
         if self._timer is not None:
             self._timer.cancel()
         self._loop.remove_reader(self._listener)
@@ -96,13 +96,16 @@ class Acceptor:
                 return
 
     def _make_room(self) -> None:
-        """Let go of what is held; the listening socket would wake the loop again and again."""
+        """Free the files of held connections, and stop accepting for a short time.
+
+        Otherwise the listening socket would wake the loop again and again.
+        """
         self._loop.remove_reader(self._listener)
         self._refuse_held_until(float("inf"))
         self._loop.call_later(_PAUSE_SECONDS, self._listen)
 
     def _place(self, accepted: socket.socket, host: str) -> bool:
-        """Open or hold a connection; whether it is opened."""
+        """Open or hold a connection. Returns whether it is opened."""
         address = address_of(host)
         is_proxy = address in self._limits.proxies
         if not is_proxy and (
@@ -144,10 +147,10 @@ class Acceptor:
 
 
 def _refuse(held: socket.socket, answer: bytes) -> None:
-    """Answer and close; a client that has gone gets nothing."""
+    """Send the answer and close. Does nothing if the client has gone."""
     with held:
         try:
-            # Closed with bytes unread, the connection would be reset, and the answer lost with it.
+            # Closing a socket with unread bytes resets the connection, and the answer is lost.
             held.recv(65536)
         except BlockingIOError:
             pass

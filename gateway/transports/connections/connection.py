@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: what is refused before there is a request that the edge could check."""
+"""One HTTP/1.1 connection, with limits that apply before the edge gets a request to check."""
 
 import asyncio
 from collections import deque
@@ -28,7 +28,7 @@ _NEVER: Final = float("inf")
 
 
 class _Exit:
-    """The transport as an application's answer sees it: closing is the connection's affair."""
+    """The transport that an application's answer gets. The connection decides how to close it."""
 
     __slots__ = ("close", "is_closing", "write")
 
@@ -39,9 +39,9 @@ class _Exit:
 
 
 class Connection(HeadProtocol):
-    """uvicorn's connection, with limits on what arrives before the application sees any of it.
+    """uvicorn's connection, with limits on the bytes that arrive before the application runs.
 
-    uvicorn calls the application once a head is complete, and reads without bound until then.
+    uvicorn calls the application when a head is complete, and reads without a limit until then.
     """
 
     limits: ClassVar[ConnectionLimits] = ConnectionLimits()
@@ -50,37 +50,37 @@ class Connection(HeadProtocol):
         super().__init__(*args, **options)
         self._shared = shared_by(self.server_state, self.limits)
         self._host: Hashable = None
-        """The other end; None where that is a proxy of ours."""
+        """The group of the peer's address; None if the peer is one of our proxies."""
         self._charges: deque[BodyCharge | None] = deque()
-        """For each request that is owed an answer, what holds its body."""
+        """One for each request that has no complete answer yet: what counts its body's bytes."""
         self._untold = 0
-        """Bytes that the parser was fed since it last reported a head or a piece of a body."""
+        """Bytes given to the parser since it last reported a head or a piece of a body."""
         self._waiting_since = self.loop.time()
-        """When the client's turn began; never, while an answer is owed."""
+        """When the gateway began to wait for a request; `_NEVER` while an answer is pending."""
         self._is_refused = False
-        """Whether what arrives is dropped; answers that are owed still go out."""
+        """Whether arriving bytes are dropped. Pending answers are still sent."""
         self._is_over = False
-        """Whether the last answer is out."""
+        """Whether the last answer has been written."""
         self._dropped = 0
-        """Bytes that arrived after what was refused."""
+        """Bytes that arrived after the refused request."""
         self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to count and to wait, if there is a place."""
+        """Count the connection and wait for a request. If there is no place, answer and close."""
         super().connection_made(cast("asyncio.Transport", transport))
         self._exit = _Exit(self.transport, self._end)
         self._watch_from(self.loop.time())
         address = address_of(self.client[0]) if self.client else None
         self._host = None if address in self.limits.proxies else group_of(address)
         if not self._shared.table.admit(self, self._host):
-            # Closed at once, though the client may not see why: there is no place to wait in.
+            # Closed at once, so the client may lose the answer: waiting would need a place.
             full = LimitExceeded("There are as many connections as there may be.")
             self.transport.write(raw_answer(full, self.server_state.default_headers))
             self._is_refused = True
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting, and give back what the connection held."""
+        """Stop the timers, and release the place and the memory of the connection."""
         self._shared.table.remove(self)
         for charge in self._charges:
             if charge is not None:
@@ -91,17 +91,17 @@ class Connection(HeadProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Begin to wait for a client that takes its answer more slowly than it is made."""
+        """Start the timer for a client that reads its answer more slowly than it is written."""
         super().pause_writing()
         self._await_drain()
 
     def resume_writing(self) -> None:
-        """Go on: it has taken nearly all."""
+        """Stop the timer: the client has read nearly all that was written."""
         self._end_stall()
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Read what arrived; behind what was refused it is dropped."""
+        """Parse the bytes that arrived. Drop them if they follow a refused request."""
         if self._is_refused:
             self._drop(len(data))
             return
@@ -119,26 +119,26 @@ class Connection(HeadProtocol):
                 self._wait_for_reader()
 
     def check_request(self) -> None:
-        """Raise a `CallerError` when too many answers are owed."""
+        """Raise a `CallerError` when too many answers are pending."""
         if len(self.pipeline) >= self.limits.max_pipelined:
             raise MalformedRequest("Too many requests wait for the answers before theirs.")
 
     def note_request(self) -> None:
-        """Begin to owe an answer."""
+        """Note that an answer is pending."""
         self._untold = 0
         self._waiting_since = _NEVER
         self._charges.append(None)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Start to serve a request: its answer leaves by the connection's own exit."""
+        """Start to serve a request. Its answer is written through `_Exit`."""
         cycle.transport = cast("asyncio.Transport", self._exit)
         super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
-        """Keep a piece of the body until it is read, which is when it is charged to its sender.
+        """Keep a piece of the body. It is charged to its sender when it is read.
 
-        Of a request that waits for its turn a piece is charged at once, or a connection could hold
-        many of them. Raises `NoRoomForBody`.
+        If the request waits for earlier answers, the piece is charged at once. Otherwise one
+        connection could hold many pieces without a charge. Raises `NoRoomForBody`.
         """
         self._untold = 0
         if self.cycle.response_complete:
@@ -152,14 +152,14 @@ class Connection(HeadProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Let the application know that it need not wait for the body."""
-        # Of a request to change the protocol, `feed` gives the parser the body later.
+        """Note that the body is complete, so that the application need not wait for it."""
+        # For a request to change the protocol, `feed` gives the body to the parser later.
         if not self.parser.should_upgrade():
             note_arrival(cast("Scope", self.cycle.scope))
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, unless it is there already."""
+        """Release the body, and wait for the next request if none is waiting."""
         charge = self._charges.popleft() if self._charges else None
         if charge is not None:
             charge.release()
@@ -171,7 +171,7 @@ class Connection(HeadProtocol):
             self._waiting_since = self.loop.time()
 
     def _watch_from(self, now: float) -> None:
-        # One timer that looks again, as a timer for each request would cost each request.
+        # One timer that checks again and again is cheaper than a new timer for each request.
         due = self._waiting_since + self.limits.head_deadline_seconds
         latest = now + self.limits.head_deadline_seconds
         self._watch = self.loop.call_at(min(due, latest), self._look)
@@ -184,7 +184,7 @@ class Connection(HeadProtocol):
             self._refuse(RequestTooSlow())
         else:
             self.transport.close()
-            # That waits for the client to take its last answer.
+            # `close` waits for the client to read its last answer: limit that time.
             if self._stall is None:
                 self._await_drain()
 
@@ -194,7 +194,7 @@ class Connection(HeadProtocol):
 
     def _cut_if_stalled(self, before: int) -> None:
         if before - self.transport.get_write_buffer_size() < self.limits.stall_bytes:
-            # Not closed: that would wait for the client to take the rest.
+            # `close` would wait for the client to read the rest.
             self.transport.abort()
         else:
             self._await_drain()
@@ -206,9 +206,9 @@ class Connection(HeadProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for the client: for a head, or for the rest of the only body.
+        """Whether it waits for bytes from the client: a head, or the rest of the only request.
 
-        Not while an answer is on its way to the client, or made for it.
+        It is false while the gateway writes an answer or works on one.
         """
         if self.transport.get_write_buffer_size():
             return False
@@ -219,17 +219,17 @@ class Connection(HeadProtocol):
         self.transport.abort()
 
     def shutdown(self) -> None:
-        """End with the server: at once, where the last answer is out."""
+        """Close because the server stops. Abort at once if the last answer has been written."""
         if self._is_over:
             self.transport.abort()
         else:
             super().shutdown()
 
     def _refuse(self, error: GatewayError) -> None:
-        """Read no more, and close after the last answer: with `error`, where none is owed yet.
+        """Stop reading, and close after the last answer. If no answer is pending, answer `error`.
 
-        A request that is still arriving meets `error` where its body is read, so that the one that
-        answers it, and records it, knows why.
+        If a request is still arriving, reading its body raises `error`. So the transport that
+        answers and records the request gets the reason.
         """
         if self._waiting_since < _NEVER:
             self.transport.write(raw_answer(error, self.server_state.default_headers))
@@ -239,19 +239,19 @@ class Connection(HeadProtocol):
         self.cycle.keep_alive = False
         if self.cycle.more_body:
             refuse_body(cast("Scope", self.cycle.scope), error)
-            # It is not to be continued, whatever it expects.
+            # The client must not get "100 Continue", even if it expects that.
             self.cycle.waiting_for_100_continue = False
             self.cycle.message_event.set()
 
     def _end(self) -> None:
-        """Close after the last answer; where the client still sends, once it has seen it."""
+        """Close after the last answer. If the client still sends, let it read the answer first."""
         if self.cycle.more_body:
             self._linger()
         else:
             self.transport.close()
 
     def _linger(self) -> None:
-        # Closed with bytes unread, the connection would be reset, and the answer lost with it.
+        # Closing a socket with unread bytes resets the connection, and the answer is lost.
         self._is_refused = self._is_over = True
         self._unset_keepalive_if_required()
         self.transport.write_eof()
@@ -265,17 +265,17 @@ class Connection(HeadProtocol):
             self.transport.abort()
 
     def _wait_for_reader(self) -> None:
-        """Read no more of a body before the application has taken what is there."""
+        """Stop reading a body until the application has taken the part that is here."""
         if self._waiting_since == _NEVER and self.cycle.more_body and self.cycle.body:
             self.flow.pause_reading()
 
     def _is_arriving(self) -> bool:
-        """Whether no answer is owed but the one to a request that is still arriving."""
+        """Whether the only pending answer is for a request that is still arriving."""
         return self.cycle.more_body and not self.cycle.response_started and not self.pipeline
 
 
 def limited(given: ConnectionLimits) -> type[Connection]:
-    """The class of connections with the limits `given`, as uvicorn wants to have it."""
+    """A class of connections with the limits `given`: uvicorn needs a class."""
 
     class Limited(Connection):
         limits = given

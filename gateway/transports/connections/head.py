@@ -1,4 +1,4 @@
-"""The head of an HTTP/1.1 request as RFC 9112 asks for it, where uvicorn reads it otherwise."""
+"""Reads the head of an HTTP/1.1 request by RFC 9112, where uvicorn differs from it."""
 
 import re
 from typing import Final
@@ -12,10 +12,10 @@ _ABSOLUTE: Final = re.compile(rb"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOT
 
 
 class HeadProtocol(HttpToolsProtocol):
-    """uvicorn's connection: other protocols are not taken up, absolute targets are understood."""
+    """uvicorn's connection, which also ignores protocol upgrades and accepts absolute targets."""
 
     def on_headers_complete(self) -> None:
-        """Hand the request on. Raises a `CallerError`, which the parser passes on as context."""
+        """Pass the request on. Raises a `CallerError`; the parser's error has it as context."""
         if self.parser.should_upgrade():
             if self.parser.get_method() == b"CONNECT":
                 raise MalformedRequest("This gateway is not a proxy.")
@@ -24,25 +24,25 @@ class HeadProtocol(HttpToolsProtocol):
         if not self.url.startswith(b"/"):
             self._take_authority()
         super().on_headers_complete()
-        # What follows the body (RFC 9112 §7.1.2) must not pass for what stood before it.
+        # Trailer fields after the body (RFC 9112 §7.1.2) must not be taken for headers.
         self.headers = []
         self.note_request()
 
     def note_request(self) -> None:
-        """Take note of a request that is handed on, and whose body begins."""
+        """Called when a request was passed on and its body begins."""
 
     def check_request(self) -> None:
-        """Look at a request whose head is complete. Raises a `CallerError` to refuse it."""
+        """Called when a head is complete. Raises a `CallerError` to refuse the request."""
 
     def _should_upgrade(self) -> bool:
-        """Whether to leave a request alone that asks for another protocol: `feed` reads it."""
+        """True, so that uvicorn leaves a request for another protocol to `feed`."""
         return True
 
     def feed(self, data: bytes) -> None:
-        """Have `data` parsed; a request to change the protocol is ignored (RFC 9110 §7.8).
+        """Parse `data`. A request to change the protocol is ignored (RFC 9110 §7.8).
 
-        The parser stops before the body of such a request, so the request is given, without its
-        Upgrade header, to a new parser.
+        The parser stops before the body of such a request. So a new parser gets the request without
+        its Upgrade header.
         """
         rest = memoryview(data)
         while True:
@@ -52,7 +52,7 @@ class HeadProtocol(HttpToolsProtocol):
                 rest = rest[upgrade.args[0] :]
                 head = self._head_without_upgrade()
                 self.parser = HttpRequestParser(self)
-                # As uvicorn does: the answer to a last request stands, whatever follows it.
+                # As uvicorn does: bytes after the last request do not change its answer.
                 self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
                 self.parser.feed_data(head)
             else:
@@ -65,7 +65,7 @@ class HeadProtocol(HttpToolsProtocol):
         return b"".join([line, *fields, b"\r\n"])
 
     def _take_authority(self) -> None:
-        """Let the authority of an absolute target stand for Host, as RFC 9112 §3.2.2 asks for."""
+        """Replace Host by the authority of an absolute target (RFC 9112 §3.2.2)."""
         target = _ABSOLUTE.fullmatch(self.url)
         if target is None:
             raise MalformedRequest("The request target must be a path.")

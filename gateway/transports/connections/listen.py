@@ -1,4 +1,4 @@
-"""Listening on a TCP address: bind first, so that a taken port is one clear line, then serve."""
+"""Listens on a TCP address. It binds first, so a port in use gives one clear error line."""
 
 import asyncio
 import errno
@@ -21,19 +21,19 @@ from gateway.transports.http.asgi import App
 
 _BACKLOG: Final = 2048
 _OWN_FILES: Final = 512
-"""For what a gateway has open besides the connections of its clients."""
+"""Open files of the gateway besides the connections of its clients."""
 _LAST_WORDS_SECONDS: Final = 1
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises `AddressInUse` or `ConfigurationError`, one line each."""
+    """A listening socket. Raises `AddressInUse` or `ConfigurationError` with a one-line message."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        # Before anything else is opened: until one of them listens, two programs may bind a port.
+        # Listen at once: as long as neither of them listens, two programs can bind the same port.
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
@@ -48,24 +48,24 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """The address that `listener` is bound to, `http://127.0.0.1:8700`."""
+    """The URL that `listener` is bound to, for example `http://127.0.0.1:8700`."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class StopPlan(Struct, frozen=True, kw_only=True):
-    """How serving ends: readiness first, then new connections, streams, and calls under way."""
+    """How the server stops. First readiness ends, then new connections, streams, running calls."""
 
     announce: Callable[[], float] = lambda: 0.0
-    """Turns readiness red; how many seconds to go on serving after that."""
+    """Makes the readiness probe fail. Returns how many seconds to serve after that."""
     end_streams: Callable[[], None] = lambda: None
-    """Ends the streams that would otherwise last for the whole grace."""
+    """Ends the streams. Otherwise they would last for the whole grace period."""
     grace_seconds: float = 10.0
-    """For calls under way."""
+    """How long running calls may take to end."""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which reports when it can serve, and leaves the process to end by itself."""
+    """A uvicorn server that reports when it is ready, and does not end the process."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
         self._notice: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # uvicorn would accept all that arrive before anything else, and make a protocol for each.
+        # uvicorn would accept all waiting connections first, and make a protocol for each.
         await super().startup([])
         for listener in sockets or []:
             acceptor = Acceptor(listener, self._make_protocol, self.server_state, self._limits)
@@ -96,7 +96,7 @@ class _Server(uvicorn.Server):
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop; calls that the grace did not suffice for get to say so to their callers."""
+        """Stop. Calls that do not end within the grace period can still answer with an error."""
         if self._notice is not None:
             self._notice.cancel()
         self._plan.end_streams()
@@ -115,8 +115,8 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Stop serving on SIGINT, SIGTERM, and SIGHUP unless started by `nohup`.
 
-        uvicorn's own version raises the signal again once it has stopped, which would end the
-        process before the audit log is written out and the store closed.
+        uvicorn's own version raises the signal again after it has stopped. This would end the
+        process before the audit log is written and the store is closed.
         """
         loop = asyncio.get_running_loop()
         numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
@@ -125,12 +125,12 @@ class _Server(uvicorn.Server):
         try:
             yield
         finally:
-            # The others stay caught as long as the loop runs: what follows, the closing of the
-            # audit log, must not end half-way because somebody asks twice.
+            # The other signals stay caught as long as the loop runs: a second signal must not
+            # interrupt the closing of the audit log.
             loop.remove_signal_handler(signal.SIGINT)
 
     def _stop(self, number: int) -> None:
-        """End on a signal: on the first SIGTERM, only once clients could know."""
+        """Stop because of a signal. On the first SIGTERM, serve on until clients could notice."""
         is_first = self._notice is None and not self.should_exit
         seconds = self._plan.announce() if is_first else 0.0
         if number == signal.SIGTERM and seconds:
@@ -151,7 +151,7 @@ async def serve_http(
     plan: StopPlan = _AT_ONCE,
     limits: ConnectionLimits = _USUAL_LIMITS,
 ) -> None:
-    """Serve `app` until a signal to stop, and then as `plan` says."""
+    """Serve `app` until a signal to stop, then stop as `plan` defines."""
     config = uvicorn.Config(
         app,
         loop="none",
@@ -162,7 +162,7 @@ async def serve_http(
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        # uvicorn counts whole seconds; nothing is lost by one more.
+        # uvicorn takes whole seconds, so the time is rounded up.
         timeout_graceful_shutdown=ceil(plan.grace_seconds),
     )
     _allow_files(limits.max_connections + limits.max_held + _OWN_FILES)
@@ -171,7 +171,7 @@ async def serve_http(
 
 
 def _allow_files(wanted: int) -> None:
-    """Let this process open `wanted` files, or as many as its user may."""
+    """Let this process open `wanted` files, or as many as the system allows."""
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY:
         wanted = min(wanted, most)

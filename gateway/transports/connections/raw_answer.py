@@ -1,4 +1,4 @@
-"""A whole HTTP/1.1 answer as bytes, for connections and requests that no application serves."""
+"""Builds a whole HTTP/1.1 answer as bytes, for requests that do not reach the application."""
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
@@ -8,7 +8,7 @@ from gateway.transports.http.problems import CLOSE, PROBLEM_JSON, written
 
 
 def raw_answer(error: GatewayError, default_headers: Headers) -> bytes:
-    """A whole answer to a request of which no more than `error` is known; the last on its wire."""
+    """A whole answer with `error`. It is the last answer on its connection."""
     request_id = new_request_id()
     status, own, body = written(error, request_id)
     length = b"%d" % len(body)

@@ -1,1 +1,1 @@
-"""HTTP requests: what each must be, who sent it, and how errors are answered."""
+"""HTTP for all transports: checks of requests, their senders, and answers to errors."""

@@ -1,4 +1,4 @@
-"""ASGI as the transports use it: the three parameters, one body, one answer."""
+"""The parts of ASGI that transports use: types, headers, reading a body, sending an answer."""
 
 import random
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -21,7 +21,7 @@ _SAFETY: Final = [
 
 
 class ClientGone(Exception):
-    """The client closed the connection before it was answered."""
+    """The client closed the connection before it got an answer."""
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
@@ -30,26 +30,26 @@ def header_values(scope: Scope, name: bytes) -> list[bytes]:
 
 
 def name_request(scope: Scope, request_id: str) -> None:
-    """Give the request its id, for every layer behind this one."""
+    """Store the id of the request in its scope, for the inner layers."""
     scope[_REQUEST_ID] = request_id
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id of the request: the edge's, or a new one where no edge stands in front."""
+    """The id of the request. It is new if the request did not pass the edge."""
     if _REQUEST_ID not in scope:
         name_request(scope, new_request_id())
     return str(scope[_REQUEST_ID])
 
 
 def new_request_id() -> str:
-    """A fresh request id: 128 random bits as 32 hexadecimal digits."""
-    # Unique is enough: nothing is let in by it. The system's own random bytes would let another
-    # thread take the interpreter in the middle of a call.
+    """A new request id: 128 random bits as 32 hexadecimal digits."""
+    # The id must be unique, not secret: it gives no access. Reading the system's random bytes
+    # releases the interpreter lock, so another thread could interrupt the call.
     return f"{random.getrandbits(128):032x}"
 
 
 def with_safety_headers(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> Headers:
-    """`headers` and what every answer carries beside; an answer's own cache rule stands."""
+    """`headers` with those that every answer has. An answer's own cache rule is kept."""
     fields = [*headers, (b"x-request-id", request_id.encode("ascii")), *_SAFETY]
     if not any(name == b"cache-control" for name, _ in fields):
         fields.append((b"cache-control", b"no-store"))
@@ -57,7 +57,7 @@ def with_safety_headers(headers: Iterable[tuple[bytes, bytes]], request_id: str)
 
 
 async def read_body(receive: Receive) -> bytes:
-    """The whole request body. Raises `ClientGone`, and what the edge raises for a bad body."""
+    """The whole request body. Raises `ClientGone`, and the errors of the edge for a bad body."""
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):
         return bytes(message.get("body", b""))

@@ -1,4 +1,4 @@
-"""How large the body of a call may be: as large as its contract has room for."""
+"""Limits the size of a call's body by the longest text that the tool's contract allows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,19 +7,20 @@ from gateway.catalogue import Entry
 
 
 def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
-    """Bytes, by operation id, for those whose arguments may hold a text longer than `usual`.
+    """The limits that are above `usual`: operation id to bytes.
 
-    The longest text that the input schema allows comes on top of `usual`, which has room for all
-    other arguments. A contract that bounds several texts together says so with the longest one.
+    An operation is in it if its arguments may hold a text longer than `usual`. Its limit is the
+    longest text of the input schema plus `usual`, which has room for all other arguments. If a
+    contract has several long texts, their sum must fit this limit too.
     """
     longest = {entry.id: _longest_text(entry.listing.input_schema) for entry in entries}
     return {name: usual + length for name, length in longest.items() if length > usual}
 
 
 def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str], bool]) -> int:
-    """Bytes of the largest body that a caller may send who `may_call` these operations.
+    """The largest body, in bytes, that a caller may send to the operations it `may_call`.
 
-    For where the tool that is called stands in the body.
+    It is used where the body names the tool, so the tool is not known before the body is read.
     """
     granted = (size for name, size in limits.items() if may_call(name))
     return max((usual, *granted))

@@ -1,4 +1,4 @@
-"""How a caller asks for less time, or fewer attempts, than the contract of a tool allows."""
+"""Reads a caller's request for less time or fewer attempts than the tool's contract allows."""
 
 import re
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ def bounds_of_meta(meta: Mapping[str, Any]) -> CallBounds:
 
 
 def bounds_of(seconds: Any, attempts: Any) -> CallBounds:
-    """The bounds that these values stand for; None asks for nothing. Raises `MalformedRequest`."""
+    """The bounds with these values; None leaves one unset. Raises `MalformedRequest`."""
     if seconds is None and attempts is None:
         return UNBOUNDED
     if seconds is not None and not (type(seconds) in {int, float} and 0 < seconds < _MAX_SECONDS):

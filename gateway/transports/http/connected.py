@@ -1,4 +1,4 @@
-"""Work for a client that may leave before it is done."""
+"""Cancels work when its client closes the connection."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 
 async def while_connected(work: Coroutine[Any, Any, _T], receive: Receive) -> _T:
-    """Await `work`; when the client leaves first, cancel it and raise `ClientGone`."""
+    """Await `work`. If the client leaves before it ends, cancel it and raise `ClientGone`."""
     watch = _Watch(receive)
     try:
         return await work
@@ -25,7 +25,8 @@ async def while_connected(work: Coroutine[Any, Any, _T], receive: Receive) -> _T
 class _Watch:
     """Cancels the current task when its client leaves.
 
-    Watching begins when the task first waits: work that never waits costs no second task.
+    Watching starts when the current task first waits. So work that never waits needs no second
+    task.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -37,13 +38,13 @@ class _Watch:
         self._has_cancelled = False
 
     def has_cancelled(self) -> bool:
-        """Whether this watch, and nobody else, cancelled the task; asking takes it back."""
+        """Whether only this watch cancelled the task. If so, this takes the cancellation back."""
         if self._worker is None or not self._has_cancelled:
             return False
         return self._worker.uncancel() == 0
 
     def end(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._is_over = True
         self._start.cancel()
         if self._watcher is not None:

@@ -1,4 +1,4 @@
-"""Credentials from an HTTP request (RFC 6750 §2.1: the Authorization header and nothing else)."""
+"""Credentials of an HTTP request, only from its Authorization header (RFC 6750 §2.1)."""
 
 import re
 from typing import Final, NoReturn
@@ -15,10 +15,11 @@ _LONGEST: Final = max(bearer.LENGTHS)
 
 
 def credentials_of(scope: Scope) -> Credentials:
-    """What the request presents, which may be nothing.
+    """The credentials of the request. They may be empty.
 
-    Raises `Unauthenticated` for anything but one well-formed `Authorization: Bearer <key>`: a
-    second header, another scheme, a key longer than 512 characters or with others than RFC 6750's.
+    Raises `Unauthenticated` when there is an Authorization header and it is not one well-formed
+    `Authorization: Bearer <key>`. So it refuses a second header, another scheme, a key longer than
+    512 characters, and a key with characters that RFC 6750 does not allow.
     """
     values = header_values(scope, b"authorization")
     if not values:
@@ -32,9 +33,9 @@ def credentials_of(scope: Scope) -> Credentials:
 async def prove(
     identification: Identification, credentials: Credentials, sender: Sender
 ) -> Principal:
-    """Whose `credentials` these are; from now on `sender` is authenticated.
+    """Identify the caller, and mark `sender` as authenticated.
 
-    Every transport proves its callers here. Raises what `Identification.identify` raises.
+    Every transport identifies its callers here. Raises what `Identification.identify` raises.
     """
     principal = await identification.identify(credentials)
     sender.is_proven = True
@@ -42,15 +43,18 @@ async def prove(
 
 
 async def refuse(invoke: Invoke, call: Call, error: GatewayError) -> NoReturn:
-    """Leave the one record of a `call` whose caller is not proven, and raise why."""
+    """Write the audit record of a `call` whose caller is not authenticated, and raise `error`."""
     await invoke(call, error)
     raise AssertionError("a call that is refused was run")
 
 
 def shown_credentials(scope: Scope) -> Credentials:
-    """What the request shows, to be checked where the call is recorded: nobody's if malformed."""
+    """The credentials of the request, for the pipeline to check and record.
+
+    Malformed ones become an empty key, which belongs to no caller.
+    """
     try:
         return credentials_of(scope)
     except Unauthenticated:
-        # Something, but nobody's.
+        # A key was sent, but no caller has it.
         return Credentials(bearer="", peer=peer_at(scope))

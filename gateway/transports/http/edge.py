@@ -1,7 +1,7 @@
-"""The outermost layer: what every HTTP request must be before any part of the gateway reads it.
+"""The outermost layer: checks every HTTP request before any other part of the gateway reads it.
 
-RFC 9110 and 9112 leave much to the server in front; HTTP servers for ASGI leave much of that to the
-application. What is refused here is refused the same way under each of them.
+RFC 9110 and 9112 leave many checks to the server, and ASGI servers leave many of them to the
+application. With the checks here, the gateway refuses the same requests under each ASGI server.
 """
 
 import asyncio
@@ -57,29 +57,29 @@ _FRAMING: Final = (b"content-length", b"transfer-encoding")
 _CASELESS: Final = (b"host", b"origin")
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
-"""Paths whose transports answer HEAD themselves; a stream would never come to its end."""
+"""Paths whose transports answer HEAD themselves. A stream that is answered as a GET never ends."""
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _DOTS: Final = frozenset({".", ".."})
 
 
 class EdgeRules(Struct, frozen=True, kw_only=True):
-    """How large, how slow and from where a request may be."""
+    """The limits of a request: its size, its time, its sender and its hosts."""
 
     hosts: HostRules
     peers: Peers = Peers()
-    """Who is believed to be whom."""
+    """Finds the sender of each request."""
     throttle: Throttle | None = None
     """Counts requests without a valid key; None counts none."""
     max_body_bytes: int = 1024 * 1024
     body_deadline_seconds: float = 10.0
-    """For the whole body, from the moment the gateway starts to read it."""
+    """The time for the whole body, from the moment when the gateway starts to read it."""
     max_headers: int = 100
     max_header_bytes: int = 32 * 1024
-    """Names, values and the request target together."""
+    """The limit for all names, all values and the request target together."""
 
 
 class Edge:
-    """Refuses bad requests, names every request, limits bodies, and adds the safety headers."""
+    """Refuses bad requests, gives each request an id, limits bodies, adds the safety headers."""
 
     def __init__(self, app: App, rules: EdgeRules) -> None:
         self._app = app
@@ -87,7 +87,7 @@ class Edge:
         self._throttle = RequestThrottle(rules.throttle)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one ASGI connection; WebSockets are refused, the lifespan passes through."""
+        """Serve one ASGI connection. Refuses WebSockets, and passes the lifespan on to the app."""
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -100,7 +100,7 @@ class Edge:
         request_id = _request_id(scope["headers"])
         name_request(scope, request_id)
         sender = self._rules.peers.note(scope)
-        # One task serves one request, so its context ends with it.
+        # One task serves one request, so this context variable ends with the request.
         logged_request_id.set(request_id)
         answer = _Answer(scope, sender, send, self._throttle)
         rules = self._rules
@@ -114,7 +114,7 @@ class Edge:
         except ClientGone:
             return
         except asyncio.CancelledError:
-            # Only the server cancels a whole request, at the end of its grace.
+            # Only the server cancels a whole request: when its grace period ends.
             if not answer.is_started:
                 await send_problem(answer.send, _cut_off(answer.path, body), request_id)
         except Exception as error:
@@ -123,9 +123,10 @@ class Edge:
             await send_problem(answer.send, error, request_id)
 
     def _inspect(self, scope: Scope) -> None:
-        """Raise a `CallerError` when the request may go no further."""
+        """Raise a `CallerError` when the request must be refused."""
         single, doubled = _singles(scope["headers"])
-        # First of all: after any other refusal, what follows on the connection is read.
+        # This check is first: after any other refusal, the connection stays open and is read on,
+        # so the end of the body must be certain.
         _check_framing(scope["method"], single)
         if doubled is not None:
             raise MalformedRequest(f"The header {doubled} occurs twice.")
@@ -155,11 +156,11 @@ class Edge:
 
 
 class _Answer:
-    """Adds what every answer carries, leaves out what none to HEAD has, knows if one has begun."""
+    """Adds the headers of every answer, removes the body for HEAD, and notes the start."""
 
     def __init__(self, scope: Scope, sender: Sender, send: Send, throttle: RequestThrottle) -> None:
         self.path: str = scope["path"]
-        """As it was asked for: a router may write another one into the scope."""
+        """The path of the request. A router may later change the one in the scope."""
         self._sender = sender
         self._send = send
         self._throttle = throttle
@@ -180,7 +181,7 @@ class _Answer:
 
 
 def _cut_off(path: str, body: RequestBody) -> Stopping:
-    """The end of a request whose answer the server waits for no longer."""
+    """The error for a request that the server does not wait for any longer."""
     stopping = Stopping()
     if path.startswith(_CALLED) and body.is_complete:
         stopping = Stopping("The gateway is stopping. A write may have happened: check first.")
@@ -189,15 +190,15 @@ def _cut_off(path: str, body: RequestBody) -> Stopping:
 
 
 def _asked_as_get(scope: Scope) -> Scope:
-    """The same request, but for a HEAD of a page a GET: the two differ in the body alone."""
+    """The request, with GET in place of the HEAD of a page. Only the body of the answer differs."""
     if scope["method"] != "HEAD" or scope["path"].startswith(_OWN_HEAD):
         return scope
-    # The server must go on seeing HEAD, or it would wait for the body.
+    # The server must still see HEAD, or it would wait for the body.
     return {**scope, "method": "GET"}
 
 
 def _plain(headers: Headers) -> Headers:
-    """The headers without the blanks that some servers leave around values; hosts in lower case."""
+    """The headers without the spaces that some servers leave around values; hosts in lower case."""
     return [
         (name, value.strip(b" \t").lower() if name in _CASELESS else value.strip(b" \t"))
         for name, value in headers
@@ -205,7 +206,7 @@ def _plain(headers: Headers) -> Headers:
 
 
 def _request_id(headers: Headers) -> str:
-    """The caller's id when it is sane, for tracing across systems; else a new one."""
+    """The caller's request id if it is valid, for tracing across systems; else a new one."""
     given = [value for name, value in headers if name == b"x-request-id"]
     if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]):
         return given[0].decode("ascii")
@@ -213,9 +214,9 @@ def _request_id(headers: Headers) -> str:
 
 
 def _singles(headers: Headers) -> tuple[dict[bytes, bytes], str | None]:
-    """The headers that may occur once, and one of them that occurs twice.
+    """The headers that may occur only once, and the name of one that occurs twice, or None.
 
-    Raises `BadFraming` where that is one that says where the body ends.
+    Raises `BadFraming` when a header that defines the end of the body occurs twice.
     """
     found: dict[bytes, bytes] = {}
     doubled = None
@@ -230,7 +231,7 @@ def _singles(headers: Headers) -> tuple[dict[bytes, bytes], str | None]:
 
 
 def _check_framing(method: str, single: dict[bytes, bytes]) -> None:
-    """Refuse a body whose end two readers could see in different places (RFC 9112 §6)."""
+    """Refuse a body if two readers could find its end at different places (RFC 9112 §6)."""
     length = single.get(b"content-length")
     coding = single.get(b"transfer-encoding")
     if coding is not None and coding.lower() != b"chunked":
@@ -245,13 +246,13 @@ def _check_framing(method: str, single: dict[bytes, bytes]) -> None:
 
 
 def _check_segments(path: str) -> None:
-    """Refuse paths that a router could read as others: with empty segments, or dots for one."""
+    """Refuse empty segments and segments of dots: a router could take the path for another one."""
     if "//" in path or ("/." in path and not _DOTS.isdisjoint(path.split("/"))):
         raise UnknownPath
 
 
 def _check_path(raw_path: bytes) -> None:
-    """Refuse escapes that two readers could understand differently."""
+    """Refuse percent-escapes that two readers could decode differently."""
     if b"%" not in raw_path:
         return
     path = unquote_to_bytes(raw_path)

@@ -1,4 +1,4 @@
-"""By which names this gateway may be called, and from which web pages (DNS rebinding, CSRF)."""
+"""Checks Host and Origin against allow-lists (protects from DNS rebinding and CSRF)."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -7,8 +7,8 @@ from itertools import product
 class HostRules:
     """The allow-lists for Host and Origin.
 
-    A host is listed as `name` (any port), or `name:port`; an IPv6 address in brackets. An origin is
-    listed whole, `https://ui.example.com`. Pages that the gateway itself served may always call it.
+    A host is listed as `name` (any port) or as `name:port`, an IPv6 address in brackets. An origin
+    is listed in full: `https://ui.example.com`. The gateway's own pages may always call it.
     """
 
     def __init__(self, hosts: Iterable[str], origins: Iterable[str] = ()) -> None:
@@ -24,7 +24,7 @@ class HostRules:
         return bool(colon) and port.isdigit() and len(port) <= 5 and name in self._hosts
 
     def admits_origin(self, origin: bytes, host: bytes) -> bool:
-        """Whether pages from `origin` may call: listed ones, and those of this host and port."""
+        """Whether pages from `origin` may call: it is listed, or has the host and port `host`."""
         origin = origin.lower()
         if origin in self._origins:
             return True
@@ -37,11 +37,11 @@ class HostRules:
         return tuple(sorted(origin.decode() for origin in self._origins))
 
     def host_patterns(self) -> list[str]:
-        """The hosts as the MCP SDK's security settings spell them."""
+        """The hosts in the form of the MCP SDK's security settings."""
         names = sorted(host.decode() for host in self._hosts)
         return [*names, *(f"{name}:*" for name in names)]
 
     def origin_patterns(self) -> list[str]:
-        """The origins as the MCP SDK's security settings spell them."""
+        """The origins in the form of the MCP SDK's security settings."""
         own = product(("http", "https"), self.host_patterns())
         return [*self.origins, *(f"{scheme}://{host}" for scheme, host in own)]

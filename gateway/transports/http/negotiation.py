@@ -1,4 +1,4 @@
-"""Media types: what a request body is, and what an answer may be (RFC 9110 §8.3, §12.5.1)."""
+"""Checks the media types of requests and of the accepted answers (RFC 9110 §8.3, §12.5.1)."""
 
 import re
 from collections.abc import Iterator
@@ -15,14 +15,17 @@ _REFUSED: Final = re.compile(r"q=0(\.0{0,3})?")
 
 
 def require_json_body(scope: Scope) -> None:
-    """Raise `UnsupportedMediaType` unless the body is declared as JSON, once."""
+    """Raise `UnsupportedMediaType` unless exactly one Content-Type declares the body as JSON."""
     values = header_values(scope, b"content-type")
     if len(values) != 1 or not _JSON_BODY.fullmatch(values[0]):
         raise UnsupportedMediaType
 
 
 def require_accept(scope: Scope, *media_types: str) -> None:
-    """Raise `NotAcceptable` unless the client takes all of `media_types`; no Accept takes all."""
+    """Raise `NotAcceptable` unless the client accepts all `media_types`.
+
+    A request without an Accept header accepts everything.
+    """
     values = header_values(scope, b"accept")
     if not values:
         return

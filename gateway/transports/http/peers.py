@@ -1,5 +1,4 @@
-"""Who sent a request: the socket's other end, or whom our own proxy says that it was; and what is
-known of them so far."""
+"""The sender of a request: the peer of the socket, or the client that our own proxy names."""
 
 from functools import lru_cache
 from typing import Final
@@ -18,32 +17,32 @@ _SENDER: Final = "gateway.sender"
 
 
 class Sender:
-    """What is known of who sent a request: one for each, whatever copies of its scope there are."""
+    """What is known about the sender of one request. Copies of its scope share this object."""
 
     __slots__ = ("is_counted", "is_proven", "max_body_bytes", "peer")
 
     def __init__(self, peer: Address | None) -> None:
         self.peer = peer
-        """None where it is unknown."""
+        """None if it is unknown."""
         self.is_proven = False
-        """Whether the request showed a valid key, or is an authentic message."""
+        """Whether the request has a valid key or is an authentic message."""
         self.is_counted = False
-        """Whether it was counted among the requests without one."""
+        """Whether it was counted as a request without a valid key."""
         self.max_body_bytes: int | None = None
-        """How large its body may be; None is the limit of unauthenticated clients."""
+        """The limit of its body, in bytes. None is the limit for unauthenticated clients."""
 
 
 class Peers:
-    """Finds the sender of each request, and keeps it with the request."""
+    """Finds the sender of each request and stores it in the scope."""
 
     def __init__(self, proxies: Networks = NOWHERE, header: bytes = X_FORWARDED_FOR) -> None:
-        """`header` is the one in which `proxies` say who called them; nobody else's is read."""
+        """`header` is where `proxies` name their client. It is ignored from all other peers."""
         self._proxies = proxies
         self._header = header
         self._is_proxy = lru_cache(maxsize=4096)(lambda host: address_of(host) in proxies)
 
     def note(self, scope: Scope) -> Sender:
-        """Keep the sender of this request for every layer behind this one."""
+        """Store the sender of this request in its scope, for the inner layers."""
         client = scope.get("client")
         host = client[0] if client else ""
         if self._is_proxy(host):
@@ -56,7 +55,7 @@ class Peers:
 
 
 def sender_of(scope: Scope) -> Sender:
-    """Who sent this request: nobody in particular, where no edge stands in front."""
+    """The sender of this request. Its peer is unknown if the request did not pass the edge."""
     sender: Sender | None = scope.get(_SENDER)
     if sender is None:
         sender = scope[_SENDER] = Sender(None)
@@ -64,5 +63,5 @@ def sender_of(scope: Scope) -> Sender:
 
 
 def peer_at(scope: Scope) -> Address | None:
-    """The peer of this request; None where it is unknown."""
+    """The peer of this request; None if it is unknown."""
     return sender_of(scope).peer

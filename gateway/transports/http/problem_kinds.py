@@ -1,4 +1,4 @@
-"""The table of problems: what clients see of each error of the gateway."""
+"""The table of problems: what clients see for each error of the gateway."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,13 +9,13 @@ from gateway import errors
 
 
 class RequestTooSlow(errors.CallerError):
-    """The request did not arrive whole in time."""
+    """The request did not arrive completely in time."""
 
     is_retryable = True
 
 
 class NoRoomForBody(errors.LimitExceeded):
-    """The bodies of requests hold as much memory as they may."""
+    """The bodies of requests use all the memory that they may use."""
 
 
 class BadFraming(errors.MalformedRequest):
@@ -27,7 +27,7 @@ class ProblemKind(Struct, frozen=True):
 
     status: int
     code: str
-    """For programs; stable."""
+    """The stable name of the kind, for programs."""
     slug: str
     """The last segment of the problem's type, `/problems/<slug>`."""
     title: str
@@ -255,7 +255,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         503, "INTERNAL_ERROR", "store-unavailable", "The gateway's database failed", _OPERATOR
     ),
 }
-"""By exact class; a class that is missing here is shown as its nearest parent."""
+"""Error class to kind. A class that is not in the table has the kind of its nearest parent."""
 
 ADVICE: Final = {f"/problems/{kind.slug}": kind.advice for kind in PROBLEMS.values()}
-"""What a caller can do, by the problem's type."""
+"""The type of a problem to the advice for its caller."""

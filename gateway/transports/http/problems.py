@@ -1,4 +1,4 @@
-"""Every error as a caller sees it: RFC 9457 problem details, the same on every face."""
+"""Errors as callers see them: RFC 9457 problem details, the same over every transport."""
 
 import logging
 from math import ceil
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 PROBLEM_JSON: Final = b"application/problem+json"
 CLOSE: Final = (b"connection", b"close")
 _LAST: Final = (errors.PayloadTooLarge, RequestTooSlow, NoRoomForBody, BadFraming)
-"""Errors after which the connection ends."""
+"""Errors after which the connection is closed."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 def problem_of(error: BaseException, request_id: str) -> Problem:
-    """`error` as its caller may see it: nothing of the gateway's inside, never a value."""
+    """`error` for its caller, without internals of the gateway and without argument values."""
     known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
     kind = kind_of(known)
     retry_after = _retry_after(known)
@@ -72,12 +72,12 @@ def classify(error: BaseException) -> tuple[int, str]:
 
 
 def kind_of(error: errors.GatewayError) -> ProblemKind:
-    """The kind of `error`: its class's, or its nearest parent's."""
+    """The kind of `error`: that of its class, or of the nearest parent class."""
     return next(PROBLEMS[cls] for cls in type(error).__mro__ if cls in PROBLEMS)
 
 
 def problem_headers(error: BaseException) -> Headers:
-    """The header fields that HTTP asks for beside this error's status."""
+    """The header fields that HTTP requires for the status of this error."""
     fields = _own_headers(error)
     # The rest of the body is not read, or its end is unknown, so the connection cannot
     # be used again.
@@ -100,7 +100,7 @@ def _own_headers(error: BaseException) -> Headers:
 
 
 def log_failure(error: BaseException, request_id: str) -> None:
-    """Log what the caller does not get: defects, and replies that break contracts."""
+    """Log what the caller does not see: defects, and replies that break contracts."""
     if not isinstance(error, errors.GatewayError):
         _log.error("request %s: unexpected error", request_id, exc_info=error)
     elif _status(error, kind_of(error)) >= 500:
@@ -109,19 +109,19 @@ def log_failure(error: BaseException, request_id: str) -> None:
 
 
 def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]:
-    """The answer to `error` as problem+json: its status, own headers, and body."""
+    """The problem+json answer for `error`: its status, its own headers and its body."""
     problem = problem_of(error, request_id)
     return problem.status, problem_headers(error), msgspec.json.encode(problem)
 
 
 async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
-    """Answer with `error` as problem+json, and log what the operator must know."""
+    """Log `error` for the operator, and send it as problem+json."""
     log_failure(error, request_id)
     await send_refusal(send, error, request_id)
 
 
 async def send_refusal(send: Send, error: BaseException, request_id: str) -> None:
-    """The same without a line in the log."""
+    """Send `error` as problem+json. Log nothing."""
     status, headers, body = written(error, request_id)
     await respond(send, status, body, content_type=PROBLEM_JSON, headers=headers)
 
@@ -131,7 +131,7 @@ def _status(error: errors.GatewayError, kind: ProblemKind) -> int:
 
 
 def _detail(error: errors.GatewayError) -> str:
-    """What the error says, unless it speaks of the gateway's own inside."""
+    """The text of the error, or a general text if it describes internals of the gateway."""
     is_inside = isinstance(error, errors.InternalError | errors.OperatorError)
     return errors.InternalError().detail if is_inside else error.detail
 
@@ -150,7 +150,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
 
 
 def _visible(violation: Violation) -> Violation:
-    """Pointers hold names of members, which the caller or the upstream chose."""
+    """The violation without hidden characters: the caller or upstream chose the member names."""
     return Violation(
         pointer=visible_text(violation.pointer)[0],
         keyword=violation.keyword,

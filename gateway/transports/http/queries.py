@@ -1,4 +1,4 @@
-"""Query parameters as the arguments of a call: what GET asks is what POST would ask."""
+"""Reads query parameters as arguments, so that GET and POST mean the same call."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 
 Readings = Mapping[str, str]
-"""By argument, the JSON type that its text is read as."""
+"""The name of an argument to the JSON type as which its text is read."""
 
 _MOST: Final = 100
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,3})?")
@@ -17,16 +17,16 @@ _BOOLEANS: Final = frozenset({"true", "false"})
 
 
 def readings_of(schema: Mapping[str, Any]) -> Readings:
-    """How the arguments that keep `schema` are read; all of them are scalars."""
+    """How to read the arguments of `schema`. All of them are scalars."""
     return {name: member["type"] for name, member in schema["properties"].items()}
 
 
 def arguments_of(query: bytes, readings: Readings) -> bytes:
     """The JSON text of the arguments in `query`, for validation by the input schema.
 
-    What cannot be read as its type stays text, what is unknown stays, and what is repeated becomes
-    an array: each is then refused exactly as it would be in a body. Raises `MalformedRequest` for
-    text that is not UTF-8, and for more parameters than any tool has.
+    A value that is not of its type stays text. Unknown parameters are kept. Repeated parameters
+    become an array. So validation refuses each of them in the same way as in a body. Raises
+    `MalformedRequest` for text that is not UTF-8, and for more parameters than any tool has.
     """
     parts = [part for part in query.split(b"&") if part]
     if len(parts) > _MOST:
@@ -45,7 +45,7 @@ def _joined(texts: list[bytes]) -> bytes:
 
 
 def _json(text: str, kind: str) -> bytes:
-    """`text` as the JSON of a `kind`, or as a string."""
+    """`text` as JSON of the type `kind` if it is one; else as a JSON string."""
     is_plain = (
         text in _BOOLEANS
         if kind == "boolean"

@@ -1,4 +1,4 @@
-"""The body of one request: how much of it is read, how long that may take, and whose it is."""
+"""Reads the body of one request, with limits for its size, its time and its memory."""
 
 import asyncio
 from typing import Final
@@ -16,22 +16,22 @@ _ARRIVED: Final = "gateway.body_has_arrived"
 
 
 def charge_body(scope: Scope, charge: BodyCharge) -> None:
-    """Let what is read of this request's body be held by `charge`."""
+    """Set `charge`, which counts the bytes of this request's body as they are read."""
     scope[_CHARGE] = charge
 
 
 def refuse_body(scope: Scope, error: GatewayError) -> None:
-    """Raise `error` in the reader of the rest of this request's body."""
+    """Make the next read of this request's unfinished body raise `error`."""
     scope[_REFUSAL] = error
 
 
 def note_arrival(scope: Scope) -> None:
-    """Report to the reader of this request's body that all of it has arrived: it need not wait."""
+    """Note that this request's body has arrived completely: reading it needs no deadline."""
     scope[_ARRIVED] = True
 
 
 class RequestBody:
-    """The request body as it arrives, cut off when it is too large, too slow or broken."""
+    """The request body as it arrives. Reading it fails when it is too large, too slow or broken."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class RequestBody:
         max_bytes: int,
         deadline_seconds: float,
     ) -> None:
-        """`max_bytes` holds for unauthenticated clients; for others, the `sender` has the limit."""
+        """`max_bytes` is the limit for unauthenticated clients; `sender` has the others' limit."""
         self._scope = scope
         self._sender = sender
         self._receive = receive
@@ -54,7 +54,8 @@ class RequestBody:
     async def receive(self) -> Message:
         """The next message.
 
-        Raises `PayloadTooLarge`, `RequestTooSlow`, `NoRoomForBody`, and why the rest is not read.
+        Raises `PayloadTooLarge`, `RequestTooSlow`, `NoRoomForBody`, or the error that `refuse_body`
+        set.
         """
         if self.is_complete:
             return await self._receive()
@@ -96,7 +97,7 @@ class RequestBody:
 
 
 def _declared(scope: Scope) -> int:
-    """The length that the head declares; the edge has made sure that it is a number."""
+    """The declared Content-Length, or 0. The edge has checked that it is a number."""
     values = header_values(scope, b"content-length")
     return int(values[0][:20]) if values else 0
 

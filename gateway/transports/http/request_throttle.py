@@ -1,4 +1,4 @@
-"""Which requests are counted where nobody was asked for a key: pages, probes, refusals."""
+"""Counts requests to which no transport asks for a key: pages, probes, refusals."""
 
 from typing import Final
 
@@ -10,39 +10,39 @@ _PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
 _KEYED: Final = frozenset({"/mcp", "/events"})
 _WEBHOOKS: Final = "/webhooks/"
 _KEYED_BELOW: Final = ("/v1/", "/mcp/", "/operator/", "/tools/", _WEBHOOKS)
-"""Paths whose transports know their callers, and count who shows nothing valid."""
+"""Paths whose transports identify their callers, and count requests without a valid key."""
 _KEYED_WHERE_SHOWN: Final = frozenset({"/openapi.json", "/asyncapi.json"})
-"""Paths that do the same for a key that is shown, and ask for none."""
+"""Paths that need no key. If a request has one, their transport checks and counts it."""
 
 
 class RequestThrottle:
-    """Counts the requests that no key is asked for, so that they cost no more than others.
+    """Counts the requests that need no key, so that they are limited like the others.
 
-    Transports count requests without a valid key themselves. A path is always the one that was
-    asked for: a router may write another one into the scope.
+    Transports count requests without a valid key themselves. A path is always the original path of
+    the request: a router may write another one into the scope.
     """
 
     def __init__(self, throttle: Throttle | None) -> None:
         self._throttle = throttle
 
     async def admit(self, scope: Scope, sender: Sender) -> None:
-        """Count a request for what anybody may see. Raises `LimitExceeded`."""
+        """Count a request that needs no key. Raises `LimitExceeded` when there are too many."""
         path = scope["path"]
         if self._throttle is None or _is_keyed(path, scope):
             return
         sender.is_counted = True
-        # Nobody else can keep an operator's probe from seeing that the gateway lives.
+        # Probes do not count in the total: other clients must not make an operator's probe fail.
         await self._throttle.count(sender.peer, in_all=path not in _PROBES)
 
     async def note_refusal(self, path: str, sender: Sender, status: int) -> None:
-        """Count a request that is about to be refused; where there are too many, return late.
+        """Count a request that is about to be refused. If there are too many, return late.
 
-        This is for what no transport saw: paths and methods that do not exist, malformed requests;
-        and for messages that prove nothing.
+        This counts requests that no transport saw (paths and methods that do not exist, malformed
+        requests), and messages that are not authentic.
         """
         if self._throttle is None or sender.is_counted or sender.is_proven or status >= 500:
             return
-        # With these, the transports refuse those whom they have counted; webhooks count nobody.
+        # Transports answer 401 and 429 to requests that they have counted; webhooks count none.
         if status not in {401, 429} or path.startswith(_WEBHOOKS):
             sender.is_counted = True
             await self._throttle.slow(sender.peer)
