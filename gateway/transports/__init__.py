@@ -1,1 +1,1 @@
-"""The transports: outside world to Call and back."""
+"""The transports: they turn requests from outside into calls, and results into answers."""

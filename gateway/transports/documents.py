@@ -1,4 +1,4 @@
-"""`/openapi.json` and `/asyncapi.json`: each caller sees the document of what its key may call."""
+"""Serves `/openapi.json` and `/asyncapi.json`, with what the key of the caller may call."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,19 +23,19 @@ Render = Callable[[bytes, MayCall | None], bytes]
 
 
 class Documents(Struct, frozen=True, kw_only=True):
-    """What the documents are made of, and for whom."""
+    """What the document routes need."""
 
     catalogue: Catalogue
     identification: Identification
     invoke: Invoke
-    """Records requests with an invalid key; what succeeds leaves no record."""
+    """Records requests with an invalid key. Requests that succeed leave no record."""
     policy: Policy
     is_public: bool = False
-    """Whether everybody sees the whole documents."""
+    """Whether all callers see the complete documents."""
 
 
 class PublishedDocument:
-    """A text that is served as it is, and not again to who has it (RFC 9110 §13.1.2)."""
+    """A text that is served unchanged. Clients that have it get 304 (RFC 9110 §13.1.2)."""
 
     def __init__(self, text: bytes, media_type: str, cache_control: str) -> None:
         self._text = text
@@ -44,7 +44,7 @@ class PublishedDocument:
         self._headers = {"etag": self._etag, "cache-control": cache_control}
 
     def answer(self, request: Request[Any, Any, Any], **headers: str) -> Response[bytes]:
-        """The text, or 304 for a client that holds it."""
+        """The text, or 304 for a client that has it."""
         known = request.headers.get("if-none-match", "")
         is_known = self._etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}
         return Response(
@@ -66,7 +66,7 @@ def document_routes(documents: Documents) -> list[HTTPRouteHandler]:
 
 def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTPRouteHandler:
     rendered: dict[str | None, PublishedDocument] = {}
-    """By agent, of which there are as many as the policies name."""
+    """The document of each agent. The policies limit how many agents there are."""
 
     def document_of(agent: str | None) -> PublishedDocument:
         found = rendered.get(agent)
@@ -80,7 +80,8 @@ def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTP
 
     @get(path, name=path.strip("/").partition(".")[0])
     async def serve_document(request: Request[Any, Any, Any]) -> Response[bytes]:
-        """Serve a document as its caller may see it. A key that is shown must be valid."""
+        """Serve the parts of a document that the caller may see. A key is optional, but if there
+        is one it must be valid."""
         scope: Any = request.scope
         agent = None
         if header_values(scope, b"authorization"):
@@ -91,7 +92,7 @@ def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTP
 
 
 async def _reader(documents: Documents, path: str, scope: Scope) -> Principal:
-    """Who reads. Raises `Unauthenticated`, on record: keys must not be guessed without a trace."""
+    """The caller. Raises `Unauthenticated` and records it, so that guessing keys leaves traces."""
     credentials = shown_credentials(scope)
     try:
         return await prove(documents.identification, credentials, sender_of(scope))

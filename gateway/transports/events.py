@@ -1,4 +1,4 @@
-"""The transport of `GET /events`: the gateway's events as a stream that can be resumed."""
+"""The transport of `GET /events`: a stream of the gateway's events that clients can resume."""
 
 from contextlib import aclosing
 from typing import Final
@@ -29,19 +29,19 @@ _PARAMETERS: Final = frozenset({"types", "last_event_id", "from"})
 _HEAD: Final = [
     (b"content-type", EVENT_STREAM.encode()),
     (b"cache-control", b"no-store, no-transform"),
-    # Proxies that collect answers before they pass them on would hold events back.
+    # Without this, proxies that buffer answers would delay the events.
     (b"x-accel-buffering", b"no"),
 ]
 
 
 class EventEndpoint:
-    """Serves `/events`: Server-Sent Events, each a CloudEvent with a cursor as its id."""
+    """Serves `/events` as Server-Sent Events. Each is a CloudEvent with a cursor as its id."""
 
     def __init__(self, followers: Followers) -> None:
         self._followers = followers
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, for as long as its client stays."""
+        """Serve one request until its client leaves."""
         answer = _Answer(send)
         try:
             if scope["method"] == "OPTIONS":
@@ -79,7 +79,7 @@ class EventEndpoint:
 
 
 class _Answer:
-    """A stream that is begun with its first piece: until then the answer may be a problem."""
+    """A stream that starts with its first piece. Until then, the answer can still be a problem."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -98,8 +98,10 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def fail(self, error: Exception, request_id: str) -> None:
-        """Answer with the problem, or end a stream that is begun: its client resumes, and gets it
-        then."""
+        """Answer with the problem. If the stream has started, end it.
+
+        Then its client resumes the stream, and gets the problem as the answer.
+        """
         if not self._is_begun:
             await send_problem(self._send, error, request_id)
             return
@@ -108,7 +110,7 @@ class _Answer:
 
 
 def _read(scope: Scope) -> tuple[StreamRequest, CallerError | None]:
-    """What the request wishes, or why that cannot be read."""
+    """The stream that the request asks for, or the error if it cannot be read."""
     try:
         require_accept(scope, EVENT_STREAM)
         return _stream_request(scope), None
@@ -130,17 +132,21 @@ def _stream_request(scope: Scope) -> StreamRequest:
 
 
 def _cursor(scope: Scope, parameters: dict[str, str]) -> str | None:
-    """The header before the parameter: who reconnects sends the one, and keeps the other."""
+    """The cursor, from the header or else from the parameter.
+
+    A client that reconnects sends the newest cursor in the header, and its old URL with the
+    parameter.
+    """
     headers = header_values(scope, b"last-event-id")
     if len(headers) > 1:
         raise MalformedRequest("The header Last-Event-ID occurs twice.")
-    # An empty id is what a client without any sends (HTML Standard §9.2.3).
+    # A client without an id may send an empty one (HTML Standard §9.2.3).
     shown = headers[0].decode("latin-1") if headers else parameters.get("last_event_id")
     return shown or None
 
 
 def _parameters(scope: Scope) -> dict[str, str]:
-    """The query. Raises `MalformedRequest` for a name that is not known, or occurs twice."""
+    """The query. Raises `MalformedRequest` for a name that is unknown or occurs twice."""
     query = scope.get("query_string", b"").decode("latin-1")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=10)

@@ -1,7 +1,7 @@
-"""`POST /tools/execute`: how the document of the base server calls a tool, over the one pipeline.
+"""`POST /tools/execute`: calls a tool as the document of the base server describes it.
 
-The body is `{"name": …, "arguments": {…}, "id": …}`, or the same as a JSON-RPC request. The answer
-is a JSON-RPC response: with the code as text for the first, with a number for the second.
+The body is `{"name": …, "arguments": {…}, "id": …}`, or a JSON-RPC request with these. The answer
+is a JSON-RPC response. The code of an error is a text for the first form, a number for the second.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ NUMBERS: Final[Mapping[str, int]] = {
     "AUTHENTICATION_ERROR": -32004,
     "INTERNAL_ERROR": -32603,
 }
-"""The JSON-RPC codes of the sources, by the code of the problem."""
+"""The code of a problem to its JSON-RPC code in that document."""
 _MALFORMED: Final = -32600
 _INVALID: Final = -32602
 _FAILED: Final = -32002
@@ -64,7 +64,7 @@ class _Rpc(Struct, forbid_unknown_fields=True):
 
 
 class _Asked(Struct, frozen=True, kw_only=True):
-    """What was read of a request so far."""
+    """What has been read of a request."""
 
     id: int | str | None = None
     is_rpc: bool = False
@@ -73,7 +73,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
     bounds: CallBounds = UNBOUNDED
     principal: Principal | None = None
     refusal: BaseException | None = None
-    """Why it is not to be run, whatever it asks for."""
+    """Why the request must not run, whatever it asks for."""
 
 
 class ExecuteEndpoint:
@@ -84,7 +84,7 @@ class ExecuteEndpoint:
         self._catalogue = catalogue
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Never raises, but for cancellation."""
+        """Serve one request. Raises nothing except when it is cancelled."""
         asked = _Asked()
         try:
             _require_post(scope)
@@ -99,10 +99,10 @@ class ExecuteEndpoint:
         await respond(send, 200, _response(asked, b"result", result.text), headers=[backend])
 
     async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
-        """What the request asks for, or why it cannot be read."""
+        """The call that the request asks for, or why it cannot be read."""
         principal: Principal | None = None
         try:
-            # Before the body: a request without a valid key is read no further.
+            # This is before the body: if the key is not valid, the body is not read.
             credentials, sender = shown_credentials(scope), sender_of(scope)
             principal = await prove(self._parts.identification, credentials, sender)
             sender.max_body_bytes = self._largest_body(principal)
@@ -133,16 +133,16 @@ class ExecuteEndpoint:
         return largest_body(parts.body_limits, parts.max_body_bytes, may_call)
 
     def _operation_of(self, name: str) -> str:
-        """The operation that answers to an MCP name, an operation id or an unambiguous bare name.
+        """The id of the operation with this MCP name, operation id or unambiguous bare name.
 
-        What answers to none is no operation, and refused like every other one.
+        Any other name gives an id that no operation has, so the pipeline refuses it.
         """
         try:
             return self._catalogue.find_tool(name).id
         except UnknownOperation:
             pass
         bare = [entry.id for entry in self._catalogue.entries if entry.tool.bare_name == name]
-        # No id holds a colon, so that an unknown name is never an operation.
+        # No operation id has a colon, so an unknown name is never an operation.
         return bare[0] if len(bare) == 1 else name if "." in name else f"tools:{name[:128]}"
 
 
@@ -158,7 +158,10 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
 
 def _read(body: bytes) -> _Asked:
-    """The call that the body asks for, or in which form to refuse it. Raises `MalformedRequest`."""
+    """The call that the body asks for, or a refusal in the form of the request.
+
+    Raises `MalformedRequest` when the body is not JSON.
+    """
     try:
         decoded: Any = jsontext.decode(body, jsontext.MESSAGE)
     except jsontext.NotJson as error:

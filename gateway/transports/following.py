@@ -1,4 +1,4 @@
-"""Who may follow the events, over every transport: authenticated, granted, recorded, limited."""
+"""Admits followers of the events for all transports: key, grant, audit record, limits."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,22 +17,23 @@ from gateway.transports.http.credentials import prove
 from gateway.transports.http.peers import Sender
 
 RECHECK_SECONDS: Final = 15.0
-"""How long a stream outlives its key, besides what the authenticator remembers."""
+"""How long a stream may go on after its key was revoked. The authenticator's cache adds to this."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """A wish to see events, as a transport read it: what its audit record is made of."""
+    """A request to see events, as a transport read it. Its audit record is made from this."""
 
     credentials: Credentials
     transport: Literal["rest", "mcp", "stdio"]
     request_id: str
     sender: Sender = field(default_factory=lambda: Sender(None))
-    """Of the request; nobody's, where a transport has proven its caller before."""
+    """The sender of the request. The default is for transports that authenticated their caller
+    before."""
     operation_id: str = EVENTS
 
 
 class Followers:
-    """Lets followers of the events in."""
+    """Admits followers of the events."""
 
     def __init__(
         self, feed: Feed, identification: Identification, policy: Policy, audit: AuditLog
@@ -46,9 +47,9 @@ class Followers:
     async def admit(
         self, asked: Asked, refusal: CallerError | None = None
     ) -> AsyncIterator[Principal]:
-        """A place among the followers, for as long as the block runs.
+        """Hold a place among the followers until the block ends.
 
-        Raises what `prove` raises, then `LimitExceeded` or `Stopping`.
+        Raises what `prove` raises, and `LimitExceeded` or `Stopping` when there is no place.
         """
         with ExitStack() as held:
             async with self.prove(asked, refusal) as principal:
@@ -59,10 +60,11 @@ class Followers:
     async def prove(
         self, asked: Asked, refusal: CallerError | None = None
     ) -> AsyncIterator[Principal]:
-        """The caller, authenticated and granted; the one audit record says how the block ended.
+        """The caller, who is authenticated and may see the events. Writes one audit record, with
+        the outcome of the block.
 
-        Raises `Unauthenticated`, then `refusal`, which is why the wish cannot be read, then
-        `UnknownOperation`, as for a tool.
+        `refusal` is why the request cannot be read. Raises, in this order: `Unauthenticated`,
+        `refusal`, and `UnknownOperation` for a caller without the grant, as for a tool.
         """
         async with self._audit.open(asked) as record:
             principal = await prove(self._identification, asked.credentials, asked.sender)
@@ -74,7 +76,7 @@ class Followers:
             yield principal
 
     def watch(self, credentials: Credentials) -> "KeyWatch":
-        """Looks, while somebody follows, whether the key is still good."""
+        """Checks that the key stays valid during a stream."""
         return KeyWatch(self._identification, credentials)
 
     def may_see(self, principal: Principal) -> bool:
@@ -83,7 +85,7 @@ class Followers:
 
 
 class KeyWatch:
-    """Whether the key of a stream is still good."""
+    """Checks the key of a stream from time to time."""
 
     def __init__(self, identification: Identification, credentials: Credentials) -> None:
         self._identification = identification
@@ -92,7 +94,7 @@ class KeyWatch:
         self._due = self._now() + RECHECK_SECONDS
 
     async def look(self) -> None:
-        """Raise `Unauthenticated` when it was revoked. Looks every `RECHECK_SECONDS`, not more."""
+        """Raise `Unauthenticated` if the key was revoked. Checks once per `RECHECK_SECONDS`."""
         if self._now() >= self._due:
             await self._identification.identify(self._credentials)
             self._due = self._now() + RECHECK_SECONDS

@@ -1,4 +1,4 @@
-"""What operators and their probes ask: is it alive, can it serve, and against which upstreams."""
+"""Health for operators and their probes: liveness, readiness, and the state of the upstreams."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, TypeAlias
@@ -10,26 +10,26 @@ from msgspec import Struct
 
 
 class UpstreamState(Struct, frozen=True, kw_only=True):
-    """How one upstream is reached."""
+    """The backend of one upstream, and its problem if it has one."""
 
     backend: Literal["live", "mock", "workspace"]
     problem: str | None = None
-    """What an operator must fix; only calls to this upstream fail for it."""
+    """What an operator must fix. Only calls to this upstream fail because of it."""
 
 
 class Readiness(Struct, frozen=True, kw_only=True):
-    """Whether the gateway can serve, and what it would serve with."""
+    """Whether the gateway can serve calls, and with which backends."""
 
     store: Literal["ok", "failed"]
     upstreams: Mapping[str, UpstreamState]
     problems: tuple[str, ...] = ()
-    """Everything that is wrong, in words for the operator, without secrets."""
+    """All problems, described for the operator, without secrets."""
     stopping: bool = False
-    """Whether the gateway was asked to stop; it serves on for a while."""
+    """Whether the gateway was asked to stop. It still serves for a short time."""
 
     @property
     def status(self) -> Literal["ready", "degraded", "not ready"]:
-        """`degraded`: calls to an upstream with a problem fail, all others are served."""
+        """`degraded` means: calls to an upstream with a problem fail, all others are served."""
         if self.store != "ok" or self.stopping:
             return "not ready"
         return "degraded" if self.problems else "ready"
@@ -39,7 +39,7 @@ CheckReadiness: TypeAlias = Callable[[], Awaitable[Readiness]]
 
 
 def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]:
-    """`/healthz` and `/readyz`; neither needs a key."""
+    """`/healthz` and `/readyz`. They need no key."""
 
     @get("/healthz", name="healthz")
     async def healthz() -> Response[bytes]:
@@ -48,10 +48,10 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
 
     @get("/readyz", name="readyz")
     async def readyz() -> Response[bytes]:
-        """Report whether calls can be served; 503 when not.
+        """Report whether calls can be served, with 503 if they cannot.
 
-        An upstream that cannot be used leaves the gateway in service: taking it out would take all
-        the other upstreams out with it.
+        An upstream that cannot be used does not make this 503. Otherwise a load balancer would
+        take the gateway out of service, and all other upstreams with it.
         """
         readiness = await check_readiness()
         report = {"status": readiness.status, **msgspec.to_builtins(readiness)}
@@ -61,7 +61,7 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
 
 
 def health_alias() -> HTTPRouteHandler:
-    """`/health`: `/healthz` in the words of the base server's document."""
+    """`/health`: the same as `/healthz`, as the base server's document describes it."""
 
     @get("/health", name="health")
     async def health() -> Response[bytes]:

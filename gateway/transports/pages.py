@@ -1,4 +1,4 @@
-"""What people read in a browser: the API document, its viewer, and what each problem means."""
+"""Pages for a browser: an index, the viewer of the API document, and explanations of problems."""
 
 from html import escape
 from pathlib import Path
@@ -22,7 +22,7 @@ _MEDIA_TYPES: Final = {
     "swagger-ui-bundle.js.LICENSE.txt": "text/plain",
     "swagger-ui.css": "text/css",
 }
-"""What is served under `/docs/assets/`, and nothing else: no path of a request reaches the disk."""
+"""The only files under `/docs/assets/`. A path of a request is never used to open a file."""
 _CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -75,16 +75,16 @@ _PROBLEM: Final = """<h1>{title}</h1>
 
 
 def page_routes(documents: Documents) -> list[HTTPRouteHandler]:
-    """`/`, `/docs`, the documents, `/problems/<slug>`: no key is needed, one shows more."""
+    """`/`, `/docs`, the documents, `/problems/<slug>`. No key is needed, but a key shows more."""
 
     @get("/", name="index")
     async def index() -> Response[bytes]:
-        """List what is here."""
+        """List the pages and endpoints."""
         return _html("Contract gateway", _INDEX)
 
     @get("/docs", name="docs")
     async def docs() -> Response[bytes]:
-        """Show the API document in Swagger UI, from local assets alone."""
+        """Show the API document in Swagger UI, which is served from local files only."""
         return _html("Contract gateway: REST operations", _DOCS, "swagger-ui.css", "docs.css")
 
     @get("/problems/{slug:str}", name="problem")

@@ -28,40 +28,41 @@ from gateway.transports.http.queries import Readings, arguments_of
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
 _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
-"""What OPTIONS answers for every path: which tools there are, and what they take, needs a key."""
+"""The answer to OPTIONS for every path. It is the same for all: the list of tools needs a key."""
 
 
 class CallerLeft(BaseException):
-    """The caller left before the call was read.
+    """The caller closed the connection before the call was read.
 
-    No `Exception`, like every cancellation: by that the audit distinguishes it from a failure.
+    Like a cancellation, this is not an `Exception`. So the audit log distinguishes it from a
+    failure.
     """
 
 
 class RestParts(Struct, frozen=True, kw_only=True):
-    """What the REST transport is made of."""
+    """What the REST transport needs."""
 
     invoke: Invoke
     identification: Identification
     policy: Policy
     queries: Mapping[str, Readings]
-    """How to read the query parameters of the operations that GET asks as well."""
+    """How to read query parameters, for the operations that can be called by GET too."""
     body_limits: Mapping[str, int]
-    """Of the operations whose contract has room for more than `max_body_bytes`."""
+    """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
 
 
 class RestEndpoint:
     """Serves `POST /v1/<connector>/<tool>`: arguments in, result out, errors as problem+json.
 
-    For the operations among `queries` also `GET`, with the arguments as query parameters.
+    Operations in `queries` can also be called by `GET`, with the arguments as query parameters.
     """
 
     def __init__(self, parts: RestParts) -> None:
         self._parts = parts
 
     async def serve(self, operation_id: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request for `operation_id`. Never raises, but for cancellation."""
+        """Serve one request for `operation_id`. Raises nothing except when it is cancelled."""
         request_id = request_id_of(scope)
         try:
             if scope["method"] == "OPTIONS":
@@ -77,19 +78,19 @@ class RestEndpoint:
         await respond(send, 200, result.text, headers=[backend])
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a path under `/v1` that is no tool's: exactly as a tool that does not exist."""
-        # Ids hold no slash, so the path itself is an operation that nobody can declare.
+        """Serve a path under `/v1` that is not a tool, in the same way as an unknown tool."""
+        # Operation ids have no slash, so no contract can declare this id.
         await self.serve(f"/v1{scope['path'].rstrip('/')}"[:256], scope, receive, send)
 
     async def _call(self, operation_id: str, scope: Scope, receive: Receive) -> Result:
-        """The result of the call; a request that cannot be read is a call too, and recorded."""
+        """The result of the call. A request that cannot be read is recorded as a call too."""
         credentials = shown_credentials(scope)
         principal: Principal | None = None
         arguments = b""
         bounds = UNBOUNDED
         refusal: BaseException | None = None
         try:
-            # Before the body: a request without a valid key is read no further.
+            # This is before the body: if the key is not valid, the body is not read.
             principal = await prove(self._parts.identification, credentials, sender_of(scope))
             self._admit(principal, operation_id, scope)
             bounds = bounds_of_headers(scope)
@@ -111,9 +112,9 @@ class RestEndpoint:
         return await self._parts.invoke(call, refusal, principal)
 
     def _admit(self, principal: Principal, operation_id: str, scope: Scope) -> None:
-        """Let the body be as large as the contract allows. Raises `MethodNotAllowed`.
+        """Set the limit of the body as the contract allows. Raises `MethodNotAllowed`.
 
-        To a caller without the grant, each tool is as one that does not exist.
+        For a caller without the grant, the tool looks like one that does not exist.
         """
         parts = self._parts
         is_granted = parts.policy.allows(principal.agent, operation_id)

@@ -1,4 +1,4 @@
-"""The whole HTTP face in one place: which layers a request passes, and which routes there are."""
+"""Builds the HTTP application: the layers that a request passes, and all routes."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
 
 class SiteParts(Struct, frozen=True, kw_only=True):
-    """What the HTTP face is made of; the composition root builds it."""
+    """What the HTTP application needs. The composition root builds it."""
 
     invoke: Invoke
     """`Pipeline.invoke`."""
@@ -51,18 +51,18 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     rules: EdgeRules
     version: str
     followers: Followers | None = None
-    """Who may follow the events; None where there are none to follow."""
+    """Checks who may follow the events. None if the gateway publishes no events."""
     webhooks: WebhookEndpoint | None = None
     operator: Sequence[HTTPRouteHandler] = ()
-    """What operators see and do."""
+    """The routes for operators."""
     has_aliases: bool = True
-    """Whether other systems' routes for the same are served too."""
+    """Whether to serve the routes that other systems use for the same functions too."""
     are_documents_public: bool = False
-    """Whether everybody sees every tool in the documents."""
+    """Whether all callers see all tools in the documents."""
 
 
 def build_site(parts: SiteParts) -> Edge:
-    """The ASGI application. Outermost first: edge, Litestar (CORS, routing), transport,
+    """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
@@ -126,7 +126,7 @@ def build_operator_site(routes: Sequence[HTTPRouteHandler]) -> App:
 
 
 def _queries(catalogue: Catalogue) -> dict[str, Readings]:
-    """How to read the query parameters of the operations that GET asks as well."""
+    """How to read query parameters, for the operations that can be called by GET too."""
     return {
         entry.id: readings_of(entry.listing.input_schema)
         for entry in catalogue.entries
@@ -137,7 +137,7 @@ def _queries(catalogue: Catalogue) -> dict[str, Readings]:
 def _unknown_tools(rest: RestEndpoint) -> ASGIRouteHandler:
     @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
     async def unknown_tool(scope: Scope, receive: Receive, send: Send) -> None:
-        """Whatever lies under /v1 and is no tool."""
+        """Every path under `/v1` that is not a tool."""
         await rest.serve_unknown(*_plain(scope, receive, send))
 
     return unknown_tool
@@ -164,12 +164,12 @@ def _alias_routes(
 
     @asgi(EXECUTE, name="execute", copy_scope=False)
     async def serve_execute(scope: Scope, receive: Receive, send: Send) -> None:
-        """A call by the name of its tool."""
+        """A call that names its tool in the body."""
         await execute.serve(*_plain(scope, receive, send))
 
     @asgi("/mcp/info", name="mcp_info", copy_scope=False)
     async def serve_info(scope: Scope, receive: Receive, send: Send) -> None:
-        """What the MCP endpoints speak."""
+        """The protocol versions of the MCP endpoints."""
         scope_, _, send_ = _plain(scope, receive, send)
         await mcp.serve_info(scope_, send_)
 
@@ -191,12 +191,12 @@ def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
 
 
 def _plain(scope: Scope, receive: Receive, send: Send) -> tuple[Any, Any, Any]:
-    """ASGI's three, without Litestar's narrower types."""
+    """The parameters of ASGI without Litestar's narrower types."""
     return scope, receive, send
 
 
 def _cors(rules: EdgeRules) -> CORSConfig | None:
-    """Pages of the listed origins may call; without a list no page of another origin may."""
+    """The CORS rules: pages of the listed origins may call. None if no origin is listed."""
     if not rules.hosts.origins:
         return None
     return CORSConfig(
@@ -226,7 +226,7 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
 
 
 def _problem(request: _AnyRequest, error: Exception) -> Response[bytes]:
-    """Any exception that reaches Litestar, as the problem that it stands for."""
+    """The problem answer for any exception that reaches Litestar."""
     known = _known(error)
     request_id = request_id_of(request.scope)  # type: ignore[arg-type]  # a TypedDict is a dict
     log_failure(known, request_id)

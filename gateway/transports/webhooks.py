@@ -1,5 +1,4 @@
-"""The webhook endpoint, `POST /webhooks/<provider>`: senders are authenticated by what they
-send."""
+"""The webhook endpoint, `POST /webhooks/<provider>`. Each message authenticates its sender."""
 
 from typing import Any, Final
 
@@ -41,13 +40,13 @@ class _Answer(Struct, frozen=True):
 
 
 class WebhookEndpoint:
-    """Reads requests, hands them to ingest, and answers; errors are problem+json."""
+    """Reads requests, passes them to ingest, and answers. Errors are problem+json."""
 
     def __init__(self, ingest: Ingest) -> None:
         self._ingest = ingest
 
     async def serve(self, provider: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Never raises, but for cancellation."""
+        """Serve one request. Raises nothing except when it is cancelled."""
         try:
             if scope["method"] == "OPTIONS":
                 await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
@@ -56,7 +55,7 @@ class WebhookEndpoint:
         except ClientGone:
             return
         except GatewayError as error:
-            # Ingest has logged it; and anybody can ask for one more.
+            # Not logged here: ingest has logged it, and anyone could fill the log with requests.
             await send_refusal(send, error, request_id_of(scope))
             return
         except Exception as error:  # noqa: BLE001 - this endpoint's single edge
@@ -78,13 +77,13 @@ class WebhookEndpoint:
         except NotProven:
             raise
         except GatewayError:
-            # It was authentic before it was anything else.
+            # The signature is checked first, so a message with any other error is authentic.
             sender.is_proven = True
             raise
 
 
 def webhook_route(endpoint: WebhookEndpoint) -> ASGIRouteHandler:
-    """The route of every source; the endpoint knows which of them are open."""
+    """The route of all sources. The endpoint knows which sources are open."""
 
     @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)
     async def serve_webhook(scope: Any, receive: Any, send: Any) -> None:
@@ -96,7 +95,7 @@ def webhook_route(endpoint: WebhookEndpoint) -> ASGIRouteHandler:
 
 
 def _capped(receive: Receive, max_bytes: int) -> Receive:
-    """A `receive` that raises `PayloadTooLarge` once more than the source may send has come."""
+    """A `receive` that raises `PayloadTooLarge` when more than `max_bytes` have arrived."""
     size = 0
 
     async def receive_within() -> Message:

@@ -1,9 +1,9 @@
-"""Calls under way that their own client can cancel by `notifications/cancelled` (HTTP, handshake).
+"""Cancels running calls on `notifications/cancelled`, over HTTP in the handshake revisions.
 
-In those revisions a message names the request that it cancels by an id that the client chose, and
-every client counts from one. So a call is found by the key that made it, the session that the
-gateway named in the answer to `initialize`, and that id: a client that shares the key with another
-one has its own session, and cannot guess the other's.
+In these revisions a message names the request to cancel by an id that its client chose, and every
+client counts from one. So three values together identify a call: the key that made it, the session
+from the answer to `initialize`, and this id. Clients that share a key have different sessions and
+cannot guess those of the others.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from gateway.transports.http.asgi import Scope, header_values
 
 SESSION_HEADER: Final = b"mcp-session-id"
 MAX_CALLS: Final = 4096
-"""Calls that can be cancelled at the same time. More run, and cannot be cancelled."""
+"""The most running calls that can be cancelled. Calls above this run, but without cancellation."""
 _MAX_LENGTH: Final = 128
-"""Characters of a session id, and of a request id that is text."""
+"""The most characters of a session id, and of a request id that is a string."""
 
 
 class CalledOff(Exception):
-    """The client has cancelled the call, and nobody waits for its result."""
+    """The client has cancelled the call and does not wait for its result."""
 
 
 class CallKey(Struct, frozen=True, kw_only=True):
-    """Which call of which client."""
+    """Identifies a call of a client."""
 
     subject: str
     """The key that made the call."""
@@ -37,15 +37,15 @@ class CallKey(Struct, frozen=True, kw_only=True):
 
 
 def new_session() -> bytes:
-    """A session id for the answer to `initialize`: 128 bits that nobody can guess."""
+    """A session id for the answer to `initialize`: 128 bits from a secure random source."""
     return secrets.token_hex(16).encode("ascii")
 
 
 def session_of(scope: Scope) -> str | None:
-    """The session that a request names, None when it names none.
+    """The session that a request names, or None.
 
-    Any name of up to 128 bytes passes: together with a caller's key, it finds that caller's own
-    calls alone. One that we never gave out was at worst made up by its own client.
+    Any name of up to 128 bytes is valid, also one that the gateway never issued: together with the
+    caller's key, it only finds calls of that caller.
     """
     values = header_values(scope, SESSION_HEADER)
     if len(values) != 1 or not 0 < len(values[0]) <= _MAX_LENGTH:
@@ -54,7 +54,7 @@ def session_of(scope: Scope) -> str | None:
 
 
 def call_key(subject: str, session: str | None, request: int | str | None) -> CallKey | None:
-    """The key under which a call can be cancelled, None for one that cannot be."""
+    """The key to cancel a call by. None if the call cannot be cancelled."""
     is_too_long = isinstance(request, str) and len(request) > _MAX_LENGTH
     if session is None or request is None or is_too_long:
         return None
@@ -68,21 +68,21 @@ class CallsUnderWay:
         self._calls: dict[CallKey, _Call] = {}
 
     def cancellable(self, key: CallKey | None) -> AbstractContextManager[None]:
-        """The block can be cancelled by `key`; it then raises `CalledOff`.
+        """A context manager. `cancel(key)` cancels its block, which then raises `CalledOff`.
 
-        A block without a key, or one too many, cannot be cancelled.
+        Without a key, or when there are too many calls, the block cannot be cancelled.
         """
         return _Call(self._calls, key if len(self._calls) < MAX_CALLS else None)
 
     def cancel(self, key: CallKey | None) -> None:
-        """Cancel the call with this key. Nothing happens when there is none, or it has ended."""
+        """Cancel the call with this key. Does nothing if there is none or it has ended."""
         call = None if key is None else self._calls.get(key)
         if call is not None:
             call.call_off()
 
 
 class _Call(AbstractContextManager[None]):
-    """One call, for as long as it can be cancelled."""
+    """One call while it can be cancelled."""
 
     def __init__(self, calls: "dict[CallKey, _Call]", key: CallKey | None) -> None:
         self._calls = calls
@@ -91,7 +91,7 @@ class _Call(AbstractContextManager[None]):
         self._is_called_off = False
 
     def call_off(self) -> None:
-        """Cancel it, once."""
+        """Cancel the call. Does nothing the second time."""
         if self._task is not None and not self._is_called_off:
             self._is_called_off = self._task.cancel()
 
@@ -106,7 +106,7 @@ class _Call(AbstractContextManager[None]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A client that uses an id twice at once can cancel the later call only.
+        # If a client uses an id for two calls at a time, only the later one can be cancelled.
         if self._key is not None and self._calls.get(self._key) is self:
             del self._calls[self._key]
         if self._task is None or not self._is_called_off:

@@ -1,4 +1,4 @@
-"""The MCP endpoint over HTTP: authenticate the caller, and pass on what it sends."""
+"""The MCP endpoint over HTTP: authenticates the caller and passes its messages on."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -42,9 +42,9 @@ NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
 class McpEndpoint:
-    """Serves `/mcp` and `/mcp/<connector>`. Stateless: any process serves any request.
+    """Serves `/mcp` and `/mcp/<connector>`. It is stateless: any process can serve any request.
 
-    A session of the handshake revisions is only a name, by which its calls can be cancelled.
+    A session of the handshake revisions is only a name, which is used to cancel its calls.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class McpEndpoint:
         followers: Followers | None = None,
         body_limits: Mapping[str, int] = NO_LIMITS,
     ) -> None:
-        """`body_limits` are those of operations that may take more than the rules say."""
+        """`body_limits`: bytes by operation, for operations with a higher limit than `rules`."""
         self._tools = tools
         self._max_body_bytes = rules.max_body_bytes
         self._body_limits = body_limits
@@ -68,13 +68,13 @@ class McpEndpoint:
         self._paths: Paths | None = None
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """Keep the endpoint open; entered once, for as long as the application lives."""
+        """A context manager that keeps the endpoint open. The application enters it once."""
         return self._sdk.run()
 
     async def serve(
         self, connector: str | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Serve one HTTP request on the endpoint of `connector`, or on the one for all."""
+        """Serve one HTTP request on the endpoint of `connector`; None is the endpoint for all."""
         try:
             caller = await self._admit(connector, scope)
             _check_form(scope)
@@ -87,7 +87,7 @@ class McpEndpoint:
             await send_problem(send, error, request_id_of(scope))
 
     async def serve_info(self, scope: Scope, send: Send) -> None:
-        """Serve `GET /mcp/info`: who this is and what it speaks, for callers with a key."""
+        """Serve `GET /mcp/info`: the server and its protocol versions, for callers with a key."""
         try:
             await self._admit("info", scope)
             _require_reading(scope)
@@ -96,7 +96,7 @@ class McpEndpoint:
             await send_problem(send, error, request_id_of(scope))
 
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:
-        """The proven caller. Raises `Unauthenticated` before anything else is looked at."""
+        """The authenticated caller. Raises `Unauthenticated` before anything else is checked."""
         credentials, sender = shown_credentials(scope), sender_of(scope)
         request_id = request_id_of(scope)
         try:
@@ -122,7 +122,7 @@ def _require_reading(scope: Scope) -> None:
 
 
 def _info(version: str) -> bytes:
-    """What `/mcp/info` answers."""
+    """The body of the answer to `/mcp/info`."""
     info = {
         **server_info(version),
         "protocolVersions": sorted([*HANDSHAKE_VERSIONS, *MODERN_VERSIONS], reverse=True),
@@ -143,7 +143,7 @@ def _check_form(scope: Scope) -> None:
 
 
 def _load_paths(tools: Tools, sdk: SdkPath, version: str) -> "Paths":
-    """What serves messages. Takes a quarter of a second."""
+    """Load what serves messages. This takes a quarter of a second."""
     from gateway.transports.mcp.paths import Paths  # noqa: PLC0415 - a start does without it
 
     return Paths(tools, sdk, version)
@@ -152,7 +152,7 @@ def _load_paths(tools: Tools, sdk: SdkPath, version: str) -> "Paths":
 def _load_sessions(
     tools: Tools, version: str, followers: Followers | None, hosts: HostRules, max_body_bytes: int
 ) -> Callable[[], Sessions]:
-    """What opens the SDK's server. Takes half a second."""
+    """Load what opens the SDK's server. This takes half a second."""
     from gateway.transports.mcp.sessions import open_sessions  # noqa: PLC0415 - few need it
 
     return partial(open_sessions, tools, version, followers, hosts, max_body_bytes)

@@ -1,7 +1,7 @@
-"""The events over MCP: a resource to read, with notifications when there is more.
+"""Events over MCP: a resource to read, with notifications of new events.
 
-The revision 2026-07-28 has one stream from server to client, `subscriptions/listen`. It carries
-that something changed, never what: a notified client reads the resource again.
+The revision 2026-07-28 has one stream from server to client, `subscriptions/listen`. A notification
+names the changed resource without its content, so the client reads the resource again.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ from gateway.transports.mcp.tools import Caller
 
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
-"""Events that the resource shows."""
+"""The number of events that the resource shows."""
 _SUBSCRIBED: Final = SubscriptionFilter(resource_subscriptions=[EVENTS_URI])
 _NOT_SUBSCRIBED: Final = SubscriptionFilter()
 _PAUSE_SECONDS: Final = 1.0
-"""Between two notices of one stream: each asks for the same reading."""
+"""The time between two notifications of one stream. One is enough to make the client read again."""
 
 
 class EventResource:
@@ -54,7 +54,7 @@ class EventResource:
         self._pause_seconds = pause_seconds
 
     def list(self, caller: Caller) -> ListResourcesResult:
-        """The resource, or nothing for a caller for whom it does not exist."""
+        """A list with the resource. It is empty for a caller who may not see the resource."""
         resource = Resource(
             uri=EVENTS_URI,
             name="events",
@@ -85,9 +85,8 @@ class EventResource:
     ) -> SubscriptionsListenResult:
         """Notify of changes until the client leaves or the gateway stops. Raises `MCPError`.
 
-        What is acknowledged is what the caller can be notified of: of a resource that does not
-        exist for it, nothing; of changes of the lists, nothing, because none change while this
-        runs.
+        Only a subscription to the events is acknowledged, for a caller who may see them.
+        Subscriptions to changes of lists are not: the lists do not change while the gateway runs.
         """
         if ctx.request_id is None:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
@@ -135,14 +134,14 @@ class EventResource:
 
 
 async def _wait(changed: asyncio.Event) -> None:
-    """Until there are new events, or it is time to look whether the key is still good."""
+    """Wait until there are new events, or until it is time to check the key again."""
     with suppress(TimeoutError):
         async with asyncio.timeout(RECHECK_SECONDS):
             await changed.wait()
 
 
 class _Stream:
-    """The answer of one `subscriptions/listen`; each of its messages contains the request's id."""
+    """The answer to one `subscriptions/listen`. Each of its messages has the id of the request."""
 
     def __init__(self, ctx: ServerRequestContext[Any, Any], request_id: int | str) -> None:
         self._session = ctx.session
@@ -150,7 +149,7 @@ class _Stream:
         self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
 
     async def acknowledge(self, honoured: SubscriptionFilter) -> None:
-        """The first message: what notifications will come."""
+        """Send the first message, which names the notifications that will come."""
         params = SubscriptionsAcknowledgedNotificationParams(
             notifications=honoured, _meta=self.meta
         )
@@ -160,7 +159,7 @@ class _Stream:
         )
 
     async def say_updated(self) -> None:
-        """Notify that there are events that the resource did not show before."""
+        """Notify the client that the resource has new events."""
         updated = event_to_notification(ResourceUpdated(EVENTS_URI), self.meta)
         await self._session.send_notification(updated, related_request_id=self._request_id)
 
@@ -172,7 +171,7 @@ def _asked(caller: Caller) -> Asked:
 
 
 def _not_found(uri: str) -> MCPError:
-    """The one answer for a resource that is not there and for one that must not be seen."""
+    """The same error for a resource that does not exist and one that the caller may not see."""
     return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
 
 

@@ -1,4 +1,4 @@
-"""The fast path for `tools/call` and `tools/list`: the SDK's answers without the SDK's cost."""
+"""The fast path for `tools/call` and `tools/list`: the same answers as the SDK's, at less cost."""
 
 from functools import lru_cache
 from typing import Final
@@ -26,7 +26,7 @@ _LISTS_KEPT: Final = 256
 
 
 class FastPath:
-    """Serves what `recognise` recognised."""
+    """Serves the requests that `recognise` returned."""
 
     def __init__(self, tools: Tools, results: ResultBytes) -> None:
         self._tools = tools
@@ -36,7 +36,11 @@ class FastPath:
     async def answer(
         self, request: Recognised, caller: Caller, receive: Receive
     ) -> tuple[int, bytes]:
-        """The HTTP status and body. Raises `ClientGone` when the client cancelled by leaving."""
+        """The HTTP status and the body.
+
+        Raises `ClientGone` when the client closed the connection, which cancels the call in the
+        modern revisions.
+        """
         match request.message:
             case ToolsList(id=message_id):
                 entries: tuple[Entry, ...] = self._tools.visible(caller)
@@ -44,7 +48,7 @@ class FastPath:
                 return 200, response(message_id, listed)
             case ToolsCall() as message:
                 work = self._call(message, caller, request.bounds, is_modern=request.is_modern)
-                # In the handshake eras a client may leave and the call goes on.
+                # In the handshake revisions, a call goes on when its client leaves.
                 return await (while_connected(work, receive) if request.is_modern else work)
 
     async def _call(

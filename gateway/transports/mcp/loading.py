@@ -1,7 +1,8 @@
-"""Parts of the MCP endpoints that are loaded when the first request needs them.
+"""Loads parts of the MCP endpoints when the first request needs them.
 
-The protocol's types take a quarter of a second and 10 MB, the SDK's server twice as much: a start
-does without them, and a gateway that the fast path suffices for never loads the SDK's server.
+Loading the protocol's types takes a quarter of a second and 10 MB, the SDK's server twice as much.
+So they are not loaded at the start. A gateway whose requests all take the fast path never loads
+the SDK's server.
 """
 
 import asyncio
@@ -17,23 +18,23 @@ from gateway.errors import InternalError
 _T = TypeVar("_T")
 _log: Final = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 10.0
-"""After a failure, until the next request tries again."""
+"""After a failure, requests try to load again only when this time has passed."""
 
 
 class Late(Generic[_T]):
-    """A part that is loaded in a thread when it is first asked for, once for all who ask."""
+    """A part that is loaded once, in a thread, when it is first needed."""
 
     def __init__(self, name: str, load: Callable[[], _T]) -> None:
-        """`name` stands in the log, should `load` fail."""
+        """`name` is the part's name in the log if `load` fails."""
         self._name = name
         self._load = load
         self._loading: asyncio.Task[_T] | None = None
 
     async def get(self) -> _T:
-        """The part. Raises `InternalError` where it cannot be loaded, for `RETRY_SECONDS`."""
+        """The part. Raises `InternalError` when loading failed in the last `RETRY_SECONDS`."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._loaded())
-        # One who leaves does not stop what others wait for.
+        # A cancelled request must not cancel the loading, because other requests wait for it.
         return await asyncio.shield(self._loading)
 
     async def _loaded(self) -> _T:
@@ -54,7 +55,7 @@ class Sessions(Protocol):
     """The SDK's server over HTTP."""
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """Be ready for requests; entered once."""
+        """A context manager that keeps the server ready for requests. It is entered once."""
         ...
 
     async def handle_request(self, scope: Any, receive: Any, send: Any, /) -> None:
@@ -63,16 +64,16 @@ class Sessions(Protocol):
 
 
 class SdkPath:
-    """Serves requests by the SDK's server, from the first one on that needs it."""
+    """Serves requests with the SDK's server. The first request that needs it starts the server."""
 
     def __init__(self, load: Callable[[], Callable[[], Sessions]]) -> None:
-        """`load` loads the SDK, and gives what opens a server."""
+        """`load` loads the SDK and returns a function that opens its server."""
         self._open = Late("the MCP SDK", load)
         self._life: _Life | None = None
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Serve for the length of the block."""
+        """Serve until the block ends."""
         life = self._life = _Life()
         try:
             yield
@@ -80,7 +81,7 @@ class SdkPath:
             await life.end()
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one HTTP request. Raises `InternalError` where the SDK cannot be loaded."""
+        """Serve one HTTP request. Raises `InternalError` when the SDK cannot be loaded."""
         if self._life is None:
             raise InternalError("The MCP endpoints are not open.")
         sessions = self._life.sessions or await self._life.begin(await self._open.get())
@@ -88,10 +89,10 @@ class SdkPath:
 
 
 class _Life:
-    """At most one server of the SDK at a time, in its own task until the end."""
+    """Runs at most one server of the SDK at a time, in its own task."""
 
     def __init__(self) -> None:
-        # Without anything of the request that happens to be the first.
+        # The context of the application: the server must not keep that of the first request.
         self._context = copy_context()
         self._closing = asyncio.Event()
         self._settled = asyncio.Event()
@@ -99,7 +100,10 @@ class _Life:
         self.sessions: Sessions | None = None
 
     async def begin(self, open_sessions: Callable[[], Sessions]) -> Sessions:
-        """The server, once it is ready for requests. Raises `InternalError`."""
+        """The server, when it is ready for requests.
+
+        Raises `InternalError` when it is closed or cannot be opened.
+        """
         if self._keeper is None and not self._closing.is_set():
             self._settled = asyncio.Event()
             keeping = self._keep(open_sessions)
@@ -112,7 +116,7 @@ class _Life:
         return self.sessions
 
     async def end(self) -> None:
-        """Stop the server, where there is one."""
+        """Stop the server if there is one."""
         self._closing.set()
         self._settled.set()
         if self._keeper is not None:
@@ -134,9 +138,9 @@ class _Life:
 
 
 def _freeze() -> None:
-    """Do with what was loaded what a server did with what its start has made.
+    """Exclude the loaded objects from garbage collection, if the server did this at its start.
 
-    Otherwise each full collection would look through it, and stop every call meanwhile.
+    Otherwise each full collection would visit them, and all calls would stop meanwhile.
     """
     if gc.get_freeze_count():
         gc.collect()

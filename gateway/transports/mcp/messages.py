@@ -1,7 +1,8 @@
-"""Whether a text is one JSON-RPC message, read the same strict way on HTTP and on stdio.
+"""Checks that a text is one JSON-RPC message, with the same strict rules over HTTP and stdio.
 
-The SDK reads more than RFC 8259 allows, differently in each era; and for a malformed message it
-repeats what was sent, or does not answer. So it only gets to see what has passed here.
+The SDK accepts more than RFC 8259 allows, and this differs between revisions. To a malformed
+message it answers with the text that was sent, or not at all. So the SDK only gets messages that
+have passed this check.
 """
 
 from typing import Any, Final
@@ -16,7 +17,7 @@ from gateway.transports.http.problems import problem_of
 
 
 class Initialize(Struct, tag_field="method", tag="initialize"):
-    """The beginning of a conversation, in the handshake revisions."""
+    """The first request of a client, in the handshake revisions."""
 
 
 class _CancelledParams(Struct):
@@ -24,7 +25,7 @@ class _CancelledParams(Struct):
 
 
 class Cancelled(Struct, tag_field="method", tag="notifications/cancelled"):
-    """Nobody waits any more for the answer to a request."""
+    """The client no longer waits for the answer to a request."""
 
     params: _CancelledParams
 
@@ -35,7 +36,7 @@ _controls: Final[msgspec.json.Decoder[Initialize | Cancelled]] = msgspec.json.De
 
 
 def control_of(text: bytes) -> Initialize | Cancelled | None:
-    """What a well-formed message asks of the transport itself; None for every other message."""
+    """The message, if it concerns the transport itself; None for every other message."""
     try:
         return _controls.decode(text)
     except msgspec.DecodeError:
@@ -43,7 +44,7 @@ def control_of(text: bytes) -> Initialize | Cancelled | None:
 
 
 def refusal(text: bytes, request_id: str) -> ErrorData | None:
-    """The protocol error for `text`, or None when it is one well-formed message."""
+    """The protocol error for `text`, or None if it is one well-formed message."""
     try:
         message = jsontext.decode(text, jsontext.MESSAGE)
     except jsontext.NotJson as error:

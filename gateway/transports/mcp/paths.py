@@ -1,7 +1,7 @@
-"""How an authenticated caller's message is handled: read strictly, then the fast path or the SDK's.
+"""Serves an authenticated caller's message: checks it, then uses the fast path or the SDK.
 
-Loading the protocol's types takes a quarter of a second, so only `endpoint` imports this module,
-when the first request has come, and in a thread.
+Loading the protocol's types takes a quarter of a second. So only `endpoint` imports this module,
+in a thread, when the first request has come.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_res
 from gateway.transports.mcp.tools import CALLER, Caller, Tools
 
 _MALFORMED: Final = b"=?base64?!?="
-"""A name that the SDK refuses as no base64."""
+"""A name that the SDK refuses because it is not valid base64."""
 
 
 class Paths:
-    """Serves messages by one of the two paths."""
+    """Serves messages on one of the two paths."""
 
     def __init__(self, tools: Tools, sdk: SdkPath, version: str) -> None:
         self._tools = tools
@@ -31,7 +31,7 @@ class Paths:
         self._fast = FastPath(tools, ResultBytes(server_info(version)))
 
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one HTTP request, a POST of JSON. Raises `ClientGone` and `InternalError`."""
+        """Serve one HTTP request: a POST of JSON. Raises `ClientGone` or `InternalError`."""
         body = await read_body(receive)
         error = refusal(body, caller.request_id)
         if error is not None:
@@ -41,7 +41,7 @@ class Paths:
         if request is None:
             scope[CALLER] = caller
             if is_of_handshake_era(scope["headers"]):
-                # To the SDK a disconnect is a cancellation, which it is from 2026-07-28 on only.
+                # The SDK takes a disconnect for a cancellation. This is true only since 2026-07-28.
                 receive = _never
                 send = self._control(caller, body, send)
             else:
@@ -54,7 +54,10 @@ class Paths:
         await respond(send, status, answer)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
-        """Do what a message of the handshake revisions asks of the transport itself."""
+        """Serve a message of the handshake revisions that concerns the transport itself.
+
+        Returns the `send` for its answer.
+        """
         match control_of(body):
             case Initialize():
                 return _naming_session(send)
@@ -64,13 +67,13 @@ class Paths:
 
 
 def _checked(name: bytes, value: bytes) -> bytes:
-    """A routing header as the SDK can check it: it fails on base64 that is no ASCII."""
+    """The value of a routing header, made safe for the SDK, which fails on non-ASCII base64."""
     is_name = name == b"mcp-name" and not value.isascii()
     return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value
 
 
 def _naming_session(send: Send) -> Send:
-    """Send the answer to `initialize` with the name of a new session."""
+    """A `send` that adds a new session id to the answer to `initialize`."""
 
     async def send_named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:

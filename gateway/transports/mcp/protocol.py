@@ -1,7 +1,7 @@
-"""What the gateway knows of the protocol by itself, so that a start does without the SDK.
+"""The gateway's own definitions of the protocol, so that it starts without loading the SDK.
 
-Each definition means what the SDK's own means; `tests/unit/transports/test_protocol.py` holds them
-equal.
+Each definition has the meaning of the SDK's own. `tests/unit/transports/test_protocol.py` compares
+them.
 """
 
 import base64
@@ -15,9 +15,9 @@ from gateway.transports.http.asgi import Headers
 SERVER_NAME: Final = "contract-gateway"
 SERVER_TITLE: Final = "Contract gateway"
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""The revisions in which a conversation begins with `initialize`."""
+"""The revisions in which a client starts with `initialize`."""
 MODERN_VERSIONS: Final = ("2026-07-28",)
-"""The revisions in which each request says all about itself."""
+"""The revisions in which each request is complete by itself, without `initialize`."""
 _DEFAULT_VERSION: Final = "2025-03-26"
 _VERSION: Final = b"mcp-protocol-version"
 _ENCODED: Final = re.compile(r"=\?base64\?(.*)\?=")
@@ -31,25 +31,25 @@ class Freshness(Struct, frozen=True):
 
 
 def server_info(version: str) -> dict[str, Any]:
-    """Who answers, as it stands in answers."""
+    """The description of this server in answers."""
     return {"name": SERVER_NAME, "title": SERVER_TITLE, "version": version}
 
 
 def version_of(header: bytes | None) -> str:
-    """The revision that the header names; without it, a handshake revision."""
+    """The revision that the header names. Without the header, it is a handshake revision."""
     return _DEFAULT_VERSION if header is None else header.decode("latin-1")
 
 
 def is_of_handshake_era(headers: Headers) -> bool:
-    """Whether the SDK takes a request with these `headers` for one of a handshake revision."""
+    """Whether the SDK serves a request with these `headers` by a handshake revision."""
     values = (value for name, value in headers if name == _VERSION)
     return version_of(next(values, None)) in HANDSHAKE_VERSIONS
 
 
 def header_text(value: str) -> str | None:
-    """What a routing header says: itself, or the text in its base64; None when that is malformed.
+    """The text of a routing header: its value, or the decoded text if it is in base64.
 
-    Only the canonical encoding is taken.
+    None if the base64 is malformed or not canonical.
     """
     encoded = _ENCODED.fullmatch(value)
     if encoded is None:
@@ -59,5 +59,5 @@ def header_text(value: str) -> str | None:
         decoded = base64.b64decode(payload, validate=True)
         is_canonical = base64.b64encode(decoded).decode("ascii") == payload
         return decoded.decode("utf-8") if is_canonical else None
-    except ValueError:  # characters that base64 has not, or bytes that are no UTF-8
+    except ValueError:  # characters outside base64, or bytes that are not UTF-8
         return None

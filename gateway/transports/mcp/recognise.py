@@ -1,7 +1,7 @@
-"""Which MCP messages the fast path understands completely. Anything else is the SDK's to check.
+"""Recognises the MCP messages that the fast path can serve. The SDK checks all others.
 
-A message is recognised only when the SDK would certainly serve it, so that no rule of the protocol
-is restated here: what is not certain falls through, and nothing is refused.
+A message is recognised only if the SDK would certainly serve it. All others go to the SDK; nothing
+is refused here. So this module does not repeat the rules of the protocol.
 """
 
 from functools import lru_cache
@@ -44,7 +44,7 @@ class ToolsCall(Struct, forbid_unknown_fields=True, tag_field="method", tag="too
 
 
 class ToolsList(Struct, forbid_unknown_fields=True, tag_field="method", tag="tools/list"):
-    """A `tools/list` request without cursor."""
+    """A `tools/list` request without a cursor."""
 
     jsonrpc: Literal["2.0"]
     id: int | str
@@ -52,12 +52,12 @@ class ToolsList(Struct, forbid_unknown_fields=True, tag_field="method", tag="too
 
 
 class Recognised(Struct, frozen=True):
-    """A request that the fast path serves, and the protocol version it speaks."""
+    """A request that the fast path serves, and its protocol version."""
 
     message: ToolsCall | ToolsList
     version: str
     bounds: CallBounds
-    """What its `_meta` asks for."""
+    """The limits that its `_meta` asks for."""
 
     @property
     def is_modern(self) -> bool:
@@ -68,7 +68,7 @@ _decoder = msgspec.json.Decoder(ToolsCall | ToolsList)
 
 
 def recognise(headers: Headers, body: bytes) -> Recognised | None:
-    """The request that `headers` and the strict JSON `body` make up, or None to fall through."""
+    """The request of `headers` and the strict JSON `body`, or None if the SDK must serve it."""
     routing = _routing(headers)
     if routing is None:
         return None
@@ -89,7 +89,7 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
-    """The `mcp-…` headers; None when one repeats or mirrors a parameter."""
+    """The `mcp-…` headers. None if one occurs twice or repeats a parameter of the call."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
         if name.startswith(b"mcp-"):
@@ -100,7 +100,7 @@ def _routing(headers: Headers) -> dict[bytes, bytes] | None:
 
 
 def _agrees(routing: dict[bytes, bytes], message: ToolsCall | ToolsList) -> bool:
-    """Whether the routing headers say what the body says."""
+    """Whether the routing headers match the body."""
     if isinstance(message, ToolsList):
         return routing.get(b"mcp-method") == b"tools/list"
     name = routing.get(b"mcp-name", b"").decode("latin-1")
@@ -115,7 +115,7 @@ def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
 
 
 def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
-    """What `_meta` asks for; None where the SDK is to check it."""
+    """The limits that `_meta` asks for. None if the SDK must check it."""
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
         return UNBOUNDED if version in HANDSHAKE_VERSIONS else None
@@ -125,7 +125,10 @@ def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
 
 @lru_cache(maxsize=512)
 def _bounds_of_envelope(text: bytes, version: str) -> CallBounds | None:
-    """What this `_meta` asks for, if the SDK accepts it. Clients send the same every time."""
+    """The limits that this `_meta` asks for, or None if the SDK does not accept it.
+
+    The result is cached, because clients send the same `_meta` every time.
+    """
     meta: Any = msgspec.json.decode(text)
     if not isinstance(meta, dict) or _LOG_LEVEL in meta:
         return None

@@ -1,4 +1,4 @@
-"""What the gateway sends to MCP clients, as the SDK's types and as bytes, with equal meaning."""
+"""The answers to MCP clients, as types of the SDK and as bytes. Both have the same meaning."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -33,25 +33,25 @@ HTTP_STATUSES: Final[Mapping[int, int]] = {
     INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
 }
-"""The HTTP status of each error that the gateway itself answers with, by its code."""
+"""The code of each error that the gateway itself reports, to its HTTP status."""
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed again."""
 CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
-"""What the SDK ends the answer with to a request that its client has cancelled."""
+"""The error with which the SDK answers a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
 _MAX_NAME: Final = 128
 _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
 
 
 def success(result: Result) -> CallToolResult:
-    """A result: structured, and the same JSON text that REST answers with."""
+    """A result, as structured content and as the JSON text that REST answers with."""
     return CallToolResult(
         content=[TextContent(text=result.text.decode())], structured_content=result.values
     )
 
 
 def failure(problem: Problem) -> CallToolResult:
-    """A failed call as the model may read it: the problem+json text, and the object in `_meta`."""
+    """A failed call: the problem+json as text for the model, and as an object in `_meta`."""
     return CallToolResult(
         content=[TextContent(text=jsontext.encode(problem).decode())],
         is_error=True,
@@ -60,7 +60,7 @@ def failure(problem: Problem) -> CallToolResult:
 
 
 def is_unknown_tool(problem: Problem) -> bool:
-    """Whether the call failed because there is no such tool: a protocol error, not a result."""
+    """Whether the call failed because the tool does not exist. This is a protocol error."""
     return problem.code == _UNKNOWN
 
 
@@ -84,7 +84,7 @@ def _tool(entry: Entry, connector: str | None) -> Tool:
 
 
 class ResultBytes:
-    """The same results as JSON-RPC text, encoded without the SDK: for the fast path."""
+    """The same results as JSON-RPC text for the fast path, encoded without the SDK."""
 
     def __init__(self, server_info: dict[str, Any]) -> None:
         self._server_info = jsontext.encode(server_info)
@@ -118,7 +118,7 @@ class ResultBytes:
         )
 
     def listing(self, entries: Iterable[Entry], connector: str | None, version: str) -> bytes:
-        """The `result` member for a list of tools at protocol `version`."""
+        """The `result` member for a list of tools in the protocol `version`."""
         hints = {"ttlMs": LIST_CACHE.ttl_ms, "cacheScope": LIST_CACHE.scope}
         dumped = listing(entries, connector).model_dump(
             by_alias=True, mode="json", exclude_none=True

@@ -1,4 +1,4 @@
-"""The MCP SDK's server over our tools: every part of the protocol that is not hot."""
+"""The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -51,17 +51,17 @@ _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
     "resources/read": CacheHint(ttl_ms=0, scope="private"),
 }
 CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
-"""How a transport knows who sent a message."""
+"""Finds the caller of a message. Each transport has its own."""
 
 
 class HonestServer(Server[Any]):
-    """A server that declares what it does: neither tools nor resources change while it runs.
+    """A server that declares that its tools and resources do not change while it runs.
 
-    The SDK declares every kind of change where `subscriptions/listen` is served.
+    The SDK declares all kinds of changes for a server that has `subscriptions/listen`.
     """
 
     def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
-        """What the SDK derives, without the changes that never happen."""
+        """The capabilities that the SDK derives, without changes of the lists."""
         capabilities = super().get_capabilities(*args, **options)
         if capabilities.tools is not None:
             capabilities.tools.list_changed = False
@@ -71,14 +71,14 @@ class HonestServer(Server[Any]):
 
 
 def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
-    """The arguments as JSON text. `null` is no object, and not the same as leaving them out."""
+    """The arguments as JSON text. Arguments may be left out, but `null` raises `MCPError`."""
     if params.arguments is None and "arguments" in (ctx.params or {}):
         raise MCPError(INVALID_PARAMS, "Invalid params: arguments must be an object")
     return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
 
 
 def _bounds(ctx: Context) -> CallBounds:
-    """What the caller wants less of. Raises `MCPError` for what cannot be read."""
+    """The limits that the caller asks for. Raises `MCPError` when they cannot be read."""
     try:
         return bounds_of_meta((ctx.params or {}).get("_meta") or {})
     except MalformedRequest as error:
@@ -86,13 +86,13 @@ def _bounds(ctx: Context) -> CallBounds:
 
 
 def _no_header_parameters(_: str) -> None:
-    """No input schema declares any; without this answer the SDK lists all tools before a call."""
+    """None: no input schema has such parameters. Without this the SDK lists all tools first."""
 
 
 def build_server(
     tools: Tools, caller_of: CallerOf, version: str, followers: Followers | None = None
 ) -> Server[Any]:
-    """A low-level server that lists and calls `tools`, and shows the events to `followers`."""
+    """A low-level server that lists and calls `tools`. With `followers`, it serves events too."""
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
@@ -127,7 +127,7 @@ def build_server(
 
 
 def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) -> None:
-    """Let `server` show the resource of the events, and notify of new ones."""
+    """Add the resource of the events to `server`, with notifications of new ones."""
 
     async def list_resources(
         ctx: Context, params: PaginatedRequestParams | None

@@ -1,7 +1,7 @@
-"""The SDK's server over HTTP, for what the fast path does not recognise.
+"""The SDK's server over HTTP, for requests that the fast path does not recognise.
 
-Loading the SDK takes half a second, so only `endpoint` imports this module, when a
-request needs it, and in a thread.
+Loading the SDK takes half a second. So only `endpoint` imports this module, in a thread, when a
+request needs it.
 """
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,7 +19,7 @@ from gateway.transports.mcp.tools import CALLER, Caller, Tools
 def open_sessions(
     tools: Tools, version: str, followers: Followers | None, hosts: HostRules, max_body_bytes: int
 ) -> Sessions:
-    """What serves requests while its `run()` is entered."""
+    """The server. It serves requests inside the block of its `run()`."""
     _let_streams_end_by_themselves()
     return StreamableHTTPSessionManager(
         build_server(tools, _caller_of, version, followers),
@@ -28,16 +28,16 @@ def open_sessions(
             allowed_hosts=hosts.host_patterns(),
             allowed_origins=hosts.origin_patterns(),
         ),
-        # The edge has made sure of it, for each caller.
+        # The edge has already checked the size, with the limit of each caller.
         max_request_body_size=max_body_bytes,
     )
 
 
 def _let_streams_end_by_themselves() -> None:
-    """Keep the SDK's event streams from ending, their calls unanswered, with the signal to stop.
+    """Let the SDK's event streams go on after the signal to stop, until their calls are answered.
 
-    The library remembers for the whole process that any server in it was asked to stop: also one
-    before this.
+    The library remembers for the whole process that a server was asked to stop. This may have been
+    an earlier server, so it is reset.
     """
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library's gap
     AppStatus.should_exit = False

@@ -1,4 +1,4 @@
-"""The tools as MCP callers see them: their list, and the result of calling one."""
+"""Tools for MCP callers: their list, and the results of calls."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,11 +17,11 @@ from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 
 NO_ARGUMENTS = b"{}"
 CALLER: Final = "gateway.caller"
-"""Where the scope of a request that goes to the SDK holds its caller."""
+"""The key of the caller in the scope of a request that goes to the SDK."""
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """Who speaks MCP to us, and through which of its faces."""
+    """The caller of an MCP message, and the endpoint that it uses."""
 
     principal: Principal
     credentials: Credentials
@@ -34,7 +34,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 
 class Tools:
-    """Lists and calls tools for MCP callers, by the one policy and the one pipeline."""
+    """Lists and calls tools for MCP callers, with the policy and the pipeline of all transports."""
 
     def __init__(
         self,
@@ -50,17 +50,17 @@ class Tools:
         self._under_way = CallsUnderWay()
 
     async def identify(self, credentials: Credentials) -> Principal:
-        """Who presents these credentials. Raises `Unauthenticated`."""
+        """The principal of these credentials. Raises `Unauthenticated`."""
         return await self._identification.identify(credentials)
 
     def may_call(self, principal: Principal) -> Callable[[str], bool]:
-        """Whether this caller may call an operation, by its id."""
+        """A function that returns whether this caller may call the operation with an id."""
         return partial(self._policy.allows, principal.agent)
 
     async def refuse(
         self, credentials: Credentials, endpoint: str, request_id: str, error: GatewayError
     ) -> NoReturn:
-        """Leave the one record of a request whose caller is not proven, and raise why."""
+        """Write the audit record of an unauthenticated caller's request, and raise `error`."""
         call = Call(
             operation_id=endpoint,
             credentials=credentials,
@@ -71,7 +71,7 @@ class Tools:
         await refuse(self._invoke, call, error)
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
-        """The entries that this caller may call through this face, in the order of tool names."""
+        """The entries that this caller may call at its endpoint, ordered by tool name."""
         found = (
             entry
             for entry in self._policy.visible(caller.principal, self._catalogue)
@@ -80,14 +80,14 @@ class Tools:
         return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
-        """The entry that answers to `name`, no matter who may call it."""
+        """The entry of the tool `name`, without a check of who may call it."""
         try:
             return self._catalogue.find_tool(name, connector)
         except UnknownOperation:
             return None
 
     def cancel(self, caller: Caller, message_id: int | str) -> None:
-        """Cancel the call that this caller made by the message `message_id`, if it still runs."""
+        """Cancel the call that this caller made with the message `message_id`, if it still runs."""
         self._under_way.cancel(call_key(caller.principal.subject, caller.session, message_id))
 
     async def call(
@@ -100,7 +100,7 @@ class Tools:
     ) -> Result | Problem:
         """The result of calling the tool `name` with the JSON text `arguments`.
 
-        Raises `CalledOff` when the caller cancels the message `message_id`, by which it came.
+        `message_id` is the id of its message. Raises `CalledOff` when the caller cancels that.
         """
         key = call_key(caller.principal.subject, caller.session, message_id)
         with self._under_way.cancellable(key):
@@ -111,7 +111,7 @@ class Tools:
     ) -> Result | Problem:
         entry = self.entry(name, caller.connector)
         call = Call(
-            # No id holds a colon, so an unknown name is refused and recorded like any other call.
+            # No operation id has a colon. So the pipeline refuses and records an unknown name.
             operation_id=f"mcp:{name[:128]}" if entry is None else entry.id,
             credentials=caller.credentials,
             arguments=arguments,
@@ -127,5 +127,5 @@ class Tools:
 
 
 def tool_name(entry: Entry, connector: str | None) -> str:
-    """The tool's name on the endpoint of `connector`, or on the one for all."""
+    """The tool's name at the endpoint of `connector`; None is the endpoint for all."""
     return entry.tool.name if connector is None else entry.tool.bare_name

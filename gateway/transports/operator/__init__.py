@@ -1,1 +1,1 @@
-"""What operators see and do: `/operator/…`."""
+"""The routes for operators: `/operator/…`."""

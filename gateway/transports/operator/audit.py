@@ -1,4 +1,4 @@
-"""What an operator reads of the audit: `GET /operator/audit`, a page at a time."""
+"""The audit log for operators: `GET /operator/audit`, in pages."""
 
 from datetime import datetime
 from typing import Annotated
@@ -29,9 +29,9 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
     agent: _Text | None = None
     operation: _Text | None = None
-    """An operation id, or the beginning of one and `*`."""
+    """An operation id, or a prefix of one that ends with `*`."""
     outcome: _Text | None = None
-    """`ok`, a problem code, `PENDING`, or `error` for all that failed."""
+    """`ok`, a problem code, `PENDING`, or `error` for all failures."""
     since: _Moment | None = None
     until: _Moment | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
@@ -39,11 +39,11 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def audit_routes(guard: OperatorGuard, audit: AuditStore) -> list[HTTPRouteHandler]:
-    """All of `/operator/audit`."""
+    """All routes of `/operator/audit`."""
 
     @get("/operator/audit", name="operator_audit")
     async def list_records(request: AnyRequest) -> Response[bytes]:
-        """The newest first. A page may be empty and still name a next one."""
+        """Records, newest first. A page can be empty although there is a next one."""
         async with guard.open(request, "audit.list", is_poll=True):
             asked = query_of(request, AuditRequest)
             page = await audit.page(AuditQuery(**msgspec.structs.asdict(asked)))

@@ -1,4 +1,4 @@
-"""What an operator sees and does of endpoints: `/operator/endpoints`."""
+"""The endpoints of subscribers, for operators: `/operator/endpoints`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ _PATH: Final = "/operator/endpoints/{endpoint_id:str}"
 
 
 class NewEndpoint(Struct, frozen=True, forbid_unknown_fields=True):
-    """An endpoint to be."""
+    """An endpoint to add."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2000)]
     event_types: Annotated[
@@ -41,7 +41,7 @@ class NewEndpoint(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long the old secret goes on."""
+    """How long the old secret stays in use."""
 
     grace_seconds: Annotated[float, Meta(ge=0, le=604_800)] = 86_400
 
@@ -57,7 +57,7 @@ class DeliveryQuery(Struct, frozen=True, forbid_unknown_fields=True):
 def endpoint_routes(
     guard: OperatorGuard, registry: EndpointRegistry, endpoints: Endpoints
 ) -> list[HTTPRouteHandler]:
-    """All of `/operator/endpoints`."""
+    """All routes of `/operator/endpoints`."""
     return [
         *_reading(guard, registry, endpoints),
         *_keeping(guard, registry),
@@ -82,7 +82,7 @@ def _reading(
 
     @get(f"{_PATH}/deliveries", name="operator_deliveries")
     async def list_deliveries(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """What was and is to be delivered to it, the newest first."""
+        """Past and pending deliveries to it, newest first."""
         async with guard.open(request, "endpoints.deliveries", endpoint_id=endpoint_id):
             asked = query_of(request, DeliveryQuery)
             endpoint = await _found(registry, endpoint_id)
@@ -96,10 +96,10 @@ def _reading(
 def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post("/operator/endpoints", name="operator_add_endpoint")
     async def add(request: AnyRequest) -> Response[bytes]:
-        """Deliver events to a URL from now on; the answer holds the secret, this once."""
+        """Deliver events to a URL from now on. Only this answer contains the secret."""
         async with guard.open(request, "endpoints.add") as record:
             asked = await body_of(request, NewEndpoint)
-            # Not the URL: its query may hold a secret of the subscriber's.
+            # Without the URL: its query may contain a secret of the subscriber.
             record.facts = {
                 "event_types": list(asked.event_types),
                 "description": asked.description,
@@ -111,7 +111,7 @@ def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRoute
 
     @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
     async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """A new secret; for a while deliveries are signed with the old one too."""
+        """Make a new secret. For some time, deliveries are signed with the old one too."""
         async with guard.open(request, "endpoints.rotate", endpoint_id=endpoint_id) as record:
             asked = await body_of(request, Rotation)
             record.facts = {**record.facts, "grace_seconds": asked.grace_seconds}
@@ -121,7 +121,7 @@ def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRoute
 
     @delete(_PATH, name="operator_remove_endpoint", status_code=200)
     async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Forget an endpoint, and cancel what waits for it."""
+        """Remove an endpoint, and cancel its pending deliveries."""
         async with _changing(guard, registry, request, endpoint_id, "remove") as endpoint:
             await registry.remove(endpoint.id)
             return answer({"id": endpoint.id, "removed": True})
@@ -132,7 +132,7 @@ def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRoute
 def _switching(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
     async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Send a test event now, and report the class of the answer, no more."""
+        """Send a test event now, and report only the status class of the answer."""
         async with _changing(guard, registry, request, endpoint_id, "test") as endpoint:
             outcome = _there(await registry.test(endpoint.id))
             is_success = outcome == _ANSWERED
@@ -140,14 +140,14 @@ def _switching(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRou
 
     @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
     async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Deliver nothing to it any more."""
+        """Stop deliveries to it."""
         async with _changing(guard, registry, request, endpoint_id, "disable") as endpoint:
             await registry.disable(endpoint.id)
             return answer(_shown(await _found(registry, endpoint.id)))
 
     @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
     async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Deliver to it again."""
+        """Start deliveries to it again."""
         async with _changing(guard, registry, request, endpoint_id, "enable") as endpoint:
             await registry.enable(endpoint.id)
             return answer(_shown(await _found(registry, endpoint.id)))
@@ -163,7 +163,7 @@ async def _changing(
     endpoint_id: str,
     verb: str,
 ) -> AsyncIterator[Endpoint]:
-    """The endpoint to which something is about to be done, by somebody who may, on record."""
+    """The endpoint that a request changes. It checks the operator and writes the audit record."""
     async with guard.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
         endpoint = await _found(registry, endpoint_id)
         await record.begin()

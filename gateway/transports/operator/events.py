@@ -1,4 +1,4 @@
-"""What an operator sees of the event log: `GET /operator/events`, a page at a time."""
+"""The event log for operators: `GET /operator/events`, in pages."""
 
 from typing import Annotated
 
@@ -22,9 +22,9 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which events to list."""
 
     after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """A position; None for the end of the log, from which nothing has come yet."""
+    """A position in the log. None is the end of the log, after which there are no events yet."""
     types: Annotated[str, Meta(max_length=2000)] = ""
-    """Types, or prefixes that end with `*`, separated by commas; empty for all."""
+    """Types, or prefixes that end with `*`, separated by commas. Empty means all types."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
 
 
@@ -33,7 +33,7 @@ def event_routes(guard: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
 
     @get("/operator/events", name="operator_events")
     async def list_events(request: AnyRequest) -> Response[bytes]:
-        """Events after a position, oldest first, and the position to go on from."""
+        """Events after a position, oldest first, and the position of the next page."""
         async with guard.open(request, "events.list", is_poll=True):
             return await _events(log, query_of(request, EventQuery))
 
@@ -46,6 +46,7 @@ async def _events(log: EventLog, asked: EventQuery) -> Response[bytes]:
         return answer({"items": [], "next": newest})
     wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
     found = await log.after(asked.after, asked.limit, wanted.types)
-    # Of other types there may be more behind what was found, so only a full page ends there.
+    # A full page ends at its last event. A page with fewer events has read to the end of the log,
+    # so the next one can skip the events of other types.
     ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
     return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})

@@ -1,4 +1,4 @@
-"""An operator's requests: who asks, what for, and the one audit record of the outcome."""
+"""Checks requests of operators, and writes one audit record for each."""
 
 import re
 import time
@@ -25,18 +25,18 @@ from gateway.transports.http.peers import sender_of
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
 MAX_BODY_BYTES: Final = 2**20
-"""Of a request: what operators send are ids, choices and an address."""
+"""The limit of a request's body: operators send only ids, choices and an address."""
 _STEP: Final = re.compile(r"[A-Za-z0-9_]+")
-"""A member or an index in msgspec's spelling of a place, `$.event_types[0]`."""
+"""A member or an index in a place as msgspec writes it: `$.event_types[0]`."""
 _QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
-"""The value that msgspec repeats: an answer names the mistake, and never repeats what was sent."""
+"""The value that msgspec puts in its message. An answer must not contain values that were sent."""
 _T = TypeVar("_T")
 _POLL_SECONDS: Final = 60.0
 _MAX_POLLED: Final = 1024
 
 
 class OperatorRequest(Struct, frozen=True, kw_only=True):
-    """A request of an operator's, as its audit record names it."""
+    """A request of an operator, for its audit record."""
 
     request_id: str
     operation_id: str
@@ -45,7 +45,7 @@ class OperatorRequest(Struct, frozen=True, kw_only=True):
 
 
 class OperatorGuard:
-    """Lets operators in. Each request leaves one audit record of its outcome."""
+    """Checks that callers are operators. Writes one audit record with the outcome of a request."""
 
     def __init__(
         self,
@@ -59,19 +59,19 @@ class OperatorGuard:
         self._audit = audit
         self._now = now
         self._polled: dict[tuple[str, str], float] = {}
-        """When a subject's reading of a list was last recorded."""
+        """When a successful request was last recorded, by subject and verb."""
 
     @asynccontextmanager
     async def open(
         self, request: AnyRequest, verb: str, *, is_poll: bool = False, **facts: object
     ) -> AsyncIterator[OpenRecord]:
-        """A request, from the key to its outcome; `facts` say what it is about.
+        """Check the caller, run the block, and record its outcome. `facts` describe the request.
 
-        `is_poll`: programs ask for this again and again, so what succeeds leaves one record per
-        key and minute. Refusals and failures always leave one.
+        `is_poll`: programs send this request again and again, so successful ones leave one record
+        per key and minute. Refusals and failures always leave a record.
 
-        Raises `Unauthenticated`, and `UnknownPath` to callers that are no operators: a caller
-        without the right cannot find out what there is.
+        Raises `Unauthenticated`. Raises `UnknownPath` for callers who are not operators, so that
+        they cannot find out which paths exist.
         """
         scope: Any = request.scope
         asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")
@@ -89,7 +89,7 @@ class OperatorGuard:
                 self._note_poll(principal.subject, verb)
 
     def _is_recent(self, subject: str, verb: str) -> bool:
-        """Whether such a reading succeeded, and was recorded, within the last minute."""
+        """Whether such a request succeeded and was recorded within the last minute."""
         known = self._polled.get((subject, verb))
         return known is not None and self._now() - known < _POLL_SECONDS
 
@@ -100,7 +100,7 @@ class OperatorGuard:
 
 
 def _shown(value: object) -> object:
-    """A caller's own words are cut and made printable; other values stay."""
+    """The value for the record. A caller's text is shortened and made printable."""
     return printable(value) if isinstance(value, str) else value
 
 
@@ -111,14 +111,17 @@ def query_of(request: AnyRequest, form: type[_T]) -> _T:
         if name in given:
             raise InvalidArguments.at(pointer_of([name]), "maxItems", "is given twice")
         if not value.isprintable():
-            # No id, name or type holds one, and PostgreSQL cannot even be asked for a NUL.
+            # No id, name or type has such characters, and PostgreSQL fails on a NUL in a query.
             raise InvalidArguments.at(pointer_of([name]), "pattern", "holds control characters")
         given[name] = value
     return _converted(given, form, strict=False)
 
 
 async def body_of(request: AnyRequest, form: type[_T]) -> _T:
-    """The JSON body as `form`; no body is an empty object. Raises `InvalidArguments`."""
+    """The JSON body as `form`. No body is an empty object.
+
+    Raises `MalformedRequest` when it is not JSON, and `InvalidArguments` when it does not fit.
+    """
     text = await request.body()
     try:
         value = jsontext.decode(text) if text else {}
@@ -133,7 +136,7 @@ def answer(value: object, status: int = 200) -> Response[bytes]:
 
 
 def listed(items: Sequence[Mapping[str, Any]], limit: int) -> Response[bytes]:
-    """A page, and the id that the next one begins after."""
+    """A page, with the id of its last item as `next` if there may be more."""
     after = items[-1]["id"] if len(items) == limit else None
     return answer({"items": items, "next": after})
 

@@ -1,4 +1,4 @@
-"""What an operator sees and does of webhooks and of the work they make: `/operator/…`."""
+"""Webhooks and jobs for operators: `/operator/webhooks` and `/operator/jobs`."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
@@ -32,7 +32,7 @@ _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class WorkParts(Struct, frozen=True):
-    """What these routes work on."""
+    """What these routes need."""
 
     inbox: Inbox
     queue: Queue
@@ -58,7 +58,7 @@ class JobQuery(Struct, frozen=True, forbid_unknown_fields=True):
     lane: _Name | None = None
     state: JobState | None = None
     is_last: bool = False
-    """Only those that nobody has started again."""
+    """Only jobs that were not started again."""
     limit: _Limit = 50
     after: _Id | None = None
 
@@ -67,11 +67,11 @@ class Redrive(Struct, frozen=True, forbid_unknown_fields=True):
     """How to repeat work."""
 
     force: bool = False
-    """Also when it was completed."""
+    """Repeat it also if it was completed."""
 
 
 def work_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """All of `/operator/webhooks` and `/operator/jobs`."""
+    """All routes of `/operator/webhooks` and `/operator/jobs`."""
     return [
         *_webhook_routes(guard, work),
         *_repetition_routes(guard, work),
@@ -81,11 +81,11 @@ def work_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]
 
 
 def _webhook_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """`/operator/webhooks`: what was received, and its payload."""
+    """`/operator/webhooks`: the received webhooks and their payloads."""
 
     @get("/operator/webhooks", name="operator_webhooks")
     async def list_webhooks(request: AnyRequest) -> Response[bytes]:
-        """The newest first, without payloads."""
+        """Webhooks, newest first, without payloads."""
         async with guard.open(request, "webhooks.list"):
             asked = query_of(request, WebhookQuery)
             found = await work.inbox.list(
@@ -98,7 +98,7 @@ def _webhook_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHand
 
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
     async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
-        """One webhook, with its payload and every attempt at it."""
+        """One webhook with its payload and all attempts."""
         async with guard.open(request, "webhooks.show", webhook_id=webhook_id):
             return answer(await _whole(work, await _webhook(work, webhook_id)))
 
@@ -106,11 +106,11 @@ def _webhook_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHand
 
 
 def _repetition_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """`/operator/webhooks/<id>/…`: what gives a webhook another chance."""
+    """`/operator/webhooks/<id>/…`: process a webhook again."""
 
     @post("/operator/webhooks/{webhook_id:str}/replay", name="operator_replay", status_code=202)
     async def replay(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
-        """A new attempt set for a webhook whose work has ended."""
+        """Start a webhook again, with new attempts, if its job has ended."""
         async with guard.open(request, "webhooks.replay", webhook_id=webhook_id) as record:
             asked = await body_of(request, Redrive)
             webhook = await _webhook(work, webhook_id)
@@ -119,7 +119,7 @@ def _repetition_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteH
 
     @post("/operator/webhooks/{webhook_id:str}/revalidate", name="operator_revalidate")
     async def revalidate(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
-        """Validate a quarantined webhook against today's contract; process it when it is valid."""
+        """Validate a quarantined webhook by the current contract. Process it if it is valid."""
         async with guard.open(request, "webhooks.revalidate", webhook_id=webhook_id) as record:
             webhook = await _webhook(work, webhook_id)
             await record.begin()
@@ -138,11 +138,11 @@ def _repetition_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteH
 
 
 def _job_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """`/operator/jobs`: all work, dead letters among it."""
+    """`/operator/jobs`: all jobs, with the dead letters."""
 
     @get("/operator/jobs", name="operator_jobs")
     async def list_jobs(request: AnyRequest) -> Response[bytes]:
-        """The newest first."""
+        """Jobs, newest first."""
         async with guard.open(request, "jobs.list"):
             asked = query_of(request, JobQuery)
             found = await work.queue.jobs(
@@ -166,11 +166,11 @@ def _job_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]
 
 
 def _ended_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]:
-    """`/operator/jobs/<id>/…`: what begins a job again, or ends it."""
+    """`/operator/jobs/<id>/…`: start a job again, or cancel it."""
 
     @post("/operator/jobs/{job_id:str}/redrive", name="operator_redrive", status_code=202)
     async def redrive(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
-        """A new attempt set for a job that has ended."""
+        """Start a job again, with new attempts, if it has ended."""
         async with guard.open(request, "jobs.redrive", job_id=job_id) as record:
             asked = await body_of(request, Redrive)
             record.facts = {**record.facts, "force": asked.force}
@@ -179,7 +179,7 @@ def _ended_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandle
 
     @post("/operator/jobs/{job_id:str}/cancel", name="operator_cancel")
     async def cancel(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:
-        """End a job that is not under way."""
+        """Cancel a job that does not run at the moment."""
         async with guard.open(request, "jobs.cancel", job_id=job_id) as record:
             job = await _job(work, job_id)
             await record.begin()
@@ -252,5 +252,5 @@ def _summary(webhook: StoredWebhook) -> dict[str, Any]:
 
 
 def _payload(body: bytes | None) -> Any:
-    """As JSON where it is that; it was, or it would not have been stored."""
+    """The payload. It is always JSON, because a webhook is only stored if its body is JSON."""
     return None if body is None else jsontext.decode(body)

@@ -1,1 +1,1 @@
-"""MCP over standard input and output, in this process or in front of a gateway elsewhere."""
+"""MCP over standard input and output: in this process, or as a bridge to a remote gateway."""

@@ -1,4 +1,4 @@
-"""A stdio server in front of a gateway elsewhere, for hosts that can only start a program."""
+"""A stdio server as a bridge to a remote gateway, for hosts that can only start a program."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -33,11 +33,12 @@ _EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
 _CONNECT_SECONDS: Final = 30.0
 ANSWER_SECONDS: Final = 300.0
-"""How long the remote may take for an answer, unless the host's configuration says less."""
+"""How long the remote may take to answer. The host's configuration can set another time."""
 _LIMITS: Final = httpx2.Limits(
-    # The remote has its own limit of calls, and says so when it is reached.
+    # The remote has its own limit of calls, and reports an error when it is reached.
     max_connections=None,
-    # The remote closes what is idle for five seconds: never reuse what it may be closing.
+    # The remote closes connections that are idle for five seconds. Do not reuse one that it may be
+    # closing.
     keepalive_expiry=2.0,
 )
 _REASONS: Final = {
@@ -48,10 +49,10 @@ _REASONS: Final = {
 
 
 class RemoteGateway:
-    """A gateway elsewhere, to be entered with `async with`.
+    """A remote gateway. Enter it with `async with`.
 
-    One HTTP client, with one TLS context, serves all requests. Each request stands for itself in
-    the protocol, so that it does not matter when the remote restarts.
+    One HTTP client with one TLS context serves all requests. Each request opens its own session of
+    the protocol, so the remote may restart between two requests.
     """
 
     def __init__(self, url: str, key: str | None, answer_seconds: float = ANSWER_SECONDS) -> None:
@@ -78,38 +79,38 @@ class RemoteGateway:
         await self._http.__aexit__(kind, error, trace)
 
     async def list_tools(self, cursor: str | None) -> ListToolsResult:
-        """The remote's tools. Raises `MCPError`, the remote's or one that says what is wrong."""
+        """The remote's tools. Raises `MCPError`: the remote's, or one that explains a failure."""
         return await self._ask(lambda client: client.list_tools(cursor=cursor))
 
     async def call_tool(self, params: CallToolRequestParams) -> CallToolResult:
-        """The remote's answer to a call. Raises `MCPError`, as `list_tools` does."""
-        # Not `client.call_tool`: it lists all tools first, to check what the remote has checked.
+        """The remote's answer to a call. Raises `MCPError` as `list_tools` does."""
+        # `client.call_tool` would list all tools first, to check what the remote checks anyway.
         bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
         known = {"name": params.name, "arguments": params.arguments, "_meta": bounds or None}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(known))
         result = await self._ask(
             lambda client: client.session.send_request(request, CallToolResult)
         )
-        # Which server answers, and whether the host's era names it, is for this server to say.
+        # This server adds its own name where the host's revision of the protocol asks for one.
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
         return result.model_copy(update={"meta": meta or None})
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
         last_refusal = _LastRefusal()
-        # The tasks that send for this request inherit it; those of other requests have their own.
+        # Tasks that send for this request inherit the variable. Other requests have their own.
         token = _last_refusal.set(last_refusal)
         try:
             async with self._connected() as client:
                 return await question(client)
         except Exception as error:
-            # The next request finds out again which era the remote speaks.
+            # The next request negotiates the revision of the protocol again.
             self._mode = "auto"
             raise self._explained(error, last_refusal.reason) from error
         finally:
             _last_refusal.reset(token)
 
     def _explained(self, error: Exception, refusal: str | None) -> MCPError:
-        """What went wrong, in words for the person in front of the host."""
+        """The error, explained for the user of the host."""
         cause = next(_causes(error))
         if isinstance(cause, httpx2.ReadTimeout):
             return self._failed(f"it did not answer within {self._answer_seconds:g} seconds")
@@ -145,7 +146,7 @@ async def serve_bridge(
 
 
 def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
-    """An MCP server that passes lists and calls on to `remote`, as they are."""
+    """An MCP server that passes lists and calls on to `remote` unchanged."""
 
     async def list_tools(_: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return await remote.list_tools(params.cursor if params else None)
@@ -163,7 +164,7 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
 
 
 class _LastRefusal:
-    """Why the last answer to a request breaks the protocol, where the SDK does not say."""
+    """Why the last answer to a request breaks the protocol. The SDK does not report the reason."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -173,7 +174,7 @@ _last_refusal: ContextVar[_LastRefusal] = ContextVar("last_refusal")
 
 
 async def _note_refusal(response: httpx2.Response) -> None:
-    """Look at an answer before the SDK does."""
+    """Check an answer before the SDK gets it."""
     if response.request.method == "POST":
         _last_refusal.get().reason = await _refusal(response)
 

@@ -1,4 +1,4 @@
-"""MCP over standard input and output, in both eras, for a host that starts the gateway itself."""
+"""MCP over standard input and output, in all revisions, for a host that starts the gateway."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ async def serve_stdio(
     """Serve `tools` until the host closes standard input.
 
     The caller is the user who started this process: `tools` identifies it without credentials. From
-    now on, whatever else the process prints goes to standard error.
+    now on, all other output of the process goes to standard error.
     """
     credentials = Credentials()
     principal = await tools.identify(credentials)
@@ -78,13 +78,13 @@ async def run_on_stdio(server: Server[Any], max_message_bytes: int) -> None:
 
 
 class StrictLines:
-    """The lines that are messages; the others are answered with an error."""
+    """Iterates over the lines that are valid messages. Answers the others with an error."""
 
     def __init__(self, lines: AsyncIterator[bytes], max_bytes: int) -> None:
         self._lines = lines
         self._max_bytes = max_bytes
         self.outgoing: Outgoing | None = None
-        """Where refusals go."""
+        """The stream for refusals."""
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
@@ -95,7 +95,7 @@ class StrictLines:
                 yield line.decode()
             elif self.outgoing is not None:
                 refused = JSONRPCError(jsonrpc="2.0", id=None, error=error)
-                # The writer has met the same end of the conversation, and reports it.
+                # The writer gets the same error and reports it.
                 with suppress(anyio.BrokenResourceError):
                     await self.outgoing.send(SessionMessage(refused))
 

@@ -1,4 +1,4 @@
-"""This process's standard input and output, as a wire that nothing else in it can touch."""
+"""This process's standard input and output, protected from all other code in the process."""
 
 import asyncio
 import os
@@ -15,10 +15,10 @@ _CHUNK_BYTES: Final = 65536
 
 
 async def read_lines(max_bytes: int) -> AsyncIterator[bytes]:
-    """The lines of standard input; handlers and child processes read an empty one instead.
+    """The lines of standard input. Handlers and child processes get an empty input instead.
 
-    Of a line longer than `max_bytes`, the first `max_bytes + 1` bytes are given. Raises
-    `ConfigurationError` when the input cannot be read.
+    A line longer than `max_bytes` is cut after `max_bytes + 1` bytes. Raises `ConfigurationError`
+    when the input cannot be read.
     """
     wire = os.dup(0)
     _replace(0, os.open(os.devnull, os.O_RDONLY))
@@ -44,9 +44,9 @@ async def _input(read: Callable[[], bytes]) -> bytes:
 
 
 class Output:
-    """Standard output; what handlers and child processes print goes to standard error instead.
+    """Standard output. The output of handlers and child processes goes to standard error instead.
 
-    For the rest of the process: what handlers leave in buffers is written at its very end.
+    This is not undone: Python writes buffered output of handlers only when the process ends.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,11 @@ class Output:
         _replace(1, os.dup(2))
 
     async def write(self, text: str) -> None:
-        """Raises `BrokenPipeError` when nobody reads it, else `ConfigurationError`."""
+        """Write all of `text`.
+
+        Raises `BrokenPipeError` when the host has closed the pipe, and `ConfigurationError` for any
+        other failure.
+        """
         try:
             await _in_a_thread(partial(_write, self._wire, text.encode()))
         except BrokenPipeError:
@@ -65,7 +69,7 @@ class Output:
             ) from None
 
     async def flush(self) -> None:
-        """Nothing: `write` holds nothing back."""
+        """Do nothing: `write` has no buffer."""
 
 
 def _replace(number: int, by: int) -> None:
@@ -79,10 +83,10 @@ def _write(wire: int, rest: bytes) -> None:
 
 
 async def _in_a_thread(call: Callable[[], _T]) -> _T:
-    """What `call` returns; it is left behind when the waiting is cancelled.
+    """Run `call` in a daemon thread and return its result. Cancelling does not stop the thread.
 
-    A read of a pipe cannot be called off, and the process would wait for the threads of asyncio
-    and anyio when it ends: until the host closes the pipe.
+    A read of a pipe cannot be cancelled. When the process ends, it would wait for threads of
+    asyncio and anyio, until the host closes the pipe. It does not wait for a daemon thread.
     """
     outcome: Future[_T] = Future()
     Thread(target=_settle, args=(outcome, call), daemon=True).start()
@@ -90,7 +94,7 @@ async def _in_a_thread(call: Callable[[], _T]) -> _T:
 
 
 def _settle(outcome: Future[_T], call: Callable[[], _T]) -> None:
-    # From here on it can no longer be cancelled, so that setting it cannot fail.
+    # After this call the future cannot be cancelled, so setting its result cannot fail.
     if not outcome.set_running_or_notify_cancel():
         return
     try:

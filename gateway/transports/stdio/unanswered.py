@@ -1,4 +1,4 @@
-"""Which requests of a host wait for their answers, so that its input ends only after them."""
+"""Delays the end of the input until the requests of the host are answered."""
 
 import asyncio
 from collections import Counter
@@ -11,21 +11,21 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
 ANSWER_SECONDS: Final = 10.0
-"""How long answers are waited for after the end of the input."""
+"""How long to wait for answers after the end of the input."""
 
 
 class Outgoing(Protocol):
-    """Where messages to the host go."""
+    """The stream of messages to the host."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
     async def aclose(self) -> None: ...
 
 
 class Unanswered:
-    """The requests that were read and not answered yet.
+    """The requests that were read and are not answered yet.
 
-    The SDK takes the end of the input for the end of the conversation and drops the calls under
-    way. A host that has said everything may close the pipe and still wait for the answers.
+    When the input ends, the SDK stops and drops the running calls. But a host may close the pipe
+    after its last request and still wait for the answers.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Unanswered:
     async def reading(
         self, incoming: AsyncIterator[SessionMessage | Exception]
     ) -> AsyncIterator[SessionMessage | Exception]:
-        """What comes in; the end of it once all is answered, or after `ANSWER_SECONDS`."""
+        """The messages of `incoming`. They end when all are answered, or after `ANSWER_SECONDS`."""
         async for item in incoming:
             if isinstance(item, SessionMessage):
                 self._note_read(item.message)
@@ -46,7 +46,7 @@ class Unanswered:
                 await self._is_none.wait()
 
     def note_sent(self, message: Any) -> None:
-        """Take note of an answer."""
+        """Note that an answer was sent."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._drop(message.id)
 
@@ -59,7 +59,7 @@ class Unanswered:
                 method="notifications/cancelled",
                 params={"requestId": int() | str() as request_id},
             ):
-                # The protocol forbids an answer to what the host has called off.
+                # The protocol forbids an answer to a request that the host has cancelled.
                 self._drop(request_id)
 
     def _drop(self, request_id: RequestId) -> None:
@@ -73,7 +73,7 @@ class Unanswered:
 
 
 class NotedOutgoing:
-    """An outgoing stream that takes note of the answers that went through it."""
+    """An outgoing stream that notes the answers sent through it."""
 
     def __init__(self, inner: Outgoing, unanswered: Unanswered) -> None:
         self._inner = inner
