@@ -140,7 +140,7 @@ def _identification(
 ) -> tuple[Authenticator, Keys]:
     """What proves callers, and the keys that it knows them by."""
     authenticator = Authenticator(store.keys, clock, _throttle(settings, clock))
-    return authenticator, Keys(store.keys, clock, catalogue.grants.keys(), authenticator.forget)
+    return authenticator, Keys(store.keys, clock, catalogue.grants.keys(), authenticator.invalidate)
 
 
 async def _opened(

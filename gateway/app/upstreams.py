@@ -48,8 +48,8 @@ def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamS
         if found.problems:
             raise WrongSettings([f"{found.name}: {each}" for each in found.problems])
     backends = {name: found.backend for name, found in upstreams.items()}
-    for operation_id, made_up in catalogue.mixing(backends):
-        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+    for operation_id, mocked in catalogue.mixing(backends):
+        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in mocked)
         raise ConfigurationError(
             f"{operation_id} would mix live data with a mock's; set {settings_needed}"
         )

@@ -69,7 +69,7 @@ class Authenticator:
         self.throttle.give_back(peer)
         return principal
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Decide again from now on: called when a key is made or revoked in this process."""
         self._generation += 1
         self._known.clear()

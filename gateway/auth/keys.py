@@ -52,13 +52,13 @@ class Keys:
         store: KeyStore,
         clock: Clock,
         agents: Collection[str],
-        forget: Callable[[], None] = lambda: None,
+        invalidate: Callable[[], None] = lambda: None,
     ) -> None:
-        """`agents` may hold keys; `forget` empties what remembers keys in this process."""
+        """`agents` may hold keys; `invalidate` empties what remembers keys in this process."""
         self._store = store
         self._clock = clock
         self._agents = agents
-        self._forget = forget
+        self._invalidate = invalidate
 
     async def create(self, agent: str, label: str) -> NewKey:
         """A new key for `agent`.
@@ -83,7 +83,7 @@ class Keys:
     async def revoke(self, key_id: str) -> bool:
         """Whether there was such a key in force. Refused here at once, elsewhere in seconds."""
         revoked = await self._store.revoke(key_id, self._clock.now())
-        self._forget()
+        self._invalidate()
         return revoked
 
     async def bootstrap(self, configured: str | None, folder: Path) -> NewKey | None:
@@ -144,7 +144,7 @@ class Keys:
             created_at=self._clock.now(),
         )
         await self._store.add(record)
-        self._forget()
+        self._invalidate()
         return NewKey(key=key, record=record)
 
 

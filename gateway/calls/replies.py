@@ -83,7 +83,7 @@ class ReplyReader:
             raise self.failure(reply) from error
         return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
 
-    def passing(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
+    def transient(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
         """The failure that `reply` reports, if the next attempt may succeed.
 
         A refusal rule that matches decides this, whatever the status is. Without one, only the

@@ -172,7 +172,7 @@ class Sending:
             return outcome
         if outcome.status < 400:
             return None
-        return reader.passing(outcome, self._attempts.on)
+        return reader.transient(outcome, self._attempts.on)
 
     def _wait(self, attempt: int, failure: GatewayError) -> float:
         backoff = self._attempts.backoff_seconds

@@ -122,9 +122,9 @@ class Catalogue:
         for entry in self.entries:
             binding = entry.operation.binding
             names = binding.upstreams if isinstance(binding, PythonBinding) else ()
-            made_up = tuple(name for name in names if backends[name] == "mock")
-            if made_up and any(backends[name] == "live" for name in names):
-                yield entry.id, made_up
+            mocked = tuple(name for name in names if backends[name] == "mock")
+            if mocked and any(backends[name] == "live" for name in names):
+                yield entry.id, mocked
 
     def find(self, operation_id: str) -> Entry:
         """The entry with this id. Raises `UnknownOperation`."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 
-PASSING: Final = frozenset({408, 409, 425, 429})
+TRANSIENT: Final = frozenset({408, 409, 425, 429})
 """Client errors that may pass. All others are about the message, or the endpoint."""
 GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
@@ -41,7 +41,7 @@ def verdict_of(outcome: PostAnswer | NoAnswer, now: datetime) -> AttemptOutcome:
         return AttemptOutcome(answer=answer)
     if outcome.status == GONE:
         return AttemptOutcome(answer=answer, error="endpoint_gone", detail=status, is_gone=True)
-    if answer == "5xx" or outcome.status in PASSING:
+    if answer == "5xx" or outcome.status in TRANSIENT:
         return AttemptOutcome(
             answer=answer,
             error="endpoint_unavailable",

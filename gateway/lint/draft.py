@@ -55,7 +55,7 @@ class Draft:
         self.packages = packages
         """The connector packages of the project."""
         self._expanded: dict[tuple[PurePosixPath, str], Any] = {}
-        self._gates: dict[tuple[PurePosixPath, str], Validator | None] = {}
+        self._validators: dict[tuple[PurePosixPath, str], Validator | None] = {}
 
     def finding(
         self, rule: str, document: Document, pointer: str, message: str, fix: str | None = None
@@ -156,9 +156,9 @@ class Draft:
     def validator(self, path: PurePosixPath, pointer: str) -> Validator | None:
         """The gate of the schema at `pointer`; None when it cannot be compiled."""
         place = self._meant(path, pointer)
-        if place not in self._gates:
-            self._gates[place] = _compiled(self.expanded(*place))
-        return self._gates[place]
+        if place not in self._validators:
+            self._validators[place] = _compiled(self.expanded(*place))
+        return self._validators[place]
 
     def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> RefTarget | None:
         """What the `$ref` of `holder` leads to; None when that is refused."""

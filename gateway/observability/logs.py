@@ -82,7 +82,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
     def close(self) -> None:
         """Report, then close."""
-        for line in self._limit.untold():
+        for line in self._limit.unreported():
             self.emit(line)
         super().close()
 

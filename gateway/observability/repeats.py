@@ -46,7 +46,7 @@ class RepeatLimit(logging.Filter):
             kind.suppressed = 0
         return True
 
-    def untold(self) -> list[logging.LogRecord]:
+    def unreported(self) -> list[logging.LogRecord]:
         """For each kind of which lines were left out at the end, a line that says how many."""
         lines = []
         for key, kind in self._kinds.items():

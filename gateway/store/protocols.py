@@ -134,11 +134,11 @@ class Inbox(Protocol):
         """
         ...
 
-    async def forget(self, older_than_seconds: float, limit: int) -> int:
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
         """Remove bodies and headers of webhooks whose work has ended that long ago; how many."""
         ...
 
-    async def forget_keys(self, older_than_seconds: float, limit: int) -> int:
+    async def prune_keys(self, older_than_seconds: float, limit: int) -> int:
         """Remove webhooks without body, and their keys, that old; how many."""
         ...
 

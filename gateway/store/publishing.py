@@ -32,7 +32,7 @@ class EventLog(Protocol):
         """Oldest and newest position that are kept; (1, 0) when there is none yet."""
         ...
 
-    async def forget(self, older_than_seconds: float, limit: int) -> int:
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
         """Remove events that old, none of which is still to be delivered; how many."""
         ...
 

@@ -16,7 +16,7 @@ _BATCH: Final = 500
 _BREATH_SECONDS: Final = 0.05
 """Between two batches, so that the others' transactions pass."""
 
-Forget = Callable[[float, int], Awaitable[int]]
+Prune = Callable[[float, int], Awaitable[int]]
 """Removes at most so many of what is older than so many seconds; how many."""
 
 
@@ -40,12 +40,12 @@ class Cleaner:
 
     def __init__(self, store: Store, retention: Retention) -> None:
         inbox, queue = store.inbox, store.queue
-        self._steps: Mapping[str, tuple[Forget, float]] = {
+        self._steps: Mapping[str, tuple[Prune, float]] = {
             # Jobs before events, which are kept for as long as they are to be delivered.
-            "bodies": (inbox.forget, retention.body_days),
-            "keys": (inbox.forget_keys, retention.key_days),
+            "bodies": (inbox.prune, retention.body_days),
+            "keys": (inbox.prune_keys, retention.key_days),
             "jobs": (queue.prune, retention.job_days),
-            "events": (store.events.forget, retention.event_days),
+            "events": (store.events.prune, retention.event_days),
             "audit": (store.audit.prune, retention.audit_days),
         }
 
@@ -53,22 +53,22 @@ class Cleaner:
         """Forget now and then, until cancelled."""
         while True:
             try:
-                forgotten = await self.forget()
+                pruned = await self.prune()
             except StoreError as error:
                 _log.error("old rows cannot be removed (%s)", error.detail)
             else:
-                if any(forgotten.values()):
-                    _log.info("removed: %s", forgotten)
+                if any(pruned.values()):
+                    _log.info("removed: %s", pruned)
             await asyncio.sleep(every_seconds)
 
-    async def forget(self) -> dict[str, int]:
+    async def prune(self) -> dict[str, int]:
         """Forget all that is old enough; how much of each. Raises `StoreError`."""
         return {
             name: await _all_of(step, days * _DAY) for name, (step, days) in self._steps.items()
         }
 
 
-async def _all_of(step: Forget, seconds: float) -> int:
+async def _all_of(step: Prune, seconds: float) -> int:
     total = 0
     while count := await step(seconds, _BATCH):
         total += count

@@ -94,16 +94,16 @@ class RefusalLog:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._silent_until: dict[tuple[str, str], float] = {}
-        self._untold: dict[tuple[str, str], int] = {}
+        self._unreported: dict[tuple[str, str], int] = {}
 
     def note(self, provider: str, error: GatewayError) -> None:
         """Count a refusal, and log it unless one like it was logged just now."""
         kind = (provider, type(error).__name__)
-        count = self._untold[kind] = self._untold.get(kind, 0) + 1
+        count = self._unreported[kind] = self._unreported.get(kind, 0) + 1
         now = self._clock.monotonic()
         if now >= self._silent_until.get(kind, now):
             self._silent_until[kind] = now + _LOG_SECONDS
-            self._untold[kind] = 0
+            self._unreported[kind] = 0
             _log.warning("webhooks of %s refused: %s (%d times)", provider, kind[1], count)
 
 

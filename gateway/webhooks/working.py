@@ -33,12 +33,13 @@ class SourceWork:
     def __init__(
         self,
         source: WebhookSource,
-        gates: Mapping[str, Validator],
+        validators: Mapping[str, Validator],
         settings: Mapping[str, str],
     ) -> None:
-        """`gates` are those of the payloads, by event type; an empty setting counts as absent."""
+        """`validators` are those of the payloads, by event type. An empty setting counts as
+        absent."""
         self.source = source
-        self._validator = PayloadValidator(source, gates)
+        self._validator = PayloadValidator(source, validators)
         self._events = {event.type: event for event in source.events}
         self._settings = {name: text for name, text in settings.items() if text}
 

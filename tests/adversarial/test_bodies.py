@@ -74,7 +74,7 @@ async def held(shared: Shared, size: int) -> None:
     """Wait until unauthenticated clients hold `size` bytes."""
 
     async def look() -> bool | None:
-        return shared.bodies.throttle.taken == size or None
+        return shared.bodies.unauthenticated.taken == size or None
 
     await eventually(look)
 
@@ -162,9 +162,9 @@ async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None
     follower = b"POST /docs HTTP/1.1\r\n" + HOST + b"content-length: 3000\r\n\r\n" + b" " * 3000
     async with listening(running.app, SmallBudget) as (url, state), AsyncExitStack() as stack:
         await half_sent(stack, url, 100, ATTACKER, follower + follower)
-        throttle = shared_by(state, SmallBudget.limits).bodies.throttle
+        held_bytes = shared_by(state, SmallBudget.limits).bodies.unauthenticated
         await held(shared_by(state, SmallBudget.limits), 150_000)
-        assert throttle.taken == 150_000
+        assert held_bytes.taken == 150_000
 
 
 @pytest.mark.attack(

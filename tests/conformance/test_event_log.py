@@ -93,7 +93,7 @@ async def test_an_empty_log_has_neither_events_nor_bounds(log: EventLog) -> None
     assert await log.bounds() == (1, 0)
     assert await log.sequence(10) == 0
     assert await log.after(0, 10) == []
-    assert await log.forget(0, 10) == 0
+    assert await log.prune(0, 10) == 0
 
 
 async def test_what_has_no_position_is_not_published(log: EventLog) -> None:
@@ -283,12 +283,12 @@ async def test_retention_removes_the_oldest_but_neither_the_newest_nor_a_hole(
 ) -> None:
     await log.append([event(number) for number in range(1, 6)])
     await log.sequence(10)
-    assert await log.forget(3600, 10) == 0
-    assert await log.forget(-3600, 2) == 2
+    assert await log.prune(3600, 10) == 0
+    assert await log.prune(-3600, 2) == 2
     assert await log.bounds() == (3, 5)
-    assert await log.forget(-3600, 10) == 2
+    assert await log.prune(-3600, 10) == 2
     assert await log.bounds() == (5, 5)
-    assert await log.forget(-3600, 10) == 0
+    assert await log.prune(-3600, 10) == 0
     await log.append([event(6)])
     await log.sequence(10)
     assert await log.bounds() == (5, 6)
@@ -304,10 +304,10 @@ async def test_what_is_still_to_be_delivered_is_kept_and_all_after_it(
     await log.append([event(2), event(3)])
     await log.sequence(10)
     await end_jobs(store, state)
-    assert await log.forget(-3600, 10) == 1
+    assert await log.prune(-3600, 10) == 1
     assert await log.bounds() == (2, 3)
     await end_jobs(store, "dead_letter")
-    assert await log.forget(-3600, 10) == 1
+    assert await log.prune(-3600, 10) == 1
     assert await log.bounds() == (3, 3)
     assert [each.event.id for each in await store.endpoints.deliveries("all", Page())] == [
         "event-3"
@@ -334,7 +334,7 @@ async def test_a_delivery_that_is_redriven_at_the_same_moment_is_kept(
 
     redriving = asyncio.create_task(store.database.write(redrive))
     await is_redriven.wait()
-    assert await log.forget(-3600, 10) == 0
+    assert await log.prune(-3600, 10) == 0
     await redriving
     assert await store.endpoints.delivery(oldest.id) is not None
     assert await log.bounds() == (1, 2)

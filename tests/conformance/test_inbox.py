@@ -232,9 +232,9 @@ async def test_bodies_are_forgotten_when_their_work_has_ended(timed_store, clock
     await finish(store, claimed, NOTHING)
     clock.advance(3600)
 
-    assert await store.inbox.forget(7200, 100) == 0
-    assert await store.inbox.forget(1800, 100) == 1
-    assert await store.inbox.forget(1800, 100) == 0
+    assert await store.inbox.prune(7200, 100) == 0
+    assert await store.inbox.prune(1800, 100) == 1
+    assert await store.inbox.prune(1800, 100) == 0
     found = await store.inbox.find(done)
     assert (found.body, found.headers, found.job.state) == (None, {}, "completed")
     assert (await store.inbox.find(waiting)).body == message(2).body
@@ -247,11 +247,11 @@ async def test_keys_are_forgotten_long_after_the_bodies(timed_store, clock) -> N
     [claimed] = await claim(store)
     await finish(store, claimed, NOTHING)
     clock.advance(3600)
-    assert await store.inbox.forget_keys(1800, 100) == 0
-    await store.inbox.forget(1800, 100)
+    assert await store.inbox.prune_keys(1800, 100) == 0
+    await store.inbox.prune(1800, 100)
 
-    assert await store.inbox.forget_keys(7200, 100) == 0
-    assert await store.inbox.forget_keys(1800, 100) == 1
+    assert await store.inbox.prune_keys(7200, 100) == 0
+    assert await store.inbox.prune_keys(1800, 100) == 1
     assert await store.inbox.find(done) is None
     assert await store.queue.find(done) is None
     assert await store.queue.attempts(done) == []
@@ -265,8 +265,8 @@ async def test_what_is_forgotten_at_once_is_bounded(timed_store, clock) -> None:
         await finish(store, claimed, NOTHING)
     clock.advance(10)
 
-    assert [await store.inbox.forget(1, 20) for _ in range(3)] == [20, 10, 0]
-    assert [await store.inbox.forget_keys(1, 20) for _ in range(3)] == [20, 10, 0]
+    assert [await store.inbox.prune(1, 20) for _ in range(3)] == [20, 10, 0]
+    assert [await store.inbox.prune_keys(1, 20) for _ in range(3)] == [20, 10, 0]
 
 
 @pytest.mark.parametrize("text", ["'; DROP TABLE webhooks; --", "\u2603" * 200, "%(x)s :a $1 ?"])

@@ -140,4 +140,4 @@ async def test_events_for_many_endpoints_are_published_in_short_transactions(sto
 
     assert placed == [40, 40, 20, 0]
     assert (await job_counts(store))["delivery", "pending"] == 5000
-    assert await store.events.forget(-1, 500) == 0, "none may go before it is delivered"
+    assert await store.events.prune(-1, 500) == 0, "none may go before it is delivered"

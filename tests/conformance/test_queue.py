@@ -410,7 +410,7 @@ async def test_what_retention_has_emptied_is_not_repeated(timed_store, clock) ->
     [claimed] = await claim(store)
     await store.queue.fail(claimed, WRONG, None, NOTHING)
     clock.advance(10)
-    assert await store.inbox.forget(5, 10) == 1
+    assert await store.inbox.prune(5, 10) == 1
 
     assert await store.queue.redrive(job_id, "ana", force=True) is None
     assert await job_counts(store) == {("webhook", "dead_letter"): 1}

@@ -85,7 +85,7 @@ async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(fresh_ur
 
     beginning = asyncio.create_task(other.database.write(_begin_again))
     await has_begun.wait()
-    forgetting = asyncio.create_task(store.inbox.forget(0, 10))
+    forgetting = asyncio.create_task(store.inbox.prune(0, 10))
     await asyncio.wait([forgetting], timeout=0.5)
     may_end.set()
     await beginning

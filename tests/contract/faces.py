@@ -173,7 +173,7 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
 
 def watch(gateway: Gateway) -> Iterable[Watched]:
     """Put a watch on each backend of a running gateway."""
-    lines = gateway.parts.pipeline.dispatcher._lines
+    lines = gateway.parts.pipeline.dispatcher._connections
     for name, line in list(lines.items()):
         watched = Watched(line.backend)
         lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping

@@ -95,7 +95,7 @@ async def test_a_search_after_a_booking_does_not_show_what_was_booked(site: Site
 
 async def test_a_search_is_kept_for_others(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """One request to the tee sheet serves two callers, and both calls are recorded."""
-    line = site.gateway.parts.pipeline.dispatcher._lines["golf"]
+    line = site.gateway.parts.pipeline.dispatcher._connections["golf"]
     sent = []
     send = line.backend.send
 

@@ -91,8 +91,8 @@ class UpstreamApplication:
         self._finish = _unfinished if module is None else module.finish
         self.base_url = options.base_url or getattr(module, "BASE_URL", upstream.base_url)
         refuse_token = getattr(module, "refuse_token", plain_token_refusal)
-        self._desk = TokenIssuer(upstream, clock, options.seed, refuse_token)
-        self._credentials = CredentialCheck(upstream, self._desk)
+        self._issuer = TokenIssuer(upstream, clock, options.seed, refuse_token)
+        self._credentials = CredentialCheck(upstream, self._issuer)
 
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`. Raises `MockBrokeContract`."""
@@ -102,7 +102,7 @@ class UpstreamApplication:
             operation, path = self._router.find(request.method, request.target)
             fault = self._fault(operation, request)
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
-            if not self._desk.serves(operation.id):
+            if not self._issuer.serves(operation.id):
                 self._credentials.check(request)
             reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
         except RequestRefused as refused:
@@ -143,8 +143,8 @@ class UpstreamApplication:
         if fault.status is not None:
             refusal = MockRefusal(status=fault.status, title="The mock was asked to fail.")
             return self._refused(operation, RequestRefused(refusal))
-        if self._desk.serves(operation.id):
-            return self._desk.answer(operation, arguments.body or {})
+        if self._issuer.serves(operation.id):
+            return self._issuer.answer(operation, arguments.body or {})
         behaviour = self._behaviours.get(operation.id)
         if behaviour is None:
             return _example(operation)
@@ -170,8 +170,8 @@ class UpstreamApplication:
     def _refused(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MockReply:
         headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
         refusal = refused.refusal
-        if operation is not None and self._desk.serves(operation.id):
-            return self._desk.failed(refusal.status, refusal.title)
+        if operation is not None and self._issuer.serves(operation.id):
+            return self._issuer.failed(refusal.status, refusal.title)
         return MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
 
     def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gateway.backends.http.client import UpstreamClient
 from gateway.backends.mock.application import MockBrokeContract, MockOptions, UpstreamApplication
-from gateway.backends.oauth.forms import TokenForms, made_up_key
+from gateway.backends.oauth.forms import TokenForms, mock_key
 from gateway.backends.oauth.tokens import TokenSource, token_operation
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
 from gateway.clock import Clock
@@ -45,7 +45,7 @@ class MockBackend(UpstreamClient):
         wire = _InProcess(upstream.name, self.application)
         tokens = None
         if rule is not None:
-            forms = TokenForms(rule, known, made_up_key)
+            forms = TokenForms(rule, known, mock_key)
             tokens = TokenSource(upstream, rule, forms, _TokenWire(wire, upstream, rule), clock)
         super().__init__(
             upstream, clock, wire=wire, encoder=WireEncoder(upstream, known), tokens=tokens

@@ -22,8 +22,8 @@ class CredentialCheck:
     A credential may be any text; an access token must be one that the mock issued.
     """
 
-    def __init__(self, upstream: Upstream, desk: TokenIssuer) -> None:
-        self._desk = desk
+    def __init__(self, upstream: Upstream, issuer: TokenIssuer) -> None:
+        self._issuer = issuer
         optional = {rule.name for rule in upstream.credentials if not rule.is_required}
         self._headers = [
             rule
@@ -56,7 +56,7 @@ class CredentialCheck:
                 )
             )
         if _TOKEN in names:
-            self._desk.admit(value.removeprefix(literal))
+            self._issuer.admit(value.removeprefix(literal))
 
 
 def _is_optional(rule: HeaderRule | QueryRule, optional: set[str]) -> bool:

@@ -72,7 +72,7 @@ class TokenForms:
             raise ValueError("the private key cannot sign") from None
 
 
-def made_up_key(name: str) -> KeyFile:
+def mock_key(name: str) -> KeyFile:
     """A key that nobody knows, for a mock; making it takes a tenth of a second."""
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - for mocks alone
     from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - for mocks alone

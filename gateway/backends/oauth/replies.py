@@ -21,7 +21,7 @@ MAX_TOKEN_REPLY_BYTES: Final = 64 * 1024
 UNKNOWN_LIFETIME_SECONDS: Final = 300.0
 """How long a token is used whose endpoint does not say when it expires."""
 _PERMANENT: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
-_PASSING: Final = frozenset({408, 429})
+_TRANSIENT: Final = frozenset({408, 429})
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,16384}")
 """What RFC 6749 (A.12) lets a token hold, and no more than servers take in a header. Another one
 would be kept for its whole life, and no call could be made with it.
@@ -61,7 +61,7 @@ class TokenReplyReader:
         """
         if reply.status == 200:
             return self._issued(reply)
-        if reply.status in _PASSING or reply.status >= 500:
+        if reply.status in _TRANSIENT or reply.status >= 500:
             raise UpstreamUnavailable(
                 f"The upstream's token endpoint answered {reply.status}.", is_sent=False
             )

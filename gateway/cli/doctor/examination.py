@@ -137,9 +137,9 @@ def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     """Tools whose answers would mix what is real with what a mock makes up."""
     upstreams = catalogue.upstreams
     backends = {name: settings.for_upstream(each).backend for name, each in upstreams.items()}
-    for operation_id, made_up in catalogue.mixing(backends):
-        finding = f"mixes live data with the mock of {' and '.join(made_up)}"
-        fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in made_up)
+    for operation_id, mocked in catalogue.mixing(backends):
+        finding = f"mixes live data with the mock of {' and '.join(mocked)}"
+        fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in mocked)
         yield wrong(f"tool {operation_id}", finding, fix)
 
 

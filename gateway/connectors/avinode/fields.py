@@ -32,11 +32,11 @@ def wishes(
     if requirements is None:
         return None
     if isinstance(requirements, Mapping):
-        return [f"{name}: {_wish(value)}" for name, value in requirements.items()]
+        return [f"{name}: {_requirement(value)}" for name, value in requirements.items()]
     return list(requirements)
 
 
-def _wish(value: str | float | bool) -> str:
+def _requirement(value: str | float | bool) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

@@ -88,9 +88,9 @@ def _leave(shape: Shape) -> str:
     return f"agents may update {', '.join(own)}" if own else "agents may only read it"
 
 
-def _row(shape: Shape, gate: Validator, data: Mapping[str, Any], place: str) -> Row:
-    if not gate.admits(data):
-        found = gate.violations(data)
+def _row(shape: Shape, validator: Validator, data: Mapping[str, Any], place: str) -> Row:
+    if not validator.admits(data):
+        found = validator.violations(data)
         raise InvalidArguments([each.under(place) for each in found])
     try:
         return shape.canonical(data)

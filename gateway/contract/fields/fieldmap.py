@@ -187,7 +187,7 @@ def converted(
     try:
         return convert(value)
     except ValueError as error:
-        return _resort(otherwise, pointer, str(error))
+        return _fallback(otherwise, pointer, str(error))
 
 
 def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = REFUSE) -> Any:
@@ -199,19 +199,19 @@ def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = 
     else:
         found = ABSENT if isinstance(value, dict | list) else table.get(text(value), ABSENT)
     if found is ABSENT:
-        return _resort(otherwise, pointer, "is not a value that the map knows")
+        return _fallback(otherwise, pointer, "is not a value that the map knows")
     return found
 
 
-def guarded(value: Any, gate: Validator, pointer: str, otherwise: Any = REFUSE) -> Any:
-    """`value` if `gate` admits it, or the last resort. Raises `Unmappable`.
+def guarded(value: Any, validator: Validator, pointer: str, otherwise: Any = REFUSE) -> Any:
+    """`value` if `validator` admits it, or the last resort. Raises `Unmappable`.
 
     This is `onGap`. The gate is the output schema of the very member that is mapped, so that the
     guard lets pass exactly what the check of the whole result will.
     """
-    if value is ABSENT or gate.admits(value):
+    if value is ABSENT or validator.admits(value):
         return value
-    return _resort(otherwise, pointer, "is not a value that the result may hold")
+    return _fallback(otherwise, pointer, "is not a value that the result may hold")
 
 
 def needed(value: Any, pointer: str, otherwise: Any = REFUSE) -> Any:
@@ -219,10 +219,10 @@ def needed(value: Any, pointer: str, otherwise: Any = REFUSE) -> Any:
 
     This is `onGap` where nothing else says what absence means.
     """
-    return _resort(otherwise, pointer, "is absent") if value is ABSENT else value
+    return _fallback(otherwise, pointer, "is absent") if value is ABSENT else value
 
 
-def _resort(otherwise: Any, pointer: str, detail: str) -> Any:
+def _fallback(otherwise: Any, pointer: str, detail: str) -> Any:
     if otherwise is REFUSE:
         raise Unmappable(pointer, detail)
     if otherwise is SKIP:

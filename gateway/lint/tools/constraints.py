@@ -14,7 +14,7 @@ from gateway.contracts.finding import Finding
 from gateway.contracts.sources.refs import origin
 from gateway.lint.draft import Draft, SchemaPlace
 
-_DIALECT_GATE: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+_DIALECT_VALIDATOR: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 def check_validity(draft: Draft) -> Iterator[Finding]:
@@ -24,7 +24,7 @@ def check_validity(draft: Draft) -> Iterator[Finding]:
             message = "a schema file holds an object"
             yield draft.finding("schema/invalid", document, "", message)
     for root in draft.roots:
-        for violation in _DIALECT_GATE.violations(root.schema):
+        for violation in _DIALECT_VALIDATOR.violations(root.schema):
             if violation.keyword != "format":
                 pointer = root.pointer + violation.pointer
                 message = f"is not valid JSON Schema 2020-12: {_reason(violation)}"

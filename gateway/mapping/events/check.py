@@ -19,7 +19,7 @@ from gateway.mapping.fields.analysis.algebra import Schema, covers, kinds
 from gateway.mapping.fields.analysis.places import NoPlace, Scope
 from gateway.mapping.fields.analysis.walk import FieldContext
 from gateway.mapping.fields.checks.gaps import gap_of, unanswerable, unsendable
-from gateway.mapping.fields.checks.values import check_visit
+from gateway.mapping.fields.checks.values import check_context
 from gateway.mapping.fields.language.nodes import Constant, MappingError, ReadExpression, problem
 from gateway.mapping.fields.python.texts import is_list
 
@@ -41,8 +41,8 @@ def meaning_problems(written: EventMap, basis: EventBasis) -> list[MappingError]
     if unknown:
         return unknown
     found = [*_moment_problems(written, basis), *_derivation_problems(written, basis)]
-    for visit in _all(written, basis):
-        found += check_visit(visit)
+    for context in _all(written, basis):
+        found += check_context(context)
     return found
 
 
@@ -123,11 +123,11 @@ def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[Mappi
                 message=f"{derivation.message_id} {objection} of {derivation.event}",
                 fix="require the text in the payload, or correct the pointer",
             )
-    for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
-        is_plain = visit.field.count("/") == 1 and not isinstance(visit.value, Constant)
-        if is_plain and not any(check_visit(visit)) and is_list(visit.value, visit.scope):
+    for context in fetch_visits(written.fetch, basis) if written.fetch else ():
+        is_plain = context.field.count("/") == 1 and not isinstance(context.value, Constant)
+        if is_plain and not any(check_context(context)) and is_list(context.value, context.scope):
             fix = "send a scalar"
-            yield problem(visit.value.pointer, "not-text", "a fetch sends no lists", fix)
+            yield problem(context.value.pointer, "not-text", "a fetch sends no lists", fix)
 
 
 def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
@@ -146,10 +146,10 @@ def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
 def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
     """Values that may arrive and have no place. Derived payloads are checked when they are
     there."""
-    for visit in fetch_visits(written.fetch, basis) if written.fetch else ():
-        if proof := gap_of(visit):
+    for context in fetch_visits(written.fetch, basis) if written.fetch else ():
+        if proof := gap_of(context):
             yield unsendable(proof)
-    for visit in visits_of(written, basis):
-        proof = gap_of(visit)
+    for context in visits_of(written, basis):
+        proof = gap_of(context)
         if proof and proof.on_gap is None:
-            yield unanswerable(proof, visit)
+            yield unanswerable(proof, context)

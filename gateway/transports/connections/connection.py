@@ -53,7 +53,7 @@ class Connection(HeadProtocol):
         """The group of the peer's address; None if the peer is one of our proxies."""
         self._charges: deque[BodyCharge | None] = deque()
         """One for each request that has no complete answer yet: what counts its body's bytes."""
-        self._untold = 0
+        self._unparsed = 0
         """Bytes given to the parser since it last reported a head or a piece of a body."""
         self._waiting_since = self.loop.time()
         """When the gateway began to wait for a request; `_NEVER` while an answer is pending."""
@@ -106,14 +106,14 @@ class Connection(HeadProtocol):
             self._drop(len(data))
             return
         self._unset_keepalive_if_required()
-        self._untold += len(data)
+        self._unparsed += len(data)
         try:
             self.feed(data)
         except HttpParserError as error:
             cause = error.__context__
             self._refuse(cause if isinstance(cause, CallerError) else MalformedRequest())
         else:
-            if self._untold > self.limits.max_head_bytes:
+            if self._unparsed > self.limits.max_head_bytes:
                 self._refuse(HeadersTooLarge())
             else:
                 self._wait_for_reader()
@@ -125,7 +125,7 @@ class Connection(HeadProtocol):
 
     def note_request(self) -> None:
         """Note that an answer is pending."""
-        self._untold = 0
+        self._unparsed = 0
         self._waiting_since = _NEVER
         self._charges.append(None)
 
@@ -140,7 +140,7 @@ class Connection(HeadProtocol):
         If the request waits for earlier answers, the piece is charged at once. Otherwise one
         connection could hold many pieces without a charge. Raises `NoRoomForBody`.
         """
-        self._untold = 0
+        self._unparsed = 0
         if self.cycle.response_complete:
             return
         charge = self._charges[-1]
@@ -180,7 +180,7 @@ class Connection(HeadProtocol):
         now = self.loop.time()
         if now < self._waiting_since + self.limits.head_deadline_seconds:
             self._watch_from(now)
-        elif self._untold:
+        elif self._unparsed:
             self._refuse(RequestTooSlow())
         else:
             self.transport.close()

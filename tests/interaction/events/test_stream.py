@@ -119,7 +119,7 @@ async def test_a_cursor_of_another_log_is_a_reset(follow: Follow, store: SqlStor
     await publish(store, event(1), event(2))
     elsewhere = await follow("?from=earliest")
     cursor = (await elsewhere.take(2))[1].get("id")
-    await store.events.forget(-60, 10)
+    await store.events.prune(-60, 10)
     await store.database.write(_rename_newest)
     client = await follow(Last_Event_ID=cursor)
     assert (await client.take(1))[0].data == {"reason": "unknown", "oldest": 2}
@@ -135,7 +135,7 @@ async def test_a_place_beyond_retention_is_a_reset_and_its_id_a_good_cursor(
     await publish(store, *map(event, range(1, 9)))
     first = await follow("?from=earliest")
     cursor = (await first.take(2))[1].get("id")
-    await store.events.forget(-60, 4)
+    await store.events.prune(-60, 4)
     client = await follow(Last_Event_ID=cursor)
     reset, after = await client.take(2)
     assert reset.data == {"reason": "expired", "oldest": 5}

@@ -53,7 +53,7 @@ def authenticator(store, clock) -> Authenticator:
 
 @pytest.fixture
 def keys(store, clock, authenticator) -> Keys:
-    return Keys(store, clock, {"flight_search"}, authenticator.forget)
+    return Keys(store, clock, {"flight_search"}, authenticator.invalidate)
 
 
 def bearer(key: str) -> Credentials:
@@ -195,7 +195,7 @@ async def test_neither_key_nor_digest_shows_in_logs_or_errors(
     await keys.revoke(made.record.id)
     for is_broken in (False, True):
         store.is_broken = is_broken
-        authenticator.forget()
+        authenticator.invalidate()
         with pytest.raises(GatewayError) as refused:
             await authenticator.identify(bearer(made.key))
         shown += [repr(refused.value), str(refused.value), repr(refused.value.__cause__)]

@@ -102,12 +102,12 @@ def test_a_rate_limit_says_when_to_come_back_and_a_spent_quota_does_not() -> Non
 
 def test_the_meaning_and_not_the_status_says_whether_to_try_again() -> None:
     reader = ReplyReader(MAIL)
-    assert reader.passing(reply(403, reason("slow")), (429, 503)) is not None
-    assert reader.passing(reply(403, reason("forbidden")), (403, 429)) is None
-    assert reader.passing(reply(429, {"code": "38195"}), (429,)) is None
-    assert reader.passing(reply(429, {"code": "38194"}), (429,)) is not None
-    assert reader.passing(reply(500, {"code": "57014"}), (500,)) is None
-    assert reader.passing(reply(500, {"code": "x"}), (503,)) is None
+    assert reader.transient(reply(403, reason("slow")), (429, 503)) is not None
+    assert reader.transient(reply(403, reason("forbidden")), (403, 429)) is None
+    assert reader.transient(reply(429, {"code": "38195"}), (429,)) is None
+    assert reader.transient(reply(429, {"code": "38194"}), (429,)) is not None
+    assert reader.transient(reply(500, {"code": "57014"}), (500,)) is None
+    assert reader.transient(reply(500, {"code": "x"}), (503,)) is None
 
 
 def binding(**parts: Any) -> HttpBinding:

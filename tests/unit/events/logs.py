@@ -48,7 +48,7 @@ class FakeLog:
             return 1, 0
         return self.events[0].position, self.events[-1].position
 
-    async def forget(self, older_than_seconds: float, limit: int) -> int:
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
         del self.events[:limit]
         return limit
 

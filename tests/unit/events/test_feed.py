@@ -93,7 +93,7 @@ async def test_who_falls_behind_retention_is_reported(feed: Feed, log: FakeLog) 
     log.publish(30)
     with feed.seat("agent"):
         await until(lambda: feed.end is not None)
-        await log.forget(0, 20)
+        await log.prune(0, 20)
         page = await feed.since(LogPosition(5, "event-5"), EVERYTHING)
     assert page.reset is not None
     assert (page.reset.reason, page.place, page.events) == ("expired", LogPosition(20), ())

@@ -75,10 +75,10 @@ def test_what_was_left_out_at_the_end_is_reported() -> None:
         limit.filter(failed("UpstreamTimeout"))
     for _ in range(2):
         limit.filter(failed("InternalError"))
-    (line,) = limit.untold()
+    (line,) = limit.unreported()
     assert (line.suppressed, line.error, line.levelname) == (5, "UpstreamTimeout", "WARNING")
     assert line.name == "gateway.x"
-    assert limit.untold() == []
+    assert limit.unreported() == []
 
 
 @pytest.fixture

@@ -35,9 +35,9 @@ def cleaning(**counts):
     names = ("bodies", "keys", "jobs", "events", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
-        inbox=Shelves(forget=shelves["bodies"], forget_keys=shelves["keys"]),
+        inbox=Shelves(prune=shelves["bodies"], prune_keys=shelves["keys"]),
         queue=Shelves(prune=shelves["jobs"]),
-        events=Shelves(forget=shelves["events"]),
+        events=Shelves(prune=shelves["events"]),
         audit=Shelves(prune=shelves["audit"]),
     )
     return Cleaner(store, RULES), shelves
@@ -47,14 +47,14 @@ async def test_all_that_is_old_goes_in_batches(monkeypatch):
     monkeypatch.setattr(retention, "_BREATH_SECONDS", 0)
     work, shelves = cleaning(bodies=1200, events=1, audit=1001)
     forgotten = {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1, "audit": 1001}
-    assert await work.forget() == forgotten
+    assert await work.prune() == forgotten
     assert [limit for _, limit in shelves["bodies"].asked] == [500, 500, 500, 500]
     assert [limit for _, limit in shelves["audit"].asked] == [500, 500, 500, 500]
 
 
 async def test_the_days_of_the_rules_are_asked_for():
     work, shelves = cleaning()
-    await work.forget()
+    await work.prune()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     assert days == {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
 

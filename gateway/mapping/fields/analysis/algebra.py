@@ -62,12 +62,12 @@ def finite(schema: Schema) -> tuple[Any, ...] | None:
 
 def admits(schema: Schema, value: Any) -> bool:
     """Whether `schema` admits `value`, as the validator checks it at run time."""
-    return _gate(_key(schema)).admits(value)
+    return _validator(_key(schema)).admits(value)
 
 
 def violations(schema: Schema, value: Any) -> list[Violation]:
     """Where `value` breaks `schema`; empty where it is admitted."""
-    return list(_gate(_key(schema)).violations(value))
+    return list(_validator(_key(schema)).violations(value))
 
 
 def both(*schemas: Schema) -> Schema:
@@ -140,5 +140,5 @@ def _canonicalized(key: bytes) -> CanonicalSchema:
 
 
 @lru_cache(maxsize=4096)
-def _gate(key: bytes) -> Validator:
+def _validator(key: bytes) -> Validator:
     return Validator(msgspec.json.decode(key))

@@ -59,11 +59,11 @@ def is_needed(value: Value) -> bool:
     """Whether absence is a gap like any other: `onGap` says what then, and nothing else does."""
     presence = value.presence
     is_handled = presence.is_omitted_if_absent or presence.default is not UNSET
-    has_resort = isinstance(value, Read) and value.gap is not None and value.gap.kind != "omit"
-    return has_resort and not is_handled
+    has_fallback = isinstance(value, Read) and value.gap is not None and value.gap.kind != "omit"
+    return has_fallback and not is_handled
 
 
 def _is_dropped(value: Value) -> bool:
     """Whether a value without a place on the other side is left out."""
-    resorts = (value.unmapped, value.gap) if isinstance(value, Read) else ()
-    return any(resort is not None and resort.kind == "omit" for resort in resorts)
+    fallbacks = (value.unmapped, value.gap) if isinstance(value, Read) else ()
+    return any(fallback is not None and fallback.kind == "omit" for fallback in fallbacks)

@@ -61,5 +61,5 @@ def leaves_of(value: Value) -> Iterator[Value]:
 
 def may_skip(value: Value) -> bool:
     """Whether mapping `value` may leave out the item it belongs to."""
-    resorts = (resort for read in reads_of(value) for resort in (read.unmapped, read.gap))
-    return any(resort is not None and resort.kind == "skip-item" for resort in resorts)
+    fallbacks = (fallback for read in reads_of(value) for fallback in (read.unmapped, read.gap))
+    return any(fallback is not None and fallback.kind == "skip-item" for fallback in fallbacks)

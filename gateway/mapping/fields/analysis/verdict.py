@@ -86,11 +86,11 @@ def objection_to(value: Any, target: Schema) -> str:
     return f"the schema that receives it refuses it by `{first.keyword}`{place}: {first.detail}"
 
 
-def resort_text(resort: Fallback | None) -> str | None:
+def fallback_text(fallback: Fallback | None) -> str | None:
     """A last resort as the author wrote it."""
-    if resort is None:
+    if fallback is None:
         return None
-    return f"const {shown(resort.constant)}" if resort.kind == "const" else resort.kind
+    return f"const {shown(fallback.constant)}" if fallback.kind == "const" else fallback.kind
 
 
 def _objection(value: Read, sample: Any, target: Schema, *, is_handled: bool) -> str:

@@ -160,46 +160,46 @@ def _sent(upstream: Upstream, group: str) -> frozenset[str]:
     return frozenset(parameter_key(group, name) for name in names.get(group, ()))
 
 
-def visits(visit: FieldContext) -> Iterator[FieldContext]:
-    """The value of `visit`, and every value inside it."""
-    yield visit
-    match visit.value:
+def visits(context: FieldContext) -> Iterator[FieldContext]:
+    """The value of `context`, and every value inside it."""
+    yield context
+    match context.value:
         case Members():
-            yield from _members(visit, visit.value)
+            yield from _members(context, context.value)
         case Items(values=values):
-            target = items_of(visit.target)
+            target = items_of(context.target)
             for index, value in enumerate(values):
-                yield from visits(_part(visit, value, target, str(index)))
+                yield from visits(_part(context, value, target, str(index)))
         case Each():
-            yield from _items(visit, visit.value)
-        case Reference(kind=kind, key=key) if kind in visit.scope.entities:
-            yield from visits(_part(visit, key, visit.scope.entities[kind], "key"))
+            yield from _items(context, context.value)
+        case Reference(kind=kind, key=key) if kind in context.scope.entities:
+            yield from visits(_part(context, key, context.scope.entities[kind], "key"))
         case _:
             return
 
 
-def _members(visit: FieldContext, value: Members) -> Iterator[FieldContext]:
-    required = required_of(visit.target)
+def _members(context: FieldContext, value: Members) -> Iterator[FieldContext]:
+    required = required_of(context.target)
     for name, part in value.values.items():
-        found = member(visit.target, name)
-        inner = _part(visit, part, found.schema if found else {}, name)
+        found = member(context.target, name)
+        inner = _part(context, part, found.schema if found else {}, name)
         yield from visits(
             replace(
                 inner,
-                siblings=members_of(visit.target),
-                is_declared=found is not None or is_unspecified(visit.target),
+                siblings=members_of(context.target),
+                is_declared=found is not None or is_unspecified(context.target),
                 is_required=name in required,
                 is_in_whole=value.presence.is_omitted_if_absent,
             )
         )
 
 
-def _items(visit: FieldContext, value: Each) -> Iterator[FieldContext]:
+def _items(context: FieldContext, value: Each) -> Iterator[FieldContext]:
     try:
-        scope = visit.scope.entering(visit.scope.find(value.source), value.keep)
+        scope = context.scope.entering(context.scope.find(value.source), value.keep)
     except NoPlace:
         return
-    inner = _part(visit, value.item, items_of(visit.target), "*")
+    inner = _part(context, value.item, items_of(context.target), "*")
     yield from visits(replace(inner, scope=scope, is_in_each=True, is_item=True))
 
 
@@ -210,13 +210,13 @@ def is_unspecified(schema: Schema) -> bool:
     )
 
 
-def _part(visit: FieldContext, value: Value, target: Schema, name: str) -> FieldContext:
+def _part(context: FieldContext, value: Value, target: Schema, name: str) -> FieldContext:
     return replace(
-        visit,
+        context,
         value=value,
-        scope=visit.inner,
+        scope=context.inner,
         target=target,
-        field=child(visit.field, name),
+        field=child(context.field, name),
         is_declared=True,
         is_required=False,
         is_in_whole=False,

@@ -12,7 +12,7 @@ from gateway.mapping.fields.analysis.targets import (
 )
 from gateway.mapping.fields.analysis.walk import request_visits, result_visits
 from gateway.mapping.fields.checks.gaps import gaps
-from gateway.mapping.fields.checks.values import check_visit
+from gateway.mapping.fields.checks.values import check_context
 from gateway.mapping.fields.language.nodes import (
     BindingSource,
     ErrorMeaning,
@@ -68,10 +68,10 @@ def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[MappingE
     yield from _status_problems(written, operation)
     for meaning in written.errors.values():
         yield from _error_problems(meaning, binding)
-    for visit in request_visits(written, binding, operation):
-        yield from check_visit(visit)
-    for visit in result_visits(written, binding, operation):
-        yield from check_visit(visit)
+    for context in request_visits(written, binding, operation):
+        yield from check_context(context)
+    for context in result_visits(written, binding, operation):
+        yield from check_context(context)
 
 
 def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gateway.mapping.fields.analysis.targets import maps
 from gateway.mapping.fields.analysis.verdict import Coverage
 from gateway.mapping.fields.analysis.walk import FieldContext, request_visits, result_visits
-from gateway.mapping.fields.checks.prove import ABSENT_TEXT, Proof, prove_visit
+from gateway.mapping.fields.checks.prove import ABSENT_TEXT, Proof, prove_context
 from gateway.mapping.fields.language.nodes import (
     BindingSource,
     Constant,
@@ -22,19 +22,19 @@ def gaps(binding: BindingSource, written: HttpMap) -> Iterator[MappingError]:
         operation = binding.upstream.find(part.operation) if binding.upstream else None
         if operation is None:
             continue
-        for visit in request_visits(part, binding, operation):
-            proof = gap_of(visit)
+        for context in request_visits(part, binding, operation):
+            proof = gap_of(context)
             if proof:
                 yield unsendable(proof)
-        for visit in result_visits(part, binding, operation):
-            proof = gap_of(visit)
+        for context in result_visits(part, binding, operation):
+            proof = gap_of(context)
             if proof and proof.on_gap is None:
-                yield unanswerable(proof, visit)
+                yield unanswerable(proof, context)
 
 
-def gap_of(visit: FieldContext) -> Proof | None:
+def gap_of(context: FieldContext) -> Proof | None:
     """The proof that something has no place; constants and absence are checked elsewhere."""
-    proof = None if isinstance(visit.value, Constant) else prove_visit(visit)
+    proof = None if isinstance(context.value, Constant) else prove_context(context)
     is_gap = proof is not None and proof.verdict is Coverage.GAP and proof.witness != ABSENT_TEXT
     return proof if is_gap else None
 
@@ -49,13 +49,13 @@ def unsendable(proof: Proof) -> MappingError:
     )
 
 
-def unanswerable(proof: Proof, visit: FieldContext) -> MappingError:
+def unanswerable(proof: Proof, context: FieldContext) -> MappingError:
     """What arrives may not be passed on."""
-    is_list = not isinstance(visit.value, Read)
+    is_list = not isinstance(context.value, Read)
     return problem(
         proof.pointer,
         "gap-without-ongap",
-        f"{visit.side} may not hold all that may arrive here{_example(proof)}",
+        f"{context.side} may not hold all that may arrive here{_example(proof)}",
         "set limit, or adapt the bounds of one of the two schemas"
         if is_list
         else "say onGap (or else, for a map), widen its schema, or narrow what may arrive",

@@ -11,9 +11,9 @@ from gateway.mapping.fields.analysis.targets import maps
 from gateway.mapping.fields.analysis.verdict import (
     Coverage,
     Judgement,
+    fallback_text,
     prove_image,
     prove_read,
-    resort_text,
     shown,
 )
 from gateway.mapping.fields.analysis.walk import FieldContext, result_visits
@@ -64,64 +64,66 @@ def prove(binding: BindingSource) -> list[Proof]:
         operation = binding.upstream.find(part.operation)
         if operation is not None:
             visits = result_visits(part, binding, operation)
-            proofs += (proof for visit in visits if (proof := prove_visit(visit)))
+            proofs += (proof for context in visits if (proof := prove_context(context)))
     return proofs
 
 
-def prove_visit(visit: FieldContext) -> Proof | None:
+def prove_context(context: FieldContext) -> Proof | None:
     """The verdict on one value; None for an object, whose members have their own, and for a value
     that cannot be checked because an expression in it leads nowhere."""
     try:
-        return _prove(visit)
+        return _prove(context)
     except NoPlace:
         return None
 
 
-def _prove(visit: FieldContext) -> Proof | None:
-    match visit.value:
+def _prove(context: FieldContext) -> Proof | None:
+    match context.value:
         case Read() as value:
-            return _prove_read(visit, value)
+            return _prove_read(context, value)
         case Constant(value=constant):
-            return _proof(visit, shown(constant), prove_image({"const": constant}, visit.target))
+            return _proof(
+                context, shown(constant), prove_image({"const": constant}, context.target)
+            )
         case Each(source=source) | Count(source=source):
-            return _proof(visit, str(source), _prove_list(visit, visit.value))
+            return _proof(context, str(source), _prove_list(context, context.value))
         case Reference(kind=kind):
-            return _proof(visit, f"ref {kind}", prove_image(ROW_ID, visit.target))
+            return _proof(context, f"ref {kind}", prove_image(ROW_ID, context.target))
         case FieldFunction(module=module, function=function):
             undecided = Judgement(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
-            return _proof(visit, f"{module}:{function}", undecided)
+            return _proof(context, f"{module}:{function}", undecided)
         case _:
             return None
 
 
-def _prove_read(visit: FieldContext, value: Read) -> Proof | None:
-    place = visit.inner.find(value.source)
-    on_gap = resort_text(value.gap or value.unmapped)
-    if is_absence_a_gap(visit, value, place):
+def _prove_read(context: FieldContext, value: Read) -> Proof | None:
+    place = context.inner.find(value.source)
+    on_gap = fallback_text(value.gap or value.unmapped)
+    if is_absence_a_gap(context, value, place):
         judgement = Judgement(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
     else:
-        judgement = prove_read(value, place.schema, visit.target)
-    return _proof(visit, str(value.source), judgement, on_gap)
+        judgement = prove_read(value, place.schema, context.target)
+    return _proof(context, str(value.source), judgement, on_gap)
 
 
-def is_absence_a_gap(visit: FieldContext, value: Read, place: SourceValues) -> bool:
+def is_absence_a_gap(context: FieldContext, value: Read, place: SourceValues) -> bool:
     """Whether the value may be absent, and nothing but `onGap` could say what then."""
     presence = value.presence
-    is_dropped = visit.is_in_whole if value.gap is None else value.gap.kind == "omit"
+    is_dropped = context.is_in_whole if value.gap is None else value.gap.kind == "omit"
     is_left_out = presence.is_omitted_if_absent or is_dropped
     return place.may_be_absent and presence.default is UNSET and not is_left_out
 
 
-def _prove_list(visit: FieldContext, value: Each | Count) -> Judgement:
+def _prove_list(context: FieldContext, value: Each | Count) -> Judgement:
     """How many items there may be, against how many there may be there."""
-    least, most = _counts(value, visit.inner.find(value.source).schema)
+    least, most = _counts(value, context.inner.find(value.source).schema)
     if isinstance(value, Count):
         bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
-        return prove_image({"type": "integer", **bounds}, visit.target)
+        return prove_image({"type": "integer", **bounds}, context.target)
     lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
-    target: Schema = {word: visit.target[word] for word in _LENGTHS if word in visit.target}
+    target: Schema = {word: context.target[word] for word in _LENGTHS if word in context.target}
     judgement = prove_image({"type": "array", **lengths}, {"type": "array", **target})
-    if judgement.verdict is Coverage.PROVED and visit.target.get("uniqueItems"):
+    if judgement.verdict is Coverage.PROVED and context.target.get("uniqueItems"):
         return Judgement(Coverage.UNDECIDED, reason="that no item comes twice shows at run time")
     return judgement
 
@@ -138,13 +140,13 @@ def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
 
 
 def _proof(
-    visit: FieldContext, source: str, judgement: Judgement, on_gap: str | None = None
+    context: FieldContext, source: str, judgement: Judgement, on_gap: str | None = None
 ) -> Proof | None:
-    if not visit.is_declared:
+    if not context.is_declared:
         return None
     return Proof(
-        pointer=visit.value.pointer,
-        field=visit.field,
+        pointer=context.value.pointer,
+        field=context.field,
         source=source,
         verdict=judgement.verdict,
         witness=judgement.witness,

@@ -32,134 +32,134 @@ _TEXT_GROUPS = ("path", "query", "header")
 _SCALARS = frozenset({"string", "boolean", "integer", "number"})
 
 
-def check_visit(visit: FieldContext) -> Iterator[MappingError]:
+def check_context(context: FieldContext) -> Iterator[MappingError]:
     """The problems of one value, without those of the values inside it."""
-    lost = list(_lost_sources(visit))
+    lost = list(_lost_sources(context))
     if lost:
         yield from lost
         return
-    if not visit.is_declared:
+    if not context.is_declared:
         yield _refuse(
-            visit,
+            context,
             "unknown-member",
-            f"{visit.side} has no {steps(visit.field)[-1]}",
-            did_you_mean(steps(visit.field)[-1], visit.siblings)
+            f"{context.side} has no {steps(context.field)[-1]}",
+            did_you_mean(steps(context.field)[-1], context.siblings)
             or "correct the name, or declare it in the contract",
         )
         return
-    yield from _absence_problems(visit)
-    yield from _resort_problems(visit)
-    match visit.value:
+    yield from _absence_problems(context)
+    yield from _fallback_problems(context)
+    match context.value:
         case Members() as value:
-            yield from _members_problems(visit, value)
+            yield from _members_problems(context, value)
         case Read() as value:
-            yield from _read_problems(visit, value)
+            yield from _read_problems(context, value)
         case Each(keep=keep) | Count(keep=keep) as value:
-            yield from _list_problems(visit, value, keep)
+            yield from _list_problems(context, value, keep)
         case Constant(value=constant):
-            yield from _constant_problems(visit, constant, "")
+            yield from _constant_problems(context, constant, "")
         case Reference(kind=kind):
-            yield from _reference_problems(visit, kind)
+            yield from _reference_problems(context, kind)
         case _:
             return
 
 
-def _refuse(visit: FieldContext, rule: str, message: str, fix: str, part: str = "") -> MappingError:
-    return problem(f"{visit.value.pointer}{part}", rule, message, fix)
+def _refuse(context: FieldContext, rule: str, text: str, fix: str, part: str = "") -> MappingError:
+    return problem(f"{context.value.pointer}{part}", rule, text, fix)
 
 
-def _lost_sources(visit: FieldContext) -> Iterator[MappingError]:
-    when = visit.value.presence.when
-    yield from _lost(visit, visit.scope, () if when is None else (when,))
-    match visit.value:
+def _lost_sources(context: FieldContext) -> Iterator[MappingError]:
+    when = context.value.presence.when
+    yield from _lost(context, context.scope, () if when is None else (when,))
+    match context.value:
         case Read(source=source):
-            yield from _lost(visit, visit.inner, (source,))
+            yield from _lost(context, context.inner, (source,))
         case FieldFunction(arguments=arguments):
-            yield from _lost(visit, visit.inner, arguments)
+            yield from _lost(context, context.inner, arguments)
         case Each(source=source, keep=keep) | Count(source=source, keep=keep):
-            lost = list(_lost(visit, visit.inner, (source,)))
-            yield from lost or _lost_filters(visit, source, keep)
+            lost = list(_lost(context, context.inner, (source,)))
+            yield from lost or _lost_filters(context, source, keep)
         case _:
             return
 
 
 def _lost_filters(
-    visit: FieldContext, source: ReadExpression, keep: ItemFilter
+    context: FieldContext, source: ReadExpression, keep: ItemFilter
 ) -> Iterator[MappingError]:
-    scope = visit.inner.entering_any(visit.inner.find(source))
-    yield from _lost(visit, scope, () if keep.needed is None else (keep.needed,))
-    yield from _lost(visit, scope, tuple(keep.allowed))
+    scope = context.inner.entering_any(context.inner.find(source))
+    yield from _lost(context, scope, () if keep.needed is None else (keep.needed,))
+    yield from _lost(context, scope, tuple(keep.allowed))
 
 
 def _lost(
-    visit: FieldContext, scope: Scope, sources: tuple[ReadExpression, ...]
+    context: FieldContext, scope: Scope, sources: tuple[ReadExpression, ...]
 ) -> Iterator[MappingError]:
     for source in sources:
         try:
             scope.find(source)
         except NoPlace as lost:
             message = f"{source} leads nowhere: {lost.message}"
-            yield _refuse(visit, "unknown-source", message, lost.fix)
+            yield _refuse(context, "unknown-source", message, lost.fix)
 
 
-def _absence_problems(visit: FieldContext) -> Iterator[MappingError]:
-    value = visit.value
-    if _is_unhandled(visit):
+def _absence_problems(context: FieldContext) -> Iterator[MappingError]:
+    value = context.value
+    if _is_unhandled(context):
         yield _refuse(
-            visit,
+            context,
             "optional-unhandled",
             f"{getattr(value, 'source', '')} may be absent",
             "say omitIfAbsent, default, when or onGap",
         )
-    elif not may_be_absent(value, visit.scope):
+    elif not may_be_absent(value, context.scope):
         return
-    elif visit.is_item:
+    elif context.is_item:
         yield _refuse(
-            visit,
+            context,
             "absent-item",
             "an item of a list cannot be left out from inside",
             "filter with when or where of each, or use skip-item",
         )
-    elif visit.is_required and (is_droppable(value) or not visit.is_in_whole):
+    elif context.is_required and (is_droppable(value) or not context.is_in_whole):
         yield _refuse(
-            visit,
+            context,
             "required-may-be-absent",
             "the other side needs this member, and it may be left out",
             "give it a default, or make the member optional",
         )
 
 
-def _is_unhandled(visit: FieldContext) -> bool:
-    value = visit.value
+def _is_unhandled(context: FieldContext) -> bool:
+    value = context.value
     if not isinstance(value, Read | Each | Count):
         return False
     presence = value.presence
     has_gap = isinstance(value, Read) and value.gap is not None
     is_handled = presence.is_omitted_if_absent or presence.default is not UNSET
-    is_handled = is_handled or has_gap or visit.is_in_whole
-    return not is_handled and visit.inner.find(value.source).may_be_absent
+    is_handled = is_handled or has_gap or context.is_in_whole
+    return not is_handled and context.inner.find(value.source).may_be_absent
 
 
-def _resort_problems(visit: FieldContext) -> Iterator[MappingError]:
-    value = visit.value
+def _fallback_problems(context: FieldContext) -> Iterator[MappingError]:
+    value = context.value
     if value.presence.default is not UNSET:
-        yield from _constant_problems(visit, value.presence.default, "/default")
+        yield from _constant_problems(context, value.presence.default, "/default")
     if not isinstance(value, Read):
         return
-    if value.gap is not None and visit.group != "result":
+    if value.gap is not None and context.group != "result":
         yield _refuse(
-            visit,
+            context,
             "gap-in-request",
             "onGap speaks of replies, and this is a request",
             "narrow the input schema instead",
             "/onGap",
         )
-    for name, resort in (("else", value.unmapped), ("onGap", value.gap)):
-        if resort is not None and resort.kind == "const":
-            yield from _constant_problems(visit, resort.constant, f"/{name}/const")
-        if resort is not None and resort.kind == "skip-item" and not visit.is_in_each:
+    for name, fallback in (("else", value.unmapped), ("onGap", value.gap)):
+        if fallback is not None and fallback.kind == "const":
+            yield from _constant_problems(context, fallback.constant, f"/{name}/const")
+        if fallback is not None and fallback.kind == "skip-item" and not context.is_in_each:
             yield _refuse(
-                visit,
+                context,
                 "skip-outside-each",
                 "there is no item to skip here",
                 "use it only inside the item of each",
@@ -167,66 +167,66 @@ def _resort_problems(visit: FieldContext) -> Iterator[MappingError]:
             )
 
 
-def _constant_problems(visit: FieldContext, constant: object, part: str) -> Iterator[MappingError]:
-    if not admits(visit.target, constant):
+def _constant_problems(context: FieldContext, value: object, part: str) -> Iterator[MappingError]:
+    if not admits(context.target, value):
         yield _refuse(
-            visit,
+            context,
             "const-not-admitted",
-            objection_to(constant, visit.target),
+            objection_to(value, context.target),
             "correct it, or widen the schema",
             part,
         )
 
 
-def _members_problems(visit: FieldContext, value: Members) -> Iterator[MappingError]:
-    yield from _kind_problems(visit, frozenset({"object"}))
-    for name in required_of(visit.target):
+def _members_problems(context: FieldContext, value: Members) -> Iterator[MappingError]:
+    yield from _kind_problems(context, frozenset({"object"}))
+    for name in required_of(context.target):
         if name not in value.values:
             yield _refuse(
-                visit,
+                context,
                 "member-unmapped",
                 f"the other side needs {name!r}, and it is not mapped",
                 "map it, or make it optional",
             )
 
 
-def _kind_problems(visit: FieldContext, found: frozenset[str]) -> Iterator[MappingError]:
-    if not found & kinds(visit.target):
+def _kind_problems(context: FieldContext, found: frozenset[str]) -> Iterator[MappingError]:
+    if not found & kinds(context.target):
         yield _refuse(
-            visit,
+            context,
             "never-admitted",
             f"becomes {' or '.join(sorted(found))}, which the other side never admits",
             "convert it, or correct the schema",
         )
 
 
-def _read_problems(visit: FieldContext, value: Read) -> Iterator[MappingError]:
-    source = visit.inner.find(value.source).schema
+def _read_problems(context: FieldContext, value: Read) -> Iterator[MappingError]:
+    source = context.inner.find(value.source).schema
     if value.conversion is not None and not kinds(source) & _SCALARS:
         yield _refuse(
-            visit, "unknown-as", "only scalars can be converted", "map their parts instead", "/as"
+            context, "unknown-as", "only scalars can be converted", "map their parts instead", "/as"
         )
         return
     for name, becomes in (value.table or {}).items():
-        yield from _constant_problems(visit, becomes, child("/map", name))
+        yield from _constant_problems(context, becomes, child("/map", name))
         if not _may_arrive(name, source):
             yield _refuse(
-                visit,
+                context,
                 "map-unreachable",
                 "no value has this text",
                 "remove it, or declare the value in the contract",
                 child("/map", name),
             )
     image = image_of(value, source).schema
-    if value.table is None and is_empty(both(image, visit.target)):
-        yield from _never_admitted(visit)
-    elif visit.group in _TEXT_GROUPS:
-        yield from _text_problems(visit, kinds(image), items_of(image))
+    if value.table is None and is_empty(both(image, context.target)):
+        yield from _never_admitted(context)
+    elif context.group in _TEXT_GROUPS:
+        yield from _text_problems(context, kinds(image), items_of(image))
 
 
-def _never_admitted(visit: FieldContext) -> Iterator[MappingError]:
+def _never_admitted(context: FieldContext) -> Iterator[MappingError]:
     yield _refuse(
-        visit,
+        context,
         "never-admitted",
         "nothing that may arrive here is admitted by the other side",
         "convert or map it, or correct a schema",
@@ -245,53 +245,53 @@ def _may_arrive(name: str, source: dict[str, object]) -> bool:
 
 
 def _text_problems(
-    visit: FieldContext, found: frozenset[str], items: dict[str, object]
+    context: FieldContext, found: frozenset[str], items: dict[str, object]
 ) -> Iterator[MappingError]:
     scalars = found if found != {"array"} else kinds(items)
     if not scalars <= _SCALARS:
         yield _refuse(
-            visit,
+            context,
             "not-text",
             f"{' and '.join(sorted(scalars - _SCALARS))} cannot be written in a "
-            f"{visit.group} parameter",
+            f"{context.group} parameter",
             "map null by its text, read a scalar, or send it in the body",
         )
 
 
-def _reference_problems(visit: FieldContext, kind: str) -> Iterator[MappingError]:
-    if kind not in visit.scope.entities:
+def _reference_problems(context: FieldContext, kind: str) -> Iterator[MappingError]:
+    if kind not in context.scope.entities:
         yield _refuse(
-            visit,
+            context,
             "unknown-entity",
             f"there is no kind of row {kind}",
-            did_you_mean(kind, visit.scope.entities) or "name a file of schemas/entities",
+            did_you_mean(kind, context.scope.entities) or "name a file of schemas/entities",
             "/ref",
         )
-    elif is_empty(both(ROW_ID, visit.target)):
-        yield from _never_admitted(visit)
+    elif is_empty(both(ROW_ID, context.target)):
+        yield from _never_admitted(context)
 
 
 def _list_problems(
-    visit: FieldContext, value: Each | Count, keep: ItemFilter
+    context: FieldContext, value: Each | Count, keep: ItemFilter
 ) -> Iterator[MappingError]:
-    place = visit.inner.find(value.source)
+    place = context.inner.find(value.source)
     if kinds(place.schema) != {"array"}:
         yield _refuse(
-            visit,
+            context,
             "not-a-list",
             f"{value.source} is not always a list",
             "read a list, or declare it as one",
         )
         return
     result = "array" if isinstance(value, Each) else "integer"
-    yield from _kind_problems(visit, frozenset({result}))
-    scope = visit.inner.entering_any(place)
+    yield from _kind_problems(context, frozenset({result}))
+    scope = context.inner.entering_any(place)
     for source, allowed in keep.allowed.items():
         schema = scope.find(source).schema
         for constant in allowed:
             if not admits(schema, constant):
                 yield _refuse(
-                    visit,
+                    context,
                     "where-unreachable",
                     f"{source} never has one of these values",
                     "remove it, or declare the value in the contract",

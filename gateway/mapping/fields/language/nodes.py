@@ -15,7 +15,7 @@ Root = Literal["inputs", "payload", "body", "header", "settings", "call", "item"
 Conversion = Literal[
     "string", "integer", "number", "boolean", "decimal-2", "date", "time", "date-time"
 ]
-ResortKind = Literal["error", "omit", "skip-item", "const"]
+FallbackKind = Literal["error", "omit", "skip-item", "const"]
 
 
 class BindingSource(Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ ALWAYS = Presence()
 class Fallback(Struct, frozen=True):
     """What becomes of a value that has no place on the other side (`else`, `onGap`)."""
 
-    kind: ResortKind
+    kind: FallbackKind
     constant: Any = None
 
 

@@ -96,8 +96,8 @@ def _read(reader: Reader, value: dict[str, Any], pointer: str) -> Read:
         source=reader.expression(value["value"], f"{pointer}/value"),
         conversion=conversion,
         table=_table(reader, value, pointer),
-        unmapped=_resort(reader, value, "else", pointer),
-        gap=_resort(reader, value, "onGap", pointer),
+        unmapped=_fallback(reader, value, "else", pointer),
+        gap=_fallback(reader, value, "onGap", pointer),
         presence=_presence(reader, value, pointer),
     )
 
@@ -121,7 +121,7 @@ def _table(reader: Reader, value: dict[str, Any], pointer: str) -> dict[str, Any
     return table
 
 
-def _resort(reader: Reader, value: dict[str, Any], name: str, pointer: str) -> Fallback | None:
+def _fallback(reader: Reader, value: dict[str, Any], name: str, pointer: str) -> Fallback | None:
     match value.get(name):
         case None:
             return None

@@ -24,7 +24,7 @@ def emit_read(value: Read, site: EmitContext) -> str:
         text = _guarded(value.gap, site, place, text)
     if place.may_be_absent and is_needed(value):
         # Last, so that what stands for an absent value is neither converted nor mapped.
-        last = _last_resort(value.gap, site.module)
+        last = _fallback_code(value.gap, site.module)
         text = f"{site.module.word('needed')}({text}, {literal(place.pointer)}{last})"
     return _defaulted(value, site, text)
 
@@ -48,7 +48,9 @@ def _defaulted(value: Read, site: EmitContext, text: str) -> str:
 
 
 def _may_yield_absent(value: Read, site: EmitContext) -> bool:
-    is_dropped = any(resort and resort.kind == "omit" for resort in (value.unmapped, value.gap))
+    is_dropped = any(
+        fallback and fallback.kind == "omit" for fallback in (value.unmapped, value.gap)
+    )
     return is_dropped or site.scope.find(value.source).may_be_absent
 
 
@@ -57,7 +59,7 @@ def _mapped(value: Read, site: EmitContext, place: SourceValues, text: str) -> s
     anything = site.module.use("typing", "Any")
     kind = f"[{mapping}[str, {anything}]]"
     table = site.module.constant(site.path or ("item",), literal(value.table), kind)
-    last = _last_resort(value.unmapped or value.gap, site.module)
+    last = _fallback_code(value.unmapped or value.gap, site.module)
     return f"{site.module.word('mapped')}({text}, {table}, {literal(place.pointer)}{last})"
 
 
@@ -68,7 +70,7 @@ def _converted(
     if conversion == "string" and not kind & {"null", "array", "object"}:
         return text if kind == {"string"} else f"{site.module.word('text')}({text})"
     convert = site.module.word(CONVERT[conversion].__name__)
-    last = _last_resort(value.gap, site.module)
+    last = _fallback_code(value.gap, site.module)
     word = site.module.word("converted")
     return f"{word}({text}, {convert}, {literal(place.pointer)}{last})"
 
@@ -78,14 +80,14 @@ def _guarded(gap: Fallback, site: EmitContext, place: SourceValues, text: str) -
     *parents, name = site.path or ("item",)
     path = (*parents, f"{name}_gate")
     guard = site.module.constant(path, f"{gate}({literal(bare(site.target))})")
-    last = _last_resort(gap, site.module)
+    last = _fallback_code(gap, site.module)
     word = site.module.word("guarded")
     return f"{word}({text}, {guard}, {literal(place.pointer)}{last})"
 
 
-def _last_resort(resort: Fallback | None, module: Module) -> str:
+def _fallback_code(fallback: Fallback | None, module: Module) -> str:
     """The argument that says what replaces a value that has no place."""
-    match resort:
+    match fallback:
         case None | Fallback(kind="error"):
             return ""
         case Fallback(kind="omit"):

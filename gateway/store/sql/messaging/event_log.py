@@ -70,13 +70,13 @@ class SqlEventLog:
     async def bounds(self) -> tuple[int, int]:
         return await self._database.read(_bounds)
 
-    async def forget(self, older_than_seconds: float, limit: int) -> int:
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
         """Remove from the oldest on, and up to the first that must stay: the log has no holes.
 
         The newest event always stays, for the next position is one more than its.
         """
         age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: _forget(to, now - age, limit))
+        return await self._database.write(lambda to, now: _prune(to, now - age, limit))
 
 
 async def _has_unplaced(connection: AsyncConnection) -> bool:
@@ -92,7 +92,7 @@ async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
     return (1, 0) if found[0] is None else (found[0], found[1])
 
 
-async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
+async def _prune(connection: AsyncConnection, before: datetime, limit: int) -> int:
     rows = await fetch_rows(_oldest(limit), connection)
     old = takewhile(lambda row: row["time"] < before and not row["is_open"], rows)
     ids = _with_few_deliveries(old)

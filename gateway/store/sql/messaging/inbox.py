@@ -15,7 +15,7 @@ from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt,
 from gateway.store.sql.database import Database
 from gateway.store.sql.messaging.jobs import JOB_COLUMNS, job_of
 from gateway.store.sql.messaging.receiving import receive_webhooks
-from gateway.store.sql.messaging.retention import forget_bodies, forget_keys
+from gateway.store.sql.messaging.retention import prune_bodies, prune_keys
 from gateway.store.sql.statements import as_json
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.webhooks import WEBHOOKS
@@ -85,13 +85,13 @@ class SqlInbox:
 
         return await self._database.write(revalidate)
 
-    async def forget(self, older_than_seconds: float, limit: int) -> int:
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
         age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: forget_bodies(to, now - age, limit))
+        return await self._database.write(lambda to, now: prune_bodies(to, now - age, limit))
 
-    async def forget_keys(self, older_than_seconds: float, limit: int) -> int:
+    async def prune_keys(self, older_than_seconds: float, limit: int) -> int:
         age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: forget_keys(to, now - age, limit))
+        return await self._database.write(lambda to, now: prune_keys(to, now - age, limit))
 
 
 def _webhooks(*conditions: ColumnElement[bool]) -> Select[Any]:

@@ -19,7 +19,7 @@ FORGOTTEN_ARGUMENTS: Final = "null"
 """In the place of a call's arguments: no call has it, for arguments are an object."""
 
 
-async def forget_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
+async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Remove bodies and headers of webhooks whose work ended before then; how many.
 
     One that is started again at this moment is passed over; a later start finds no body.
@@ -44,7 +44,7 @@ async def forget_bodies(connection: AsyncConnection, before: datetime, limit: in
     return len(ids)
 
 
-async def forget_keys(connection: AsyncConnection, before: datetime, limit: int) -> int:
+async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Remove webhooks that have lost their body and came before then, all that is known of them,
     and the ids of calls that were made before then; how many webhooks."""
     old = select(WEBHOOKS.c.id).where(WEBHOOKS.c.body.is_(None), WEBHOOKS.c.received_at < before)
@@ -53,7 +53,7 @@ async def forget_keys(connection: AsyncConnection, before: datetime, limit: int)
     await _remove_jobs(connection, (await connection.execute(jobs)).scalars().all())
     await _remove(connection, WEBHOOK_KEYS.c.webhook_id, ids)
     await _remove(connection, WEBHOOKS.c.id, ids)
-    await _forget_calls(connection, before, limit)
+    await _prune_calls(connection, before, limit)
     hit("retention.before_commit")
     return len(ids)
 
@@ -84,7 +84,7 @@ async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) 
     return len(ids)
 
 
-async def _forget_calls(connection: AsyncConnection, before: datetime, limit: int) -> None:
+async def _prune_calls(connection: AsyncConnection, before: datetime, limit: int) -> None:
     is_needed = exists().where(JOBS.c.subject == CALLS.c.id)
     old = select(CALLS.c.id).where(CALLS.c.created_at < before, ~is_needed).limit(limit)
     await _remove(connection, CALLS.c.id, (await connection.execute(old)).scalars().all())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.oauth.forms import TokenForms, made_up_key
+from gateway.backends.oauth.forms import TokenForms, mock_key
 from gateway.backends.oauth.tokens import EARLY_SECONDS, TokenSource, usable_seconds
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import InvalidReply, UpstreamRefusedCredentials, UpstreamUnavailable
@@ -258,7 +258,7 @@ async def test_the_form_holds_what_the_grant_asks_for(clock, grant, expected):
 
 async def test_an_assertion_is_what_rfc_7523_asks_for(clock):
     """Verified with the public half of the key by another way in than it was signed."""
-    key = made_up_key("robot")
+    key = mock_key("robot")
     asking = rule("jwt_bearer", "https://a.example/x", "https://a.example/y")
     form = await TokenForms(asking, {"service_account_key": "-"}, lambda _: key).form(clock.now())
     assert form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer"
