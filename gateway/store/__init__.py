@@ -1,1 +1,1 @@
-"""Where state lives."""
+"""The gateway's persistent state."""

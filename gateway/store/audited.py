@@ -1,4 +1,4 @@
-"""What the store holds of a call that was made, and how it is asked for."""
+"""Audit records of calls, and queries for them."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -7,13 +7,13 @@ from msgspec import Struct
 
 OK: Final = "ok"
 PENDING: Final = "PENDING"
-"""The outcome of a record that was stored before the act; its final outcome replaces it, once."""
+"""The outcome of a record that is stored before the act. The final outcome replaces it once."""
 ANY_ERROR: Final = "error"
-"""As the outcome of a query: everything that has failed."""
+"""The outcome in a query that matches all failures."""
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True):
-    """The immutable account of one call. No call has two; which have none, `AuditLog` says."""
+    """The immutable record of one call. No call has two. `AuditLog` says which calls have none."""
 
     id: str
     """UUIDv7-like, sortable by time."""
@@ -21,7 +21,7 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     request_id: str
     transport: str
     operation: str
-    """The operation id, or what the caller asked for when there is none such (cut, printable)."""
+    """The operation id. If there is no such operation: what the caller sent (cut, printable)."""
     subject: str | None
     agent: str | None
     outcome: str
@@ -29,25 +29,25 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     stage: str | None
     """The step that failed."""
     status: int
-    """The HTTP status that says the same."""
+    """The HTTP status of the outcome."""
     backend: str | None
-    """Who was to answer: `live`, `mock` or `python`; None when the arguments were not admitted."""
+    """The backend of the call: `live`, `mock` or `python`. None if the arguments were invalid."""
     duration_ms: float
     arguments: dict[str, Any] | None
-    """Redacted by `writeOnly` and `x-sensitive` of the contract; None when never admitted."""
+    """Redacted by `writeOnly` and `x-sensitive` of the contract. None if they were invalid."""
     hidden_characters: int = 0
-    """How many characters that no reader sees were removed from what the caller was answered."""
+    """How many invisible characters were removed from the answer to the caller."""
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):
-    """Which records to read; every condition that is given must hold."""
+    """Which records to read. They must meet all given conditions."""
 
     limit: int = 50
     after: str | None = None
-    """The id or cursor to go on after; None for the newest."""
+    """The id or cursor after which the page starts. None starts with the newest."""
     agent: str | None = None
     operation: str | None = None
-    """An operation, or the beginning of one and `*`."""
+    """An operation, or a prefix of one that ends with `*`."""
     outcome: str | None = None
     """An outcome, or `error` for every one but `ok` and `PENDING`."""
     since: datetime | None = None
@@ -57,11 +57,11 @@ class AuditQuery(Struct, frozen=True, kw_only=True):
 
 
 class AuditPage(Struct, frozen=True, kw_only=True):
-    """A part of the records, the newest first."""
+    """A page of records, newest first."""
 
     records: tuple[AuditRecord, ...]
     next: str | None
-    """The cursor of the next page, or None when nothing older is left.
+    """The cursor of the next page, or None if there are no older records.
 
-    A page can be empty and have a next one: a query reads a bounded number of records at a time.
+    An empty page can have a next one, because a query reads a limited number of records at a time.
     """

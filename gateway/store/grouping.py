@@ -1,4 +1,4 @@
-"""Group commit: what comes while one write is under way is written by the next one."""
+"""Group commit: entries that arrive during a write are written together by the next write."""
 
 import asyncio
 from collections import deque
@@ -16,35 +16,35 @@ _Answer = TypeVar("_Answer")
 
 
 class Sink(Protocol[_Entry_contra]):
-    """Where entries go, and who hears of it."""
+    """Writes groups of entries, and is notified of the outcome."""
 
     def share(self, waiting: Sequence[_Entry_contra]) -> int:
-        """How many of these, from the first on, go together; at least one."""
+        """How many of the first `waiting` entries form the next group. At least one."""
         ...
 
     async def commit(self, group: Sequence[_Entry_contra]) -> None:
         """Write them in one transaction, all or nothing.
 
-        Raises `StoreRefused` for what the database does not take, `StoreError` when it does not
-        answer. A group that raised anything else than that is written again, one by one.
+        Raises `StoreRefused` when the database refuses the group, and `StoreError` when it does not
+        answer. After `StoreRefused` or any other exception, the entries are written one by one.
         """
         ...
 
     def committed(self, group: Sequence[_Entry_contra]) -> None:
-        """They are written."""
+        """Called when the group is written."""
         ...
 
     async def refused(self, entry: _Entry_contra, error: Exception) -> None:
-        """What becomes of one that was refused alone. Raises `StoreError` to try it again."""
+        """Handle an entry that was refused by itself. Raises `StoreError` to try it again."""
         ...
 
     def unavailable(self, group: Sequence[_Entry_contra], error: StoreError) -> bool:
-        """The store does not answer: whether they wait for it; else they are given up."""
+        """Called when the store does not answer. True keeps the entries, False drops them."""
         ...
 
 
 class Ticket(Generic[_Asked, _Answer]):
-    """What one asks for, and the future in which it waits for the answer."""
+    """A request to a writer, with a future for its answer."""
 
     __slots__ = ("_future", "asked")
 
@@ -54,55 +54,56 @@ class Ticket(Generic[_Asked, _Answer]):
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody still waits for the answer, and has none."""
+        """Whether there is no answer yet and the caller has not been cancelled."""
         return not self._future.done()
 
     async def answer(self) -> _Answer:
-        """Wait for the answer. Who stops waiting stops nobody else."""
+        """Wait for the answer. Cancelling this wait does not affect other tickets."""
         return await self._future
 
     def give(self, answer: _Answer) -> None:
-        """Give the answer, if somebody waits for it."""
+        """Set the answer, if the caller still waits for it."""
         if not self._future.done():
             self._future.set_result(answer)
 
     def refuse(self, error: Exception) -> None:
-        """Raise `error`, which must be of this ticket alone, where the answer is waited for."""
+        """Raise `error` in the caller. Each ticket needs its own exception object."""
         if not self._future.done():
             self._future.set_exception(error)
 
 
 class GroupWriter(Generic[_Entry]):
-    """Writes entries in order, in groups, one group at a time, by a task that ends with them.
+    """Writes entries in order, in groups, one group at a time. Its task ends when none are left.
 
-    An entry is held until it is written, refused alone, or given up. Of a group that is refused,
-    each is written alone, so that nobody suffers for another one's fault; when the store stops
-    answering meanwhile, the rest of the group need not find that out one by one.
+    An entry is held until it is written, refused by itself, or dropped. When a group is refused,
+    its entries are written one by one, so that one bad entry does not make the others fail. If the
+    store stops answering meanwhile, the rest of the group is not tried one by one.
     """
 
     def __init__(
         self, sink: Sink[_Entry], name: str, gather: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """`gather` is waited for before each group; without it, nobody waits for a timer.
+        """`gather` is awaited before each group, for example a timer. Without it, there is no wait.
 
-        A sink whose entries wait for the store needs one: it is what paces the next attempt.
+        A sink that keeps entries while the store does not answer needs it: it limits how often the
+        write is tried again.
         """
         self._sink = sink
         self._name = name
         self._gather = gather
         self.held: deque[_Entry] = deque()
-        """What is not written yet, in order; to be read only."""
+        """The entries that are not written yet, in order. Only read it."""
         self._under_way = 0
         self._task: asyncio.Task[None] | None = None
         self._is_closing = False
 
     @property
     def waiting(self) -> int:
-        """Entries that are held and in no group yet."""
+        """The number of held entries that are not in the current group."""
         return len(self.held) - self._under_way
 
     def add(self, entry: _Entry) -> asyncio.Task[None] | None:
-        """Hold `entry` for the next group. Returns the task when this has begun one."""
+        """Hold `entry` for the next group. Returns the task if this call has started one."""
         self.held.append(entry)
         if self._task is not None and not self._task.done():
             return None
@@ -110,7 +111,7 @@ class GroupWriter(Generic[_Entry]):
         return self._task
 
     async def close(self, seconds: float) -> list[_Entry]:
-        """Write for so long, then stop; what is left."""
+        """Write for at most `seconds`, then stop. Returns the entries that are left."""
         self._is_closing = True
         if self._task is not None:
             await asyncio.wait([self._task], timeout=seconds)
@@ -127,7 +128,8 @@ class GroupWriter(Generic[_Entry]):
             try:
                 await self._commit(group)
             except asyncio.CancelledError:
-                # By `close`, who hands back what is left; or from inside the write itself.
+                # Either `close` cancelled it and returns what is left, or the write was cancelled
+                # from inside.
                 if self._under_way and not self._is_closing:
                     self._unavailable(group[-self._under_way :], StoreError("It was cut off."))
                 raise
@@ -135,7 +137,7 @@ class GroupWriter(Generic[_Entry]):
                 self._under_way = 0
 
     async def _commit(self, group: list[_Entry], rest: Sequence[_Entry] = ()) -> bool:
-        """Write the group. False when the store does not answer: then that holds for the rest."""
+        """Write the group. False if the store does not answer: then `rest` is not tried either."""
         try:
             await self._sink.commit(group)
         except StoreRefused as error:

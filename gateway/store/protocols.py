@@ -1,4 +1,4 @@
-"""The seam between the gateway and where its state lives: one small Protocol per aggregate."""
+"""The interfaces between the gateway and its store: one small Protocol for each aggregate."""
 
 import builtins
 from collections.abc import Callable, Collection, Sequence
@@ -40,25 +40,26 @@ __all__ = [
 
 
 class AgentKey(Struct, frozen=True, kw_only=True):
-    """An agent's key as it is stored: never the key itself."""
+    """An agent's key as it is stored. It does not contain the key itself."""
 
     id: str
     """Public id, shown in lists and audit records."""
     agent: str
     label: str
     digest: str
-    """SHA-256 of the key, hexadecimal. Keys carry 256 random bits, so no slow hash is needed."""
+    """SHA-256 of the key, hexadecimal. Keys have 256 random bits, so no slow hash is needed."""
     created_at: datetime
     revoked_at: datetime | None = None
 
 
 class AuditStore(Protocol):
-    """Audit records, appended and read. Only a pending one is changed: once, to its outcome."""
+    """Audit records. They are not changed, except that a pending one gets its outcome, once."""
 
     async def append(self, records: Sequence[AuditRecord]) -> None:
         """Store all of them durably, or raise `StoreError`.
 
-        A record that is there stays as it is, unless it is `PENDING`: then the new one replaces it.
+        A record that exists already is not changed. But if it is `PENDING`, the new one replaces
+        it.
         """
         ...
 
@@ -69,11 +70,11 @@ class AuditStore(Protocol):
     async def find(self, record_id: str) -> AuditRecord | None: ...
 
     async def page(self, query: AuditQuery) -> AuditPage:
-        """The newest records that `query` asks for; bounded work, whatever it asks for."""
+        """The newest records that match `query`. The work is bounded for every query."""
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove at most so many records that are that old; how many."""
+        """Remove at most `limit` records older than that. Returns how many."""
         ...
 
 
@@ -91,18 +92,19 @@ class KeyStore(Protocol):
         ...
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        """Whether there was such a key that was not revoked yet."""
+        """Revoke a key. Returns whether there was such a key and it was not revoked yet."""
         ...
 
 
 class Inbox(Protocol):
-    """Webhooks as they were received. Raises `StoreError` where durability is uncertain."""
+    """Webhooks as they were received. Raises `StoreError` if it is uncertain what was stored."""
 
     async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
         """Store all of them in one durable transaction, each with its job.
 
-        The key `(provider, message_id)` decides: the same body again is a duplicate, another body a
-        conflict, of which each different body is kept once, quarantined.
+        Messages with the same `(provider, message_id)` are the same message. If the body is the
+        same too, the second is a duplicate. If the body differs, it is a conflict: each different
+        body is kept once, quarantined.
         """
         ...
 
@@ -111,7 +113,7 @@ class Inbox(Protocol):
         ...
 
     async def find_all(self, webhook_ids: Collection[str]) -> builtins.list[StoredWebhook]:
-        """Those that there are, with their bodies, in any order."""
+        """Those of the webhooks that exist, with their bodies, in any order."""
         ...
 
     async def list(
@@ -122,29 +124,33 @@ class Inbox(Protocol):
         event_type: str | None = None,
         state: JobState | None = None,
     ) -> list[StoredWebhook]:
-        """The newest first, without bodies; `page.after` is the last one's id."""
+        """Webhooks, newest first, without bodies. `page.after` is the id of the last one."""
         ...
 
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
     ) -> bool:
-        """Check a quarantined webhook again: pending without refusals, else with the new ones.
+        """Store the result of a new check of a quarantined webhook.
 
-        False when it is not quarantined any more, or a conflict.
+        Without refusals it becomes pending. Otherwise it stays quarantined with the new `refusals`.
+        False if it is not quarantined any more or is a conflict.
         """
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove bodies and headers of webhooks whose work has ended that long ago; how many."""
+        """Remove bodies and headers of webhooks whose job ended that long ago. Returns how many."""
         ...
 
     async def prune_keys(self, older_than_seconds: float, limit: int) -> int:
-        """Remove webhooks without body, and their keys, that old; how many."""
+        """Remove webhooks of that age without a body, and their keys. Returns how many."""
         ...
 
 
 class Queue(Protocol):
-    """Work, claimed for a time. Every transition shows its claim; a lost one changes nothing."""
+    """Jobs, which workers claim for a limited time.
+
+    Every transition needs the claim. A lost claim changes nothing.
+    """
 
     async def claim(
         self,
@@ -155,39 +161,43 @@ class Queue(Protocol):
         *,
         lane_limit: int | None = None,
     ) -> list[Claim]:
-        """Take due jobs, fairly among lanes; their attempts count from now.
+        """Claim due jobs, shared fairly among lanes. This counts as an attempt of each job.
 
-        The lane with the fewest jobs under way comes first, no matter which worker runs them; with
-        `lane_limit` no lane has more than that many under way.
+        The lane with the fewest running jobs of all workers comes first. With `lane_limit`, no lane
+        has more running jobs than that.
         """
         ...
 
     async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
-        """Ids of the jobs that are still held; the others are lost."""
+        """Extend the leases. Returns the ids of the jobs that are still held, not of lost ones."""
         ...
 
     async def release(self, claims: Sequence[Claim], delay_seconds: float = 0.0) -> int:
-        """Give back what was not begun, or must wait; the attempt does not count."""
+        """Return jobs that were not started or must wait. Their attempt does not count."""
         ...
 
     async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
-        """Complete each job with its changes, in one transaction; False for each lost claim.
+        """Complete each job with its changes, in one transaction. Returns False for a lost claim.
 
-        One whose claim was lost takes nobody along, and one whose changes cannot be written takes
-        all.
+        A lost claim does not affect the other jobs. If the changes of one job cannot be written,
+        none of the jobs is completed.
         """
         ...
 
     async def fail(
         self, claim: Claim, failure: Failure, retry_seconds: float | None, changes: Changes
     ) -> bool:
-        """Try again after that time, or make it a dead letter; False when the claim was lost."""
+        """Let the job be tried again after `retry_seconds`. None makes it a dead letter.
+
+        False if the claim was lost.
+        """
         ...
 
     async def sweep(
         self, limit: int, backoff_seconds: float, on_dead: Callable[[Job], Changes]
     ) -> tuple[int, int]:
-        """Take back expired claims: how many will be tried again, how many are dead letters."""
+        """End expired claims. Returns how many jobs will be tried again and how many are dead
+        letters."""
         ...
 
     async def jobs(
@@ -199,51 +209,57 @@ class Queue(Protocol):
         state: JobState | None = None,
         is_last: bool = False,
     ) -> list[Job]:
-        """The newest first; `page.after` is the last one's id.
+        """Jobs, newest first. `page.after` is the id of the last one.
 
-        `is_last`: only those that nobody has started again.
+        `is_last`: only jobs that were not started again.
         """
         ...
 
     async def find(self, job_id: str) -> Job | None: ...
 
     async def call(self, job_id: str) -> NewCall | None:
-        """The call that a job of the kind `call` runs; None when its arguments are not kept."""
+        """The call that a job of the kind `call` runs. None if its arguments are no longer kept."""
         ...
 
     async def attempts(self, job_id: str) -> list[Attempt]:
-        """Oldest first."""
+        """Attempts, oldest first."""
         ...
 
     async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
-        """A new attempt set for a job that has ended, in the same lane; None when it may not be.
+        """Start a job that has ended again: a new job in the same lane. None if this is refused.
 
-        Refused while the job or a repetition of it is under way or waits, and when retention has
-        removed what it is about. What was completed is repeated only with `force`: the effects of
-        a webhook are upserts, its events and calls keep their ids, but a call is made once more.
+        It is refused while the job or a repetition of it waits or runs, and when retention has
+        removed its subject. A completed job is repeated only with `force`. Repeating a webhook
+        writes its rows by upserts, and its events and calls keep their ids. Repeating a call makes
+        the call once more.
         """
         ...
 
     async def cancel(self, job_id: str, actor: str) -> bool:
-        """End a job that waits; `actor` is remembered with it."""
+        """Cancel a waiting job and store `actor` with it. Returns whether it was cancelled."""
         ...
 
     async def end_undelivered(self, endpoint_id: str) -> None:
-        """End what waits for a disabled endpoint as dead letters, in as many transactions as it
-        takes; what one that is enabled waits for stays. Can be repeated."""
+        """Make the waiting deliveries of a disabled endpoint dead letters, in several transactions.
+
+        It does nothing to an enabled endpoint. It can be repeated.
+        """
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove ended jobs of deliveries and calls that old, and their attempts; how many."""
+        """Remove ended jobs of deliveries and calls of that age, with their attempts.
+
+        Returns how many.
+        """
         ...
 
 
 class Store(Protocol):
-    """All state behind one object, opened and closed once. The implementation is `sql`."""
+    """All state behind one object, which is opened and closed once. `sql` implements it."""
 
     @property
     def problem(self) -> str | None:
-        """What is wrong and stops nothing, in words for the operator, or None."""
+        """A problem that does not stop the store, described for the operator, or None."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""The seam of what is published and read: the event log, endpoints, and the rows of entities."""
+"""The interfaces of published data: the event log, endpoints, and the rows of entities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -9,36 +9,37 @@ from gateway.store.records import Delivery, Endpoint, JobState, NewEvent, Page, 
 
 
 class EventLog(Protocol):
-    """What was published, in one order."""
+    """The published events, in one order."""
 
     async def append(self, events: Sequence[NewEvent]) -> None:
-        """Publish what no job causes. An id that is there is left as it is."""
+        """Publish events that no job causes. An event whose id exists already is not changed."""
         ...
 
     async def sequence(self, limit: int) -> int:
         """Give committed events their positions, and active endpoints their deliveries.
 
-        One transaction, one process at a time; how many events got a position.
+        It uses one transaction, and only one process does it at a time. Returns how many events got
+        a position.
         """
         ...
 
     async def after(
         self, position: int, limit: int, types: Sequence[str] = ()
     ) -> list[StoredEvent]:
-        """In order of position. `types` are types, or prefixes that end with `*`."""
+        """Events in order of position. `types` are types, or prefixes that end with `*`."""
         ...
 
     async def bounds(self) -> tuple[int, int]:
-        """Oldest and newest position that are kept; (1, 0) when there is none yet."""
+        """The oldest and the newest position in the log. (1, 0) if there is none yet."""
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove events that old, none of which is still to be delivered; how many."""
+        """Remove events of that age that have no pending delivery. Returns how many."""
         ...
 
 
 class Endpoints(Protocol):
-    """Subscribers' URLs, and what is delivered to them."""
+    """Subscribers' URLs and their deliveries."""
 
     async def add(self, endpoint: Endpoint) -> None: ...
 
@@ -49,15 +50,15 @@ class Endpoints(Protocol):
     async def change(
         self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
     ) -> bool:
-        """Set members of the record; False when there is no such endpoint.
+        """Set members of the record. False if there is no such endpoint.
 
-        Also False where it no longer has the values of `given`: somebody else changed it. The
-        state `disabled` also cancels what was to be delivered to it.
+        It is also False if the endpoint no longer has the values of `given`, because it was changed
+        meanwhile. The state `disabled` also cancels the pending deliveries.
         """
         ...
 
     async def remove(self, endpoint_id: str) -> bool:
-        """Also cancels what was to be delivered to it."""
+        """Remove an endpoint and cancel its pending deliveries."""
         ...
 
     async def delivery(self, delivery_id: str) -> Delivery | None: ...
@@ -65,7 +66,7 @@ class Endpoints(Protocol):
     async def deliveries(
         self, endpoint_id: str, page: Page, *, state: JobState | None = None
     ) -> list[Delivery]:
-        """The newest first."""
+        """Deliveries, newest first."""
         ...
 
 
@@ -75,9 +76,9 @@ class Entities(Protocol):
     async def page(
         self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
-        """Rows equal in `filters`, the last changed first, and where the next page begins.
+        """Rows that equal `filters`, the last changed first, and the cursor of the next page.
 
-        Raises `InvalidArguments` for a cursor that it did not give for this kind and these filters.
+        Raises `InvalidArguments` for a cursor that was not made for this kind and these filters.
         """
         ...
 

@@ -1,6 +1,7 @@
-"""What the store holds of webhooks, work, events, endpoints and deliveries, as frozen records.
+"""The store's records of webhooks, jobs, events, endpoints and deliveries. They are frozen.
 
-All times are the store's own clock: callers say how long from now, and never compare clocks.
+All times are by the store's own clock. Callers give durations from now, so clocks are never
+compared.
 """
 
 from collections.abc import Mapping
@@ -15,62 +16,62 @@ from gateway.store.audited import AuditRecord
 JobState = Literal[
     "pending", "processing", "completed", "retryable", "dead_letter", "quarantined", "cancelled"
 ]
-"""`retryable` waits for its next attempt; `completed`, `dead_letter` and `cancelled` are ends."""
+"""`retryable` waits for its next attempt. `completed`, `dead_letter` and `cancelled` are final."""
 ENDPOINT_DISABLED: Final = "endpoint_disabled"
 """`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"
-"""The error of a job whose claim ended without a word of its worker."""
+"""The error of a job whose lease ended before its worker reported an outcome."""
 
 
 class Mismatch(Struct, frozen=True, kw_only=True):
-    """A place where a payload breaks its contract; never the value."""
+    """A place where a payload breaks its contract. It does not contain the value."""
 
     pointer: str
     detail: str
 
 
 class NewWebhook(Struct, frozen=True, kw_only=True):
-    """A message whose proof was good, to be stored."""
+    """An authentic message to be stored."""
 
     provider: str
     profile: str
     message_id: str
     event_type: str
-    """As the message says, cut to 200 characters; empty where it does not say."""
+    """The type in the message, cut to 200 characters. Empty if it has none."""
     body: bytes
-    """As received, to the byte."""
+    """The exact bytes that were received."""
     headers: Mapping[str, str]
-    """Those that the contract keeps."""
+    """The headers that the contract keeps."""
     contract: str
     refusals: tuple[Mismatch, ...] = ()
-    """Why it is quarantined; empty for one that is pending."""
+    """Why it is quarantined. Empty if it is pending."""
     derived_from: str | None = None
-    """Id of the webhook in whose fetched content it was found."""
+    """The id of the webhook whose fetched content contained this message."""
     signed_sha256: str | None = None
-    """Digest of what its proof covers, where that leaves its id out: the same under another id is
-    the same message."""
+    """The digest of the signed bytes, if they do not include the message's id. Then messages with
+    the same digest are the same message, also under different ids."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """What became of an arrival."""
+    """The outcome of receiving a message."""
 
     outcome: Literal["stored", "quarantined", "duplicate", "conflict"]
     webhook_id: str
-    """Of the first message with this id where it is a duplicate; of the row in which the other body
-    is kept where it is a conflict."""
+    """For a duplicate, the webhook of the first message with this id. For a conflict, the row that
+    keeps the different body."""
 
 
 class StoredWebhook(Struct, frozen=True, kw_only=True):
-    """A message as it was received, and how far its work is."""
+    """A message as it was received, with its job."""
 
     id: str
-    """UUIDv7: sorted by arrival."""
+    """A UUIDv7, so it sorts by arrival."""
     provider: str
     profile: str
     message_id: str
     event_type: str
     body: bytes | None
-    """None in lists, and when retention has removed it."""
+    """None in lists and after retention has removed it."""
     body_sha256: str
     headers: Mapping[str, str]
     contract: str
@@ -88,24 +89,24 @@ class Job(Struct, frozen=True, kw_only=True):
     id: str
     kind: JobKind
     subject: str
-    """Id of the webhook, of the delivery, or of the call's arguments' row (its own id)."""
+    """The id of the webhook, of the delivery, or (its own id) of the row with the arguments."""
     lane: str
     """The provider or the endpoint: lanes share workers fairly."""
     state: JobState
     attempts: int
-    """Counted when claimed, so that a payload that kills its worker comes to an end."""
+    """Counted at each claim. So a payload that kills its worker is not tried forever."""
     max_attempts: int
     run_at: datetime
     lease_until: datetime | None
     claim_seq: int
-    """One more at each claim: the token that every transition must show."""
+    """Grows by one at each claim. Every transition must present it."""
     claimed_by: str | None
     error: str | None
-    """Class of the last failure, such as `lease_expired`; never a payload."""
+    """The class of the last failure, such as `lease_expired`. It never contains a payload."""
     replay_of: str | None
     """The job that this one repeats."""
     actor: str | None
-    """Who asked for the repetition, or ended it."""
+    """Who started the job again or cancelled it."""
     created_at: datetime
     updated_at: datetime
 
@@ -122,7 +123,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """`completed`, `failed`, `dead_letter`, `released` or `lease_expired`."""
     error: str | None
     detail: str | None
-    """What an operator may know of it: a reason, a status, the beginning of a redacted reply."""
+    """Details for the operator: a reason, a status, the beginning of a redacted reply."""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -133,7 +134,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """Why an attempt failed, in words without payload."""
+    """Why an attempt failed, without payload."""
 
     error: str
     """A class such as `upstream_unavailable`."""
@@ -141,26 +142,27 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class EntityChange(Struct, frozen=True, kw_only=True):
-    """A row to be written."""
+    """A row to write."""
 
     kind: str
     values: Mapping[str, Any]
-    """Canonical values by column, the key among them."""
+    """Canonical values by column, including the key."""
     mode: Literal["upsert", "create"]
     webhook_id: str
     occurred_at: datetime
-    """A row that knows something later keeps it: then only columns without a value are filled."""
+    """When it happened. If the row has a later value, it is kept, and only empty columns are set.
+    """
 
 
 class NewEvent(Struct, frozen=True, kw_only=True):
-    """An event to be published; it is one when its transaction has committed."""
+    """An event to publish. It is published when its transaction has committed."""
 
     id: str
-    """Stable over attempts: a UUIDv5 of what caused it."""
+    """A UUIDv5 of the cause, so it is the same in every attempt."""
     type: str
     subject: str
     source: str
-    """CloudEvents `source`, `/webhooks/<provider>` for example."""
+    """The CloudEvents `source`, for example `/webhooks/<provider>`."""
     data: Mapping[str, Any]
     webhook_id: str | None = None
 
@@ -169,7 +171,7 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     """An event in the log."""
 
     position: int
-    """Dense and in order of publication: the cursor of everybody who follows the log."""
+    """The number of the event in order of publication, without gaps. Followers use it as cursor."""
     id: str
     type: str
     subject: str
@@ -180,10 +182,10 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
-    """A call of one of the gateway's own operations, to be run as a job."""
+    """A call of one of the gateway's own operations, which runs as a job."""
 
     id: str
-    """Stable over attempts; also the call's idempotency key."""
+    """The same in every attempt. It is also the idempotency key of the call."""
     operation: str
     arguments: Mapping[str, Any]
     lane: str
@@ -196,9 +198,9 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     url: str
     description: str
     event_types: tuple[str, ...]
-    """Types, or prefixes that end with `*`; empty for all."""
+    """Types, or prefixes that end with `*`. Empty means all types."""
     secret: bytes
-    """Encrypted, as is `previous_secret`."""
+    """The secret, encrypted. `previous_secret` is encrypted too."""
     previous_secret: bytes | None
     previous_until: datetime | None
     state: Literal["active", "disabled"]
@@ -209,7 +211,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
-    """One event for one endpoint. Its work is its job's."""
+    """One event for one endpoint. Its job has the state and the attempts."""
 
     id: str
     endpoint_id: str
@@ -218,7 +220,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
 
 
 class DeliveryOutcome(Struct, frozen=True, kw_only=True):
-    """What an attempt to deliver says of its endpoint."""
+    """What an attempt to deliver shows about its endpoint."""
 
     endpoint_id: str
     is_success: bool
@@ -226,23 +228,23 @@ class DeliveryOutcome(Struct, frozen=True, kw_only=True):
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """Everything that becomes true together with a job's transition, in one transaction."""
+    """Everything that is written in the same transaction as a job's transition."""
 
     entities: tuple[EntityChange, ...] = ()
     events: tuple[NewEvent, ...] = ()
     webhooks: tuple[NewWebhook, ...] = ()
-    """Derived messages; duplicates are dropped as they are on arrival."""
+    """Derived messages. Duplicates are dropped in the same way as for received messages."""
     calls: tuple[NewCall, ...] = ()
     delivery: DeliveryOutcome | None = None
     audit: AuditRecord | None = None
 
     def without_events(self) -> "Changes":
-        """What is left of those of a failure when its events are refused."""
+        """The changes of a failure without its events, for when the events are refused."""
         return Changes(delivery=self.delivery, audit=self.audit)
 
 
 class Page(Struct, frozen=True):
-    """Where a list goes on: at most `limit` rows after the one with `after`."""
+    """A page of a list: at most `limit` rows after the row with the id `after`."""
 
     limit: int = 50
     after: str | None = None

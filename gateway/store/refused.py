@@ -1,7 +1,7 @@
-"""The error of a store that is well and still does not do what it is asked."""
+"""The error for a request that a working store refuses."""
 
 from gateway.errors import StoreError
 
 
 class StoreRefused(StoreError):
-    """The database refuses what it was asked to do, and would each time."""
+    """The database refuses a request, and would refuse it each time."""

@@ -1,9 +1,9 @@
-"""Migrations of a server's database while others use it.
+"""Migrates a server's database while other programs use it.
 
-An index of a table that was there before is built with `CONCURRENTLY`: reads and writes go on. That
-needs the end of the revision's transaction. A start that dies after it leaves a revision that is
-half done, so every step is one that can be made again: what is there already is left as it is, and
-an index that was not finished is built again.
+An index of an existing table is built with `CONCURRENTLY`, so that reads and writes go on. For this
+the revision's transaction must end first. If the process dies after that, the revision is half
+done. So every step can be repeated: it keeps what exists already, and builds an unfinished index
+again.
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Index, inspect, text
 
 
 def build_concurrently(context: MigrationContext) -> None:
-    """Have the revisions that `context` runs build indexes so, and repeat what is half done."""
+    """Make the revisions of `context` build indexes in this way, in steps that can be repeated."""
     connection, implementation = context.connection, context.impl
     if connection is None:
         raise TypeError("revisions run on a connection")
@@ -46,7 +46,7 @@ def _rebuild(context: MigrationContext, index: Index, create: Any) -> None:
     connection: Connection | None = context.connection
     if connection is None:
         raise TypeError("revisions run on a connection")
-    # It waits for the transactions that are under way, and nobody waits for it.
+    # The index waits for running transactions, and no other transaction waits for the index.
     connection.execute(text("SET lock_timeout = 0"))
     name = connection.dialect.identifier_preparer.quote(str(index.name))
     connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {name}"))

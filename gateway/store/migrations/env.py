@@ -1,7 +1,7 @@
-"""What Alembic runs: the revisions, on the connection that it was handed.
+"""Alembic's entry point: runs the revisions on the connection that it gets.
 
-They run in the caller's transaction, if there is one. Else, on a server, each has its own,
-so that indexes of tables that are in use can be built without locking these.
+They run in the caller's transaction, if there is one. Otherwise, on a server, each has its own
+transaction. So indexes can be built without locking tables that are in use.
 """
 
 from alembic import context

@@ -1,4 +1,4 @@
-"""Bringing a database to the newest revision."""
+"""Upgrades a database to the newest revision."""
 
 import logging
 from collections.abc import Callable
@@ -36,9 +36,9 @@ def migration_config(connection: Connection | None = None) -> Config:
 
 
 def upgrade(connection: Connection, place: str, to: str = NEWEST) -> None:
-    """Run what `place` is missing. Raises `StoreError`.
+    """Run the revisions that the database at `place` lacks. Raises `StoreError`.
 
-    In the caller's transaction, if there is one; else each revision has its own.
+    They run in the caller's transaction, if there is one. Otherwise each has its own.
     """
     _run(migration_config(connection), place, to)
 
@@ -46,7 +46,7 @@ def upgrade(connection: Connection, place: str, to: str = NEWEST) -> None:
 def upgrade_entities(
     connection: Connection, place: str, revisions: Path, versions: str, to: str = NEWEST
 ) -> None:
-    """The same for the tables of entities: the generated `revisions`, counted in `versions`."""
+    """Run the generated `revisions` of the entities' tables. `versions` is their version table."""
     config = migration_config(connection)
     config.set_main_option("version_locations", _escaped(revisions))
     config.attributes["version_table"] = versions
@@ -55,7 +55,7 @@ def upgrade_entities(
 
 
 def unknown_revision(revisions: Path, applied: str) -> bool:
-    """Whether no revision in the folder is called that."""
+    """Whether the folder `revisions` has no revision with the name `applied`."""
     config = migration_config()
     config.set_main_option("version_locations", _escaped(revisions))
     script = ScriptDirectory.from_config(config)
@@ -80,7 +80,7 @@ def _reporter(tables: str) -> Callable[..., None]:
 
 
 def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
-    """Write down, with the revision, which older gateways can go on: where it names none, none."""
+    """Store the oldest gateway that can use the new tables. The default is this revision."""
     revision = step.up_revision_id
     oldest = getattr(step.up_revision.module, "oldest_reader", revision)
     if step.is_upgrade and revision >= _FIRST_NOTED:

@@ -1,1 +1,1 @@
-"""The store in a database. Nothing outside the composition opens it."""
+"""The store in a database. Only the composition root opens it."""

@@ -17,7 +17,7 @@ from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
 
 _TRIMMED_AFTER: Final = 1000
 _SCANNED: Final = 20_000
-"""Records that one page reads at most: most conditions have no index."""
+"""The most records that one page reads: most conditions have no index."""
 _SETTLED: Final = (
     "outcome",
     "stage",
@@ -26,7 +26,7 @@ _SETTLED: Final = (
     "arguments",
     "hidden_characters",
 )
-"""What an act that was pending is known to have come to."""
+"""The columns that change when a pending record gets its outcome."""
 
 
 class SqlAudit:
@@ -38,7 +38,10 @@ class SqlAudit:
         self._untrimmed = 0
 
     async def append(self, records: Sequence[AuditRecord]) -> None:
-        """One transaction. A record that is there stays, so a doubtful append can be repeated."""
+        """Add the records in one transaction.
+
+        A record that exists already is kept, so an append with an unknown outcome can be repeated.
+        """
         if not records:
             return
 
@@ -75,7 +78,7 @@ class SqlAudit:
             records = tuple(map(_audit_record, rows))
             if len(records) == query.limit:
                 return AuditPage(records=records, next=records[-1].id)
-            # Not all was looked at where so many records are left.
+            # With this many records left, the page has not read all of them.
             return AuditPage(records=records, next=await connection.scalar(oldest))
 
         return await self._database.read(find)
@@ -133,7 +136,7 @@ class SqlKeys:
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
-    """Add records in the caller's transaction; those that are there stay, but for pending ones."""
+    """Add records in the caller's transaction. Existing ones are kept, except pending ones."""
     rows = [_audit_row(record) for record in records]
     insertion = insert_into(connection, AUDIT_RECORDS)
     settled = insertion.on_conflict_do_update(
@@ -145,7 +148,7 @@ async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecor
 
 
 def _scanned(query: AuditQuery) -> Subquery:
-    """The records that one page looks at: so many at most, by their ids alone."""
+    """The records that one page reads: at most `_SCANNED`, selected only by their ids."""
     ids = AUDIT_RECORDS.c.id
     bounds = [
         ids < bound

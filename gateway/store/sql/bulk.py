@@ -1,7 +1,7 @@
-"""Adding many rows at once, by SQL that is made once for each table.
+"""Adds many rows at once, with SQL that is built once for each table.
 
-What SQLAlchemy does for each row of an INSERT costs more than the databases' own part of it, and
-the way in for webhooks is where rows come by the thousand.
+For each row of an INSERT, SQLAlchemy costs more time than the database itself, and webhooks arrive
+in thousands of rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from gateway.store.sql.sqlite.connection import WritingConnection
 from gateway.store.tables.base import Moment, microseconds
 
 _AT_ONCE: Final = 500
-"""Rows in one statement: SQLite takes 32,766 values, and each row has fewer than 20."""
+"""Rows in one statement: SQLite accepts 32,766 values, and each row has fewer than 20."""
 _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
     Boolean: "boolean[]",
     Integer: "integer[]",
@@ -27,14 +27,14 @@ _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
 }
 
 _microseconds: Final = lru_cache(maxsize=64)(microseconds)
-"""The rows of one transaction have few different moments."""
+"""Cached, because the rows of one transaction have few different times."""
 
 
 class Bulk:
     """Adds rows to one table, each with a value for every column."""
 
     def __init__(self, table: Table, conflict: str = "", returning: str = "") -> None:
-        """`conflict` is an ON CONFLICT clause; `returning` names the column that is answered."""
+        """`conflict` is an ON CONFLICT clause, `returning` the column that `add` returns."""
         self._columns = tuple(column.name for column in table.columns)
         self._pick = itemgetter(*self._columns)
         kinds = enumerate(column.type for column in table.columns)
@@ -52,7 +52,7 @@ class Bulk:
         self._sized = lru_cache(maxsize=64)(self._values)
 
     async def add(self, connection: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Add `rows`; what was returned of those that were added."""
+        """Add `rows`. Returns the values of the column `returning` for the rows that were added."""
         found: set[str] = set()
         for start in range(0, len(rows), _AT_ONCE):
             some = list(map(self._plain, rows[start : start + _AT_ONCE]))
@@ -77,7 +77,7 @@ class Bulk:
         return f"{self._into} VALUES {', '.join([self._row] * count)}{self._tail}"
 
     def _plain(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The values as the drivers take them."""
+        """The values in the form that the drivers need."""
         values = [*self._pick(row)]
         for place in self._moments:
             if values[place] is not None:

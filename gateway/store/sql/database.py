@@ -1,4 +1,4 @@
-"""Transactions: what is asked of the database is carried through, or has not happened."""
+"""Transactions: they are completed, or have no effect."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -19,16 +19,16 @@ _T = TypeVar("_T")
 _TRIES: Final = 5
 _CLOSING_SECONDS: Final = 10.0
 _SERVER_TIME: Final = select(
-    # Not now(), which is when the transaction began.
+    # now() would be the start of the transaction.
     literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", Moment)
 )
 
 
 class Database:
-    """Reads and writes of one database, whatever lies beneath.
+    """Reads and writes one database, with any engine.
 
-    A caller that gives up does not stop what it asked for: a connection that is left in the middle
-    is lost, and the one to a database in memory holds everything.
+    Cancelling a caller does not stop its request to the database. A connection that is interrupted
+    in a transaction is lost, and a database in memory is lost with its only connection.
     """
 
     def __init__(self, engines: Engines, clock: Clock) -> None:
@@ -42,15 +42,15 @@ class Database:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether it is there when this process has ended."""
+        """Whether the database still exists after this process has ended."""
         return self.is_postgres or self.engines.file is not None
 
     async def read(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
-        """What `work` finds. Raises `StoreError`."""
+        """Run `work` and return its result. Raises `StoreError`."""
         return await self._carry_through(self._reading(work))
 
     async def rows(self, query: Select[Any]) -> list[RowMapping]:
-        """The rows that `query` finds. Raises `StoreError`."""
+        """The rows of `query`. Raises `StoreError`."""
 
         async def find(connection: AsyncConnection) -> list[RowMapping]:
             return list((await connection.execute(query)).mappings())
@@ -60,20 +60,21 @@ class Database:
     async def write(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         """Run `work` in one transaction, and return when it is durable.
 
-        `work` gets the store's time. When it raises, nothing has happened; it may be run again
-        where PostgreSQL could not order it among others. Raises `StoreError` also when the answer
-        to the commit was lost: then nobody knows, and only what can be repeated may be repeated.
+        `work` gets the store's time. When it raises, nothing is written. It may run again when
+        PostgreSQL could not serialise it with other transactions. Raises `StoreError`, also when
+        the answer to the commit was lost. Then the outcome is unknown, and the caller may only
+        repeat work that is safe to repeat.
         """
         return await self._carry_through(self._writing(work))
 
     async def now(self, connection: AsyncConnection) -> datetime:
-        """The store's time: the server's, or the machine's where there is no server."""
+        """The store's time: that of the server, or of the machine if there is no server."""
         if not self.is_postgres:
             return self._time.now()
         return (await connection.execute(_SERVER_TIME)).scalar_one()
 
     async def begin(self) -> None:
-        """Go on from the latest time that is stored. Raises `StoreError`."""
+        """Start the store's clock at the latest stored time. Raises `StoreError`."""
         if self.engines.file is not None:
             self._time.begin_after(await self.read(latest_time))
             if self._time.is_corrected:
@@ -81,11 +82,11 @@ class Database:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong and stops nothing, in words for the operator, or None."""
+        """A problem that does not stop the store, described for the operator, or None."""
         return None if self.is_postgres else self._time.problem
 
     async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
+        """Wait for running requests, and close all connections."""
         if self._running:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         await self.engines.dispose()
@@ -99,7 +100,7 @@ class Database:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            # Having looked, asyncio does not complain that a caller who left did not.
+            # Read the exception, or asyncio logs it when the caller was cancelled and did not.
             task.exception()
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
@@ -131,4 +132,4 @@ class Database:
 
 
 async def _nothing(_connection: AsyncConnection, _now: datetime) -> None:
-    """Of a transaction that only brings forward what a wrong clock has dated."""
+    """No work: for a transaction that only corrects times of a wrong clock."""

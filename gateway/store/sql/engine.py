@@ -1,4 +1,4 @@
-"""Opening the store: its health, its version, its tables."""
+"""Opens the store: checks its health and version, and creates its tables."""
 
 import importlib
 from functools import partial
@@ -27,16 +27,16 @@ async def open_store(
     policy: WorkPolicy = WORK_POLICY,
     is_upgraded: bool = True,
 ) -> SqlStore:
-    """The store at `url`, checked and brought to the current version.
+    """The store at `url`, checked and upgraded to the current version.
 
-    `url` is `sqlite:///<path>` (`sqlite:////<path>` when absolute), `postgresql://…`, or `memory:`
-    for state that ends with the process. `package` is the generated one, whose entities get their
-    tables; without it there are none. `clock` is the time where the database has none.
-    `policy` says how often the jobs that are made here may be tried.
-    Without `is_upgraded`, the database is checked and left as it is: call `SqlStore.upgrade` before
-    anything else is asked of it.
-    Raises `StoreError`, one line naming the place, when it is corrupt, locked, no database, not
-    writable, not to be reached, or newer than this program can work on.
+    `url` is `sqlite:///<path>` (`sqlite:////<path>` if absolute), `postgresql://…`, or `memory:`
+    for state that ends with the process. `package` is the generated package. Its entities get
+    tables; without it there are none. `clock` is used where the database has no clock of its own.
+    `policy` defines how often jobs that this store creates may be tried.
+    If `is_upgraded` is false, the database is only checked. Then call `SqlStore.upgrade` before any
+    other method.
+    Raises `StoreError` with one line that names the place, when the database is corrupt, locked,
+    not a database, not writable, not reachable, or too new for this program.
     """
     entities = entities_of(package)
     engines = engines_at(url)
@@ -55,9 +55,9 @@ async def open_store(
 
 
 async def check_file(store: SqlStore) -> None:
-    """Read the whole SQLite file of `store`, which takes as long as it is large.
+    """Check the SQLite file of `store` by reading all of it. The time grows with its size.
 
-    Raises `StoreError` when it is corrupt. A database on a server checks itself.
+    Raises `StoreError` when it is corrupt. Does nothing for a database on a server.
     """
     engines = store.database.engines
     if engines.file is None:
@@ -69,14 +69,14 @@ async def check_file(store: SqlStore) -> None:
 
 
 async def has_tables(store: SqlStore) -> bool:
-    """Whether some start has made the gateway's tables. Raises `StoreError`."""
+    """Whether the gateway's tables exist. Raises `StoreError`."""
     engines = store.database.engines
     async with failures(engines.place), engines.reader.connect() as connection:
         return await connection.run_sync(lambda sync: inspect(sync).has_table(AGENT_KEYS.name))
 
 
 def entities_of(package: str | None) -> EntityTables:
-    """The entities of the generated `package`; without it there are none."""
+    """The entities of the generated `package`. None gives no entities."""
     if package is None or find_spec(f"{package}.entities") is None:
         return EntityTables({}, None, None)
     tables = importlib.import_module(f"{package}.entities").TABLES

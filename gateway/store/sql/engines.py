@@ -1,4 +1,4 @@
-"""Connections to a database of the gateway's own, by its URL."""
+"""Connections to a database of the gateway, from its URL."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -31,30 +31,29 @@ _FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memo
 _DURABLE: Final = frozenset({"on", "remote_apply"})
 _SERVER_SETTINGS: Final = {
     "application_name": "contract-gateway",
-    # A commit that is answered is on the disk, whatever the server's or the role's default is.
+    # When a commit is answered it is on the disk, whatever the default of server or role is.
     "synchronous_commit": "on",
     "lock_timeout": "5s",
     "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
-    # A queue grows from nothing to a hundred thousand rows within a minute: no plan that was made
-    # for the one is kept for the other.
+    # A queue can grow from nothing to a hundred thousand rows within a minute. A plan for the empty
+    # queue must not be kept for the full one.
     "plan_cache_mode": "force_custom_plan",
-    # A process that hangs in a transaction would keep its rows from all others.
+    # A process that hangs in a transaction would keep its rows locked for all others.
     "idle_in_transaction_session_timeout": "20s",
 }
 _MAINTENANCE: Final = {
     **_SERVER_SETTINGS,
-    # A table that others use is not waited for long: a statement that waits to alter one makes
-    # others wait.
+    # Wait only a short time to alter a table: other statements wait behind the one that waits.
     "lock_timeout": "2s",
-    # An index of millions of rows takes minutes, and nobody else is to begin meanwhile.
+    # Building an index of millions of rows takes minutes, and no other start may run meanwhile.
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
 }
-"""Of connections that migrate."""
+"""The settings of connections for migrations."""
 
 
 class DatabaseFile(Struct, frozen=True):
-    """A file as it was when it was opened."""
+    """Identifies a database file as it was opened."""
 
     path: Path
     device: int
@@ -66,10 +65,10 @@ class DatabaseFile(Struct, frozen=True):
         return cls(path, found.st_dev, found.st_ino)
 
     def refuse_lost(self) -> None:
-        """Raise `StoreError` when the path leads elsewhere by now.
+        """Raise `StoreError` if the path now leads to another file or to none.
 
-        SQLite would go on with a file that nobody can open again, and all of it would be lost with
-        this process.
+        SQLite would go on with the old file, which no program can open again. All data would be
+        lost when this process ends.
         """
         try:
             is_same = DatabaseFile.at(self.path) == self
@@ -83,36 +82,36 @@ class DatabaseFile(Struct, frozen=True):
 
 
 class Engines(Struct, frozen=True):
-    """Where a database lies: one engine to read, one to write; for some they are the same."""
+    """The engines of a database: one to read, one to write. They can be the same."""
 
     reader: AsyncEngine
     writer: AsyncEngine
     place: str
-    """How messages call it; never with a password."""
+    """The name of the database in messages. It never contains a password."""
     file: DatabaseFile | None = None
     maintenance: AsyncEngine | None = None
-    """Connections without a limit of time, to a server."""
+    """Connections to a server without a time limit for statements."""
 
     @property
     def is_postgres(self) -> bool:
         return self.writer.dialect.name == "postgresql"
 
     def refuse_lost(self) -> None:
-        """Raise `StoreError` when what is written would be lost, for its file is not there."""
+        """Raise `StoreError` if the database file is gone, so that writes would be lost."""
         if self.file is not None:
             self.file.refuse_lost()
 
     async def dispose(self) -> None:
-        """Close every connection; the last one folds SQLite's log into the database."""
+        """Close all connections. With the last one, SQLite writes its log into the database."""
         await self.reader.dispose()
         if self.writer is not self.reader:
             await self.writer.dispose()
 
 
 def engines_at(url: str, name: str = "database") -> Engines:
-    """The engines for `url`; nothing is connected yet. Messages call it "the `name`".
+    """The engines for `url`, not connected yet. Messages call the database "the `name`".
 
-    Raises `StoreError` for another form of URL, and for a file that cannot be used.
+    Raises `StoreError` for any other form of URL and for a file that cannot be used.
     """
     if url == MEMORY_URL:
         engine = sqlite_engine(IN_MEMORY, WRITING)
@@ -154,8 +153,8 @@ def _postgres_engine(url: str, place: str) -> AsyncEngine:
 
 
 async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: float | None) -> Any:
-    """A connection. Raises `StoreError`, which says nothing of the URL but what is wrong."""
-    # Most gateways keep their state in a file.
+    """A connection. Raises `StoreError`. Its message has no part of the URL but a wrong one."""
+    # Most gateways keep their state in a file and do not need this library.
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
 
     try:

@@ -1,13 +1,12 @@
-"""The store's time where no database server has one: the machine's, except that it never goes back.
+"""The store's time without a database server: the machine's time, but it never goes back.
 
-Leases, the moments at which work is due, and the order of ids compare times of different moments.
-A clock that is set back by an hour would make every lease last an hour longer. While this process
-runs, its monotonic clock bridges the difference; a restart begins no earlier than the latest time
-that the database holds.
+Leases, due times and the order of ids compare stored times with the current time. If the clock is
+set back by an hour, every lease would last an hour longer. So while this process runs, its
+monotonic clock is used instead. A restart begins with the latest time in the database.
 
-A clock that was ahead by over a day, and is set right, is followed instead. What waits for a moment
-that the wrong clock named is then due at once, for nobody would live to see it. Until the true time
-has passed those rows, a restart has nothing to go by, and begins with the machine's time.
+If the clock was ahead by more than a day and is corrected, the store follows it. Jobs that wait for
+a time of the wrong clock are then due at once, because that time may be years ahead. As long as
+the database has such times, a restart cannot use them and begins with the machine's time.
 """
 
 import logging
@@ -26,10 +25,10 @@ from gateway.store.tables.webhooks import WEBHOOKS
 
 _log: Final = logging.getLogger(__name__)
 _MOST: Final = timedelta(days=1)
-"""What is bridged. A larger step back corrects a clock that was wrong: its time is not kept up."""
+"""The largest step back that is hidden. A larger step corrects a wrong clock and is followed."""
 _NOTICED: Final = timedelta(seconds=5)
 _ALIVE: Final = timedelta(seconds=LONGEST_HEARTBEAT_SECONDS)
-"""Time enough for a worker that lives to extend what it holds."""
+"""Enough time for a living worker to extend its claims."""
 LATEST: Final = (
     select(func.max(JOBS.c.updated_at, type_=Moment)).where(CLAIMED),
     select(JOBS.c.created_at).order_by(JOBS.c.id.desc()).limit(1),
@@ -39,7 +38,7 @@ LATEST: Final = (
     .order_by(EVENTS.c.position.desc())
     .limit(1),
 )
-"""Each is one look into an index."""
+"""Queries for the latest times. Each reads one entry of an index."""
 
 
 class StoreTime:
@@ -52,10 +51,10 @@ class StoreTime:
         self._latest = self._wall
         """The latest time that was read or stored."""
         self.is_corrected = False
-        """Whether times of a wrong clock are still stored; see `bring_forward`."""
+        """Whether the database may still have times of a wrong clock; see `bring_forward`."""
 
     def now(self) -> datetime:
-        """Never earlier than before, unless the machine's clock was set back by over a day."""
+        """The current time. It only goes back when the clock was set back by more than a day."""
         wall = self._clock.now()
         passed = timedelta(seconds=self._clock.monotonic() - self._monotonic)
         reckoned = self._wall + passed
@@ -69,9 +68,9 @@ class StoreTime:
         return wall
 
     def begin_after(self, latest: datetime | None) -> None:
-        """Go on from `latest`, the latest time in the database, where it is later than now.
+        """Begin at `latest`, the latest time in the database, if it is later than now.
 
-        By over a day it is the time of a clock that was wrong, and is not gone on from.
+        If it is later by more than a day, it is from a wrong clock and is ignored.
         """
         now = self.now()
         if latest is None or latest <= now:
@@ -84,7 +83,7 @@ class StoreTime:
 
     @property
     def problem(self) -> str | None:
-        """That the machine's clock is behind the store's time, or None."""
+        """The message that the machine's clock is behind the store's time, or None."""
         behind = self._latest - self._clock.now()
         if behind < _NOTICED:
             return None
@@ -110,7 +109,7 @@ async def latest_time(connection: AsyncConnection) -> datetime | None:
 
 
 async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
-    """Let nothing wait for a time of a wrong clock: it is due now, or a lease ends soon."""
+    """Make jobs with a due time of a wrong clock due now, and let such leases end soon."""
     waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
     await connection.execute(waits.values(run_at=now, updated_at=now))
     end = now + _ALIVE

@@ -1,4 +1,4 @@
-"""Everything that becomes true together with a job's transition."""
+"""Writes everything that belongs to the transaction of a job's transition."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ from gateway.store.tables.jobs import CALLS, JOBS
 
 
 class Target(Struct, frozen=True):
-    """Where changes are written, and by what the jobs that they make go."""
+    """Where to write changes, and the policy for the jobs that they create."""
 
     entities: Mapping[str, Table]
     policy: WorkPolicy
@@ -30,9 +30,10 @@ class Target(Struct, frozen=True):
 async def apply_changes(
     connection: AsyncConnection, target: Target, changes: Sequence[Changes], now: datetime
 ) -> None:
-    """Write `changes` in the caller's transaction, which has shown its claims before.
+    """Write `changes` in the caller's transaction, which has checked its claims before.
 
-    Rows that other transactions may write too are taken in one order, so that none wait crosswise.
+    Rows that other transactions may write too are always locked in the same order, so that there is
+    no deadlock.
     """
     if webhooks := [new for each in changes for new in each.webhooks]:
         await receive_webhooks(connection, webhooks, target.policy.jobs["webhook"].attempts, now)
@@ -51,7 +52,7 @@ async def apply_changes(
 async def _add_calls(
     connection: AsyncConnection, calls: Sequence[NewCall], attempts: int, now: datetime
 ) -> None:
-    """A call that was asked for before is not made again."""
+    """Add jobs for `calls`. A call whose id exists already is not added again."""
     for call in sorted(calls, key=lambda call: call.id):
         row = {
             "id": call.id,

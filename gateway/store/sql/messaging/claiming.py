@@ -1,4 +1,4 @@
-"""Claiming due jobs, so that no lane waits for another's backlog, and no job is claimed twice."""
+"""Claims due jobs. No lane waits for another's backlog, and no job is claimed twice."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ from gateway.store.tables.jobs import CLAIMED, JOBS, READY
 
 
 class ClaimRequest(Struct, frozen=True, kw_only=True):
-    """What a worker asks for."""
+    """A worker's request for jobs."""
 
     worker: str
     kinds: tuple[JobKind, ...]
     limit: int
     lease: timedelta
     lane_limit: int | None = None
-    """Jobs of one lane that may be under way at once, over all workers."""
+    """The most running jobs of one lane, over all workers."""
 
 
 class Lane(Struct, frozen=True):
@@ -34,12 +34,12 @@ class Lane(Struct, frozen=True):
     kind: str
     name: str
     due: int
-    """Jobs, counted up to what is wanted."""
+    """The number of due jobs, counted only up to the wanted number."""
     under_way: int
-    """Jobs whose worker gives signs of life."""
+    """The number of running jobs whose worker is alive."""
 
 
-# Lanes are found by leaping from one to the next in the index, whatever the length of each.
+# The query finds lanes by skipping from one to the next in the index, however long each one is.
 _DUE_LANES: Final = text(
     """
     WITH RECURSIVE lanes(name) AS (
@@ -71,7 +71,7 @@ _lots: Final = SystemRandom()
 async def claim_due(
     connection: AsyncConnection, wanted: ClaimRequest, now: datetime
 ) -> list[Claim]:
-    """Take due jobs; their attempts count from now."""
+    """Claim due jobs. This counts as an attempt of each."""
     lanes = await _lanes(connection, wanted, now)
     claims: list[Claim] = []
     for lane, number in fair_shares(lanes, wanted.limit, wanted.lane_limit):
@@ -82,8 +82,11 @@ async def claim_due(
 def fair_shares(
     lanes: Sequence[Lane], limit: int, lane_limit: int | None = None
 ) -> list[tuple[Lane, int]]:
-    """How many of at most `limit` jobs each lane gets: one after the other, always to the lane that
-    has the fewest under way, and among equals by lot: the same ones would win each time."""
+    """How many of at most `limit` jobs each lane gets.
+
+    Each job goes to the lane with the fewest running jobs. Among equal lanes the choice is random,
+    so that the same lanes do not win each time.
+    """
     shares = [0] * len(lanes)
     ceilings = [
         lane.due if lane_limit is None else min(lane.due, lane_limit - lane.under_way)
@@ -102,8 +105,8 @@ def fair_shares(
 
 
 async def _lanes(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> list[Lane]:
-    # A worker extends its claims every sixth of a lease: one that did not for half of it has died,
-    # most likely, and what it held must not keep the others from the lane until it is swept.
+    # A worker extends its claims every sixth of a lease. If it has not done so for half of a lease,
+    # it has probably died. Its jobs must not block the lane until a sweep takes them back.
     alive_until = now + wanted.lease / 2
     under_way = await _under_way(connection, wanted.kinds, alive_until)
     lanes: list[Lane] = []
@@ -117,7 +120,7 @@ async def _lanes(connection: AsyncConnection, wanted: ClaimRequest, now: datetim
 async def _under_way(
     connection: AsyncConnection, kinds: Sequence[JobKind], alive_until: datetime
 ) -> Mapping[tuple[str, str], int]:
-    # Without the kinds, SQLite would read an index of all jobs for it.
+    # Without the kinds, SQLite would read an index of all jobs.
     counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(
         CLAIMED, JOBS.c.kind.in_(kinds), JOBS.c.lease_until >= alive_until
     )
@@ -142,8 +145,8 @@ async def _claim_in(
 
 
 def _due_in_lane() -> Select[Any]:
-    """Whatever another worker is about to claim is passed over, not waited for; SQLite has one
-    writer, and ignores the words."""
+    """The due jobs of a lane. Skips jobs that another worker is claiming and does not wait for
+    them. SQLite has one writer and ignores this."""
     return (
         select(JOBS.c.id)
         .where(

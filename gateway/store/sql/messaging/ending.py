@@ -1,9 +1,9 @@
-"""Ending the deliveries that wait for an endpoint: as many as there are, a few at a time.
+"""Ends all waiting deliveries of an endpoint, in small batches.
 
-An endpoint that was out of reach for days may have hundreds of thousands of them. One statement for
-all would stop the event loop on SQLite and hold every row locked on PostgreSQL. A process that dies
-between two batches leaves deliveries that still wait; a worker that takes one up finds that its
-endpoint gets nothing any more, and ends it.
+An endpoint that was unreachable for days may have hundreds of thousands of them. One statement for
+all would stop the event loop on SQLite, and lock all rows on PostgreSQL. If the process dies
+between two batches, some deliveries still wait. A worker that claims one of them finds that its
+endpoint is disabled, and ends it.
 """
 
 from collections.abc import Mapping
@@ -22,26 +22,26 @@ from gateway.store.tables.jobs import JOBS, READY
 BATCH: Final = 500
 """Jobs in one transaction: a few milliseconds."""
 _CANCELLED: Final[Mapping[str, Any]] = MappingProxyType({"state": "cancelled"})
-"""What an operator decides."""
+"""The change when an operator decides to cancel."""
 _UNDELIVERED: Final[Mapping[str, Any]] = MappingProxyType(
     {"state": "dead_letter", "error": ENDPOINT_DISABLED}
 )
-"""Nobody decided that these are not wanted: they are found, and redriven, as dead letters."""
+"""No operator decided this. So they are dead letters, which operators can find and redrive."""
 
 
 _IS_DISABLED: Final = exists().where(ENDPOINTS.c.id == JOBS.c.lane, ENDPOINTS.c.state == "disabled")
 
 
 async def cancel_waiting(database: Database, endpoint_id: str, before: datetime) -> None:
-    """Cancel what waited for the endpoint at that moment. Raises `StoreError`.
+    """Cancel the deliveries that waited for the endpoint `before` that time. Raises `StoreError`.
 
-    What a worker has begun goes on, and finds out by itself; what has come since was not meant.
+    A running delivery goes on and checks the endpoint itself. Newer deliveries are not affected.
     """
     await _end(database, endpoint_id, _CANCELLED, JOBS.c.created_at <= before)
 
 
 async def end_undelivered(database: Database, endpoint_id: str) -> None:
-    """End what waits for the endpoint for as long as it is disabled. Raises `StoreError`."""
+    """End the waiting deliveries of the endpoint while it is disabled. Raises `StoreError`."""
     await _end(database, endpoint_id, _UNDELIVERED, _IS_DISABLED)
 
 

@@ -1,4 +1,4 @@
-"""Endpoints and their deliveries as rows."""
+"""Endpoints and their deliveries in tables."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,10 +28,11 @@ from gateway.store.tables.jobs import JOBS
 async def note_outcome(
     connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
 ) -> None:
-    """Write what an attempt says of its endpoint, with the caller's transaction.
+    """Update the endpoint after an attempt, in the caller's transaction.
 
-    A success ends a row of failures, a failure begins one; the first reason to disable stays. What
-    waits for it then is ended by `end_undelivered`, after this transaction.
+    A success ends a series of failures, the first failure starts one. The first reason to disable
+    is kept. When the endpoint is disabled, `end_undelivered` ends its waiting deliveries after this
+    transaction.
     """
     this = ENDPOINTS.c.id == outcome.endpoint_id
     healthy = ENDPOINTS.c.failing_since.is_(None)
@@ -107,22 +108,22 @@ async def _change(
     this: Sequence[ColumnElement[bool]],
     row: Mapping[str, Any],
 ) -> datetime | None:
-    """When it was changed; None where there is no such endpoint."""
+    """Change the endpoint. Returns the time of the change, or None if there is no such endpoint."""
     change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
     return now if (await connection.execute(change)).rowcount else None
 
 
 async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> datetime | None:
-    """When it was removed; None where there is no such endpoint.
+    """Remove the endpoint. Returns the time, or None if there is no such endpoint.
 
-    This waits for a sequencer that is just giving it deliveries.
+    It waits for a sequencer that is adding deliveries for this endpoint.
     """
     gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
     return now if gone.rowcount else None
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns for members of the record."""
+    """The members of the record as values of columns."""
     row = dict(values)
     if "event_types" in row:
         row["event_types"] = as_json(row["event_types"])

@@ -1,4 +1,4 @@
-"""The log of events: how they come into one order, and how they are read in it."""
+"""The log of events: gives events their order, and reads them in this order."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -31,12 +31,12 @@ from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
 _DELIVERIES: Final = 2_000
-"""Rows of deliveries that one transaction adds or removes, about."""
+"""About how many rows of deliveries one transaction adds or removes."""
 _LOCK: Final = 0x67774576
 """PostgreSQL's advisory lock of the sequencer."""
 _OPEN: Final = ("pending", "processing", "retryable")
 _IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
-"""That a delivery is still to be made."""
+"""The condition that a delivery is pending."""
 
 
 class SqlEventLog:
@@ -51,7 +51,7 @@ class SqlEventLog:
             await self._database.write(lambda to, now: insert_events(to, events, now))
 
     async def sequence(self, limit: int) -> int:
-        # Asked first without the lock that every writer needs: mostly there is nothing to do.
+        # Check first without the write lock: most of the time there is nothing to do.
         if not await self._database.read(_has_unplaced):
             return 0
         return await self._database.write(lambda to, now: _sequence(to, self._attempts, now, limit))
@@ -71,9 +71,9 @@ class SqlEventLog:
         return await self._database.read(_bounds)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove from the oldest on, and up to the first that must stay: the log has no holes.
+        """Remove events from the oldest up to the first that must stay, so the log has no gaps.
 
-        The newest event always stays, for the next position is one more than its.
+        The newest event always stays, because the next position is counted from it.
         """
         age = timedelta(seconds=older_than_seconds)
         return await self._database.write(lambda to, now: _prune(to, now - age, limit))
@@ -85,7 +85,7 @@ async def _has_unplaced(connection: AsyncConnection) -> bool:
 
 
 async def _bounds(connection: AsyncConnection) -> tuple[int, int]:
-    # Two reads of an index's ends, where both aggregates at once would read all of it.
+    # Two queries read only the ends of the index. One query with both would read all of it.
     oldest = select(func.min(EVENTS.c.position)).scalar_subquery()
     newest = select(func.max(EVENTS.c.position)).scalar_subquery()
     found = (await connection.execute(select(oldest, newest))).one()
@@ -98,8 +98,8 @@ async def _prune(connection: AsyncConnection, before: datetime, limit: int) -> i
     ids = _with_few_deliveries(old)
     if not ids:
         return 0
-    # One may have been started again since. Its row is waited for here; its effect is seen
-    # only by a statement that begins afterwards.
+    # A delivery may have been started again meanwhile. This waits for its row. Only a later
+    # statement sees the change.
     theirs = select(DELIVERIES.c.id).where(DELIVERIES.c.event_id.in_(ids)).order_by(DELIVERIES.c.id)
     await connection.execute(theirs.with_for_update())
     ended = delete(DELIVERIES).where(DELIVERIES.c.event_id.in_(ids), ~_IS_OPEN)
@@ -112,7 +112,7 @@ async def _prune(connection: AsyncConnection, before: datetime, limit: int) -> i
 
 
 def _with_few_deliveries(rows: Iterable[RowMapping]) -> list[str]:
-    """Ids from the first on, of which a transaction can remove the deliveries: at least one."""
+    """The first ids whose deliveries one transaction can remove. At least one."""
     ids: list[str] = []
     deliveries = 0
     for row in rows:
@@ -128,7 +128,7 @@ async def _sequence(connection: AsyncConnection, attempts: int, now: datetime, l
         return 0
     active = select(func.count()).where(ENDPOINTS.c.state == "active")
     endpoints = await connection.scalar(active) or 0
-    # Each event is a delivery for each endpoint: a transaction is as long as their product.
+    # Each event gives one delivery for each endpoint, so the transaction grows with the product.
     placed = await _place(connection, max(1, min(limit, _DELIVERIES // max(1, endpoints))))
     if placed:
         await _deliver(connection, placed, attempts, now)
@@ -136,17 +136,18 @@ async def _sequence(connection: AsyncConnection, attempts: int, now: datetime, l
 
 
 async def _is_alone(connection: AsyncConnection) -> bool:
-    """Whether this transaction, and no other, gives positions until it ends.
+    """Whether this transaction is the only one that gives positions until it ends.
 
-    A separate statement: the next one's snapshot then sees all that the one before committed.
+    This is a separate statement. So the snapshot of the next statement includes everything that the
+    previous sequencer committed.
     """
     if connection.dialect.name != "postgresql":
-        return True  # the writer's transaction is the only one from its beginning
+        return True  # SQLite has only one write transaction at a time
     return bool(await connection.scalar(select(func.pg_try_advisory_xact_lock(_LOCK))))
 
 
 async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
-    """Number what is committed. What commits later, whatever its `seq`, comes after it."""
+    """Number the committed events. Events that commit later come after them, at any `seq`."""
     unplaced = (
         select(EVENTS.c.seq)
         .where(EVENTS.c.position.is_(None))
@@ -169,9 +170,9 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
 async def _deliver(
     connection: AsyncConnection, placed: list[RowMapping], attempts: int, now: datetime
 ) -> None:
-    """A delivery, and its job, of each event for each active endpoint that wants it.
+    """Add a delivery with its job for each event and each active endpoint that wants it.
 
-    Locked against removal, so that a removal finds all deliveries of the endpoint.
+    The endpoints are locked against removal, so that a removal finds all their deliveries.
     """
     active = (
         select(ENDPOINTS.c.id, ENDPOINTS.c.event_types)
@@ -207,7 +208,7 @@ def _delivery(
 
 
 def _is_meant(pattern: str) -> ColumnElement[bool]:
-    """`is_type_meant` in SQL; not LIKE, which takes no account of case on SQLite."""
+    """`is_type_meant` in SQL. It does not use LIKE, which ignores case on SQLite."""
     if pattern.endswith("*"):
         beginning = pattern[:-1]
         return func.substr(EVENTS.c.type, 1, len(beginning)) == beginning

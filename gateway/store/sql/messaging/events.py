@@ -1,4 +1,4 @@
-"""Events as rows: how they are written, and how they are read back."""
+"""Writes events as rows, and reads them back."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,20 +16,20 @@ from gateway.store.tables.events import EVENTS
 async def insert_events(
     connection: AsyncConnection, events: Sequence[NewEvent], now: datetime
 ) -> None:
-    """Publish `events` with the caller's transaction. One whose id is there is left as it is."""
+    """Publish `events` in the caller's transaction. An event whose id exists is not changed."""
     if events:
-        # One after the other, so that they are numbered in the order in which they are given.
+        # Insert them one by one, so that they are numbered in the given order.
         insertion = insert_into(connection, EVENTS).on_conflict_do_nothing(index_elements=["id"])
         await connection.execute(insertion, [_row(event, now) for event in events])
 
 
 async def fetch_rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:
-    """The rows of `query`, their values by column."""
+    """The rows of `query`, each as values by column."""
     return (await connection.execute(query)).mappings().all()
 
 
 def stored_event(row: Mapping[Any, Any], prefix: str = "") -> StoredEvent:
-    """The event of a row, whose columns may bear a prefix."""
+    """The event of a row. Its columns may have a prefix."""
     return StoredEvent(
         position=row[f"{prefix}position"],
         id=row[f"{prefix}id"],

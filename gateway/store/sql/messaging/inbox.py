@@ -95,7 +95,7 @@ class SqlInbox:
 
 
 def _webhooks(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Without bodies."""
+    """Select webhooks without bodies."""
     job = (column.label(f"{_JOB}{column.name}") for column in JOB_COLUMNS)
     joined = select(*_OWN, *job).join_from(WEBHOOKS, JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
     return joined.where(*conditions)
@@ -117,7 +117,10 @@ def _webhook(row: Mapping[Any, Any]) -> StoredWebhook:
 async def _move(
     connection: AsyncConnection, webhook_id: str, now: datetime, *, is_admitted: bool
 ) -> bool:
-    """Whether it is quarantined, and no conflict; then it is pending if it is admitted."""
+    """Make a quarantined webhook pending if `is_admitted`.
+
+    Returns whether it is quarantined and not a conflict.
+    """
     checked = select(WEBHOOKS.c.job_id).where(WEBHOOKS.c.id == webhook_id, ~WEBHOOKS.c.is_conflict)
     waiting = update(JOBS).where(
         JOBS.c.id == checked.scalar_subquery(), JOBS.c.state == "quarantined"

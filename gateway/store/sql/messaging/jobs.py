@@ -14,13 +14,13 @@ from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 
 ENDED: Final = ("completed", "dead_letter", "cancelled")
 _REPLAY: Final = JOBS.alias("replay")
-# The subject says nothing more, but has an index.
+# Comparing the subject is redundant, but it has an index.
 IS_LAST: Final = ~exists().where(
     _REPLAY.c.subject == JOBS.c.subject, _REPLAY.c.replay_of == JOBS.c.id
 )
-"""That nobody has begun a job again."""
+"""The condition that a job was not started again."""
 IDLE: Final = ("pending", "retryable", "quarantined")
-"""Neither ended nor under way."""
+"""The states of jobs that have not ended and do not run."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
 ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)
 _NOT_STARTED: Final = {
@@ -45,7 +45,7 @@ class Ending(Struct, frozen=True):
 def new_job(
     job_id: str, kind: JobKind, subject: str, lane: str, attempts: int, now: datetime
 ) -> dict[str, Any]:
-    """The row of a job that is due at once, and may be tried so often."""
+    """The row of a job that is due at once and may be tried `attempts` times."""
     return {
         **_NOT_STARTED,
         "id": job_id,
@@ -61,12 +61,12 @@ def new_job(
 
 
 def job_of(row: Mapping[Any, Any], prefix: str = "") -> Job:
-    """The job of a row, whose columns may bear a prefix."""
+    """The job of a row. Its columns may have a prefix."""
     return Job(**{name: row[f"{prefix}{name}"] for name in Job.__struct_fields__})
 
 
 def is_held(claims: Sequence[Claim]) -> ColumnElement[bool]:
-    """That a job is still one of those that were claimed, by exactly that claim."""
+    """The condition that a job is still held by one of `claims`."""
     if len(claims) == 1:
         job = claims[0].job
         shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)
@@ -77,22 +77,24 @@ def is_held(claims: Sequence[Claim]) -> ColumnElement[bool]:
 
 
 async def lock_in_order(connection: AsyncConnection, claims: Sequence[Claim]) -> None:
-    """Have PostgreSQL lock the jobs of several claims in one order, as everybody does: a heartbeat
-    and the end of some of the same jobs would otherwise wait for each other."""
+    """Lock the jobs of several claims on PostgreSQL, always in the same order.
+
+    Otherwise there could be a deadlock between a heartbeat and the end of the same jobs.
+    """
     if len(claims) > 1 and connection.dialect.name == "postgresql":
         ids = select(JOBS.c.id).where(JOBS.c.id.in_([claim.job.id for claim in claims]))
         await connection.execute(ids.order_by(JOBS.c.id).with_for_update())
 
 
 def jobs_where(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
-    """The jobs that fulfil all of them."""
+    """Select the jobs that meet all conditions."""
     return select(*JOB_COLUMNS).where(*conditions)
 
 
 async def note_attempts(
     connection: AsyncConnection, jobs: Sequence[Mapping[Any, Any]], ending: Ending, now: datetime
 ) -> None:
-    """Remember how the claimed attempts of these rows of `jobs` ended."""
+    """Store how the claimed attempts of these rows of `jobs` ended."""
     failure = ending.failure
     rows = [
         {

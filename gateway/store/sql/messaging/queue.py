@@ -1,4 +1,4 @@
-"""The queue of work, by the rules that a lost claim changes nothing."""
+"""The queue of jobs. A lost claim changes nothing."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -174,7 +174,10 @@ class SqlQueue:
     async def _settle(
         self, settled: Sequence[tuple[Claim, Changes]], transition: Transition
     ) -> list[bool]:
-        """Whose claims were still held: their changes are written, and nobody else's."""
+        """Make the transition of jobs whose claims are still held, with their changes.
+
+        Returns for each whether its claim was still held.
+        """
         claims = [claim for claim, _ in settled]
         shown = [(claim.job.id, claim.job.claim_seq) for claim in claims]
 
@@ -190,7 +193,7 @@ class SqlQueue:
         return [claim in held for claim in shown]
 
     async def _is_any_due(self) -> bool:
-        """Asked first where claiming takes the one lock that every writer needs."""
+        """Whether any job is due. Checked first where claiming needs the only write lock."""
         if self._database.is_postgres:
             return True
 

@@ -1,4 +1,4 @@
-"""Receiving webhooks: what is new, what was here before, and what contradicts it."""
+"""Receives webhooks: distinguishes new messages, duplicates and conflicts."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,11 +49,11 @@ class _Arrival(Struct, frozen=True):
 
     @property
     def signed(self) -> _Key:
-        """The key of what its proof covers; no provider's name holds a blank."""
+        """The key of its signed bytes. No provider's name has a space, so it differs from `key`."""
         return f"{self.message.provider} signed", self.message.signed_sha256 or ""
 
     def is_replay(self, signed: "Mapping[_Key, _Known]") -> bool:
-        """Whether the same signed bytes were received before it, under whatever id."""
+        """Whether the same signed bytes were received before, under any id."""
         first = signed.get(self.signed)
         return first is not None and first.webhook_id != self.id
 
@@ -74,7 +74,7 @@ async def receive_webhooks(
 ) -> list[Receipt]:
     """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`.
 
-    The jobs may be tried so often.
+    Each job may be tried `attempts` times.
     """
     received = [_arrival(message, now, number) for number, message in enumerate(messages)]
     signed = await _claim_signed(connection, received, now)
@@ -101,12 +101,15 @@ async def receive_webhooks(
 
 
 def _arrival(message: NewWebhook, now: datetime, number: int) -> _Arrival:
-    """Ids within a batch are in its order."""
+    """The message with its new id. Ids sort in the order of the batch."""
     return _Arrival(message, uuid7(now + number * _TICK), hashlib.sha256(message.body).hexdigest())
 
 
 def _replay_of(first: str, moved: Mapping[str, str]) -> Receipt:
-    """The first may be a repetition of this batch: then what is kept is what that one repeats."""
+    """The receipt for a message with the same signed bytes as the webhook `first`.
+
+    If `first` is itself a repetition in this batch, the receipt names the webhook that is kept.
+    """
     return Receipt(outcome="duplicate", webhook_id=moved.get(first, first))
 
 
@@ -123,9 +126,9 @@ def _receipt(arrival: _Arrival, first: _Known, kept: Mapping[_Body, str]) -> Rec
 async def _claim_signed(
     connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Key, _Known]:
-    """The same of what the proofs cover, of those messages whose ids no proof covers.
+    """The first message with each digest of signed bytes, for messages with an unsigned id.
 
-    Claimed before the ids, so that a repetition under another id takes no id from anybody.
+    Digests are claimed before ids, so that a repetition under another id does not take this id.
     """
     first = {each.signed: each for each in reversed(group_commit) if each.message.signed_sha256}
     return await _claim(connection, first, now) if first else {}
@@ -137,7 +140,10 @@ async def _point_signed(
     known: Mapping[_Key, _Known],
     kept: Mapping[_Body, str],
 ) -> dict[str, str]:
-    """What was signed again and is kept already leads to the row in which it is kept: which one."""
+    """Let the digests of messages that are kept already point to the row that keeps them.
+
+    Returns the id of each such message with the id of this row.
+    """
     ends = (
         (each.id, kept[each.body] if each.body in kept else known[each.key].webhook_id)
         for each in group_commit
@@ -155,7 +161,7 @@ async def _point_signed(
 async def _claim_keys(
     connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Key, _Known]:
-    """The first message with each id, which is one of these where the id was free."""
+    """The first message with each id. If the id was free, it is one of these messages."""
     return await _claim(connection, {each.key: each for each in reversed(group_commit)}, now)
 
 
@@ -164,9 +170,9 @@ async def _claim(
 ) -> dict[_Key, _Known]:
     """The first message with each of these keys.
 
-    The unique key alone decides: a concurrent transaction waits for this one.
+    Only the unique key decides: a concurrent transaction waits for this one.
     """
-    # In one order, so that two transactions never wait for each other's keys crosswise.
+    # Always in the same order, so that two transactions cannot deadlock on their keys.
     candidates = {key: first[key] for key in sorted(first)}
     free = await _KEYS.add(connection, [_key_row(*each, now) for each in candidates.items()])
     known = {
@@ -199,7 +205,7 @@ def _key_row(key: _Key, arrival: _Arrival, now: datetime) -> dict[str, Any]:
 async def _keep_conflicts(
     connection: AsyncConnection, group_commit: Sequence[_Arrival], now: datetime
 ) -> dict[_Body, str]:
-    """Ids of the rows in which the other bodies are kept, each once."""
+    """Store each different body once. Returns the ids of the rows that keep them."""
     if not group_commit:
         return {}
     first = {each.body: each for each in reversed(group_commit)}
@@ -259,7 +265,7 @@ def _webhook_row(arrival: _Arrival, now: datetime, *, is_conflict: bool) -> dict
 def _job(
     arrival: _Arrival, attempts: int, now: datetime, *, is_quarantined: bool
 ) -> dict[str, Any]:
-    """A webhook's first job has its id: both are new, and of different tables."""
+    """The first job of a webhook. It has the same id: both are new, and in different tables."""
     job = new_job(arrival.id, "webhook", arrival.id, arrival.message.provider, attempts, now)
     return {**job, "state": "quarantined"} if is_quarantined else job
 
@@ -276,7 +282,7 @@ def _conflicted(conflicts: Iterable[_Arrival]) -> Iterable[NewEvent]:
 
 
 def _event(kind: str, arrival: _Arrival, more: Mapping[str, Any]) -> NewEvent:
-    """Of a message that waits for somebody: where it breaks its contract, never what it says."""
+    """The event about a message that waits for an operator. It has no values of the message."""
     message = arrival.message
     return NewEvent(
         id=str(uuid5(UUID(arrival.id), kind)),

@@ -1,4 +1,4 @@
-"""Repeating work that has ended: a new attempt set, never a change of the old one."""
+"""Starts jobs that have ended again, as new jobs. The old job is not changed."""
 
 from datetime import datetime
 
@@ -40,16 +40,16 @@ async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
 
 
 async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
-    """Whether everything that was tried for the same subject has ended, and was in vain."""
+    """Whether all jobs of the same subject have ended, and none has succeeded unless forced."""
     same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
-    # A concurrent redrive waits here; what it added, only the next statement sees.
+    # A concurrent redrive waits here. Only the next statement sees the job that it added.
     await connection.execute(same.order_by(JOBS.c.id).with_for_update())
     states = frozenset((await connection.execute(same)).scalars())
     return states <= frozenset(ENDED) and (is_forced or "completed" not in states)
 
 
 async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
-    """Whether there still is what the job is about, which then knows its newest attempt set."""
+    """Set the newest job of the subject. Returns whether the subject still exists."""
     if job.kind == "call":
         return await _has_arguments(connection, job.subject)
     table = _SUBJECTS[job.kind]
@@ -60,6 +60,6 @@ async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
 
 
 async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
-    """Whether the call's arguments are kept; they stay so until this transaction ends."""
+    """Whether the call's arguments are still kept. They are locked until this transaction ends."""
     kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
     return (await connection.execute(kept.with_for_update())).first() is not None

@@ -1,4 +1,4 @@
-"""What the store forgets in time: bodies, then keys, and work that is done. In small batches."""
+"""Removes old data in small batches: bodies, then keys, and ended jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,13 +16,13 @@ from gateway.store.tables.webhooks import WEBHOOK_KEYS, WEBHOOKS
 _PRUNED_KINDS: Final = ("delivery", "call")
 _EMPTY: Final = "{}"
 FORGOTTEN_ARGUMENTS: Final = "null"
-"""In the place of a call's arguments: no call has it, for arguments are an object."""
+"""Stored in place of a call's arguments. Real arguments are an object, so they differ."""
 
 
 async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove bodies and headers of webhooks whose work ended before then; how many.
+    """Remove bodies and headers of webhooks whose job ended before then. Returns how many.
 
-    One that is started again at this moment is passed over; a later start finds no body.
+    A webhook that is being started again is skipped. A later start finds no body.
     """
     ended = (
         select(WEBHOOKS.c.id)
@@ -45,8 +45,10 @@ async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int
 
 
 async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove webhooks that have lost their body and came before then, all that is known of them,
-    and the ids of calls that were made before then; how many webhooks."""
+    """Remove webhooks without a body that came before then, with their keys and jobs.
+
+    This also removes the ids of calls that were made before then. Returns how many webhooks.
+    """
     old = select(WEBHOOKS.c.id).where(WEBHOOKS.c.body.is_(None), WEBHOOKS.c.received_at < before)
     ids = (await connection.execute(old.order_by(WEBHOOKS.c.id).limit(limit))).scalars().all()
     jobs = select(JOBS.c.id).where(JOBS.c.kind == "webhook", JOBS.c.subject.in_(ids))
@@ -59,9 +61,9 @@ async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) 
 
 
 async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove jobs of deliveries and calls that ended before then; how many.
+    """Remove jobs of deliveries and calls that ended before then. Returns how many.
 
-    What is started again at this moment is passed over.
+    A job that is being started again is skipped.
     """
     ended = (
         select(JOBS.c.id)
@@ -75,7 +77,7 @@ async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) 
     is_needed = exists().where(
         JOBS.c.kind == "call", JOBS.c.subject == CALLS.c.id, JOBS.c.id.not_in(ids)
     )
-    # Their ids stay a while: a webhook that is repeated must not make its calls again.
+    # Keep the ids for some time: when a webhook is repeated, its calls must not be made again.
     emptied = update(CALLS).where(CALLS.c.id.in_(calls), ~is_needed)
     await connection.execute(emptied.values(arguments=FORGOTTEN_ARGUMENTS))
     await _remove(connection, DELIVERIES.c.job_id, ids)

@@ -1,4 +1,4 @@
-"""What becomes of a claimed job. Every transition shows its claim; a lost one writes nothing."""
+"""The transitions of claimed jobs. Each needs the claim; with a lost claim nothing is written."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -30,11 +30,11 @@ _EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
 
 
 Shown = tuple[str, int]
-"""A claim by its job's id and its number: the job alone does not identify one of its claims."""
+"""Identifies a claim by the id of its job and its number. One job can have several claims."""
 
 
 class Transition(Struct, frozen=True):
-    """Where a job goes from `processing`."""
+    """The next state of a job in `processing`."""
 
     state: str
     failure: Failure | None = None
@@ -42,7 +42,7 @@ class Transition(Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """How the attempt ended: it failed, also where the job is tried again."""
+        """The outcome of the attempt. It is a failure even if the job is tried again."""
         return "failed" if self.state == "retryable" else self.state
 
 
@@ -52,7 +52,7 @@ async def settle(
     transition: Transition,
     now: datetime,
 ) -> frozenset[Shown]:
-    """Make the transition; the claims that were still held."""
+    """Make the transition. Returns the claims that were still held."""
     failure = transition.failure
     change = (
         update(JOBS)
@@ -74,7 +74,7 @@ async def settle(
 async def take_back(
     connection: AsyncConnection, claims: Sequence[Claim], now: datetime, delay: timedelta
 ) -> int:
-    """What was not begun waits again, as if it had not been claimed; how many were still held."""
+    """Let the jobs wait again as if they had not been claimed. Returns how many were still held."""
     change = (
         update(JOBS)
         .where(is_held(claims))
@@ -103,7 +103,7 @@ class Sweep(Struct, frozen=True):
 async def sweep_expired(
     connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
 ) -> tuple[int, int]:
-    """How many will be tried again, and how many have been tried too often."""
+    """End expired claims. Returns how many jobs will be tried again, and how many dead letters."""
     await _rename_failed(connection)
     expired = await _expired(connection, sweep.limit, now)
     dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
@@ -118,11 +118,12 @@ async def sweep_expired(
 
 
 async def _rename_failed(connection: AsyncConnection) -> None:
-    """Take over what a gateway older than revision 0005 still calls `failed`.
+    """Rename the state `failed`, which gateways older than revision 0005 still write.
 
-    On a server such a gateway may go on for a while beside this one, and nobody would claim these.
+    On a server, such a gateway may run beside this one for some time. Without this, no worker would
+    claim these jobs.
     """
-    # The kinds are all there are; the index begins with them.
+    # All kinds are listed because the index starts with the kind.
     failed = update(JOBS).where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
     await connection.execute(failed.values(state="retryable"))
 
@@ -130,7 +131,7 @@ async def _rename_failed(connection: AsyncConnection) -> None:
 async def _apply_what_is_taken(
     connection: AsyncConnection, target: Target, job: Job, changes: Changes, now: datetime
 ) -> None:
-    """Write what goes with one dead letter; what the database refuses of it stops no other job."""
+    """Write the changes of one dead letter. If the database refuses them, other jobs go on."""
     for some in (changes, changes.without_events()):
         try:
             async with connection.begin_nested():
@@ -144,8 +145,7 @@ async def _apply_what_is_taken(
 
 
 async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
-    """What another sweep, or a worker that is finishing after all, holds at the moment is passed
-    over."""
+    """The expired claims. Skips rows that another sweep or a late worker has locked."""
     query = (
         jobs_where(CLAIMED, JOBS.c.lease_until < now)
         .add_columns(JOBS.c.claimed_at)
