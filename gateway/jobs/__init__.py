@@ -1,1 +1,1 @@
-"""Work that outlives a request: claimed, tried, finished or given up."""
+"""Jobs: work that goes on after its request has ended."""

@@ -1,4 +1,4 @@
-"""The audit's account of a message: who sent what and what came of it, and never a word of it."""
+"""Audit records of webhook messages. They do not contain the payload."""
 
 from datetime import datetime
 from typing import Final
@@ -9,13 +9,13 @@ from gateway.store.audited import AuditRecord
 OK: Final = "ok"
 DEAD_LETTER: Final = "DEAD_LETTER"
 _WEBHOOK: Final = "webhook"
-"""The transport of messages, as audit records name it."""
+"""The transport of messages in audit records."""
 
 
 def account_of(
     webhook_id: str, provider: str, operation: str, at: datetime, *, is_dead: bool = False
 ) -> AuditRecord:
-    """The record of a message that was processed, or that was given up."""
+    """The record of a message that was processed or became a dead letter."""
     return AuditRecord(
         id=uuid7(at),
         at=at,

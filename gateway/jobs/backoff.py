@@ -1,4 +1,4 @@
-"""How long failed work waits: by the policy of its kind, with jitter."""
+"""Computes how long a failed job waits: by the policy of its kind, with jitter."""
 
 from random import SystemRandom
 from typing import Final
@@ -10,10 +10,10 @@ _random: Final = SystemRandom()
 
 
 def wait_seconds(policy: JobPolicy, job: Job, asked_seconds: float | None = None) -> float | None:
-    """How long `job` waits after its latest attempt; None when it was the last one.
+    """How long `job` waits after its latest attempt. None if that was the last one.
 
-    `asked_seconds` is what the other side wants (`Retry-After`): it may lengthen the wait up to
-    twice, and never shortens it.
+    `asked_seconds` is the wait that the other side asks for (`Retry-After`). It can make the wait
+    longer, at most twice as long, but never shorter.
     """
     if job.attempts >= job.max_attempts:
         return None

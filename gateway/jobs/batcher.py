@@ -1,4 +1,4 @@
-"""What many ask for at the same moment, done in one go."""
+"""Answers requests that come at the same time together."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
@@ -12,23 +12,23 @@ _MOST: Final = 100
 
 
 class Batcher(Generic[_Asked, _Answer]):
-    """What is asked while an answer is under way shares the next one; no timer is waited for."""
+    """Requests that come during one batch form the next batch. It does not wait for a timer."""
 
     def __init__(
         self, answer_all: Callable[[Sequence[_Asked]], Awaitable[Sequence[_Answer]]]
     ) -> None:
-        """`answer_all` answers each, in order. What it raises, each gets."""
+        """`answer_all` returns the answers in order. If it raises, all requests get the error."""
         self._answers = GroupWriter(_Answers(answer_all), "batcher")
 
     async def ask(self, asked: _Asked) -> _Answer:
-        """The answer to `asked`. A caller that leaves does not stop what the others wait for."""
+        """The answer to `asked`. Cancelling one caller does not affect the others."""
         ticket: Ticket[_Asked, _Answer] = Ticket(asked)
         self._answers.add(ticket)
         return await ticket.answer()
 
 
 class _Answers(Generic[_Asked, _Answer]):
-    """What nobody waits for any more is not asked for."""
+    """The sink of the batches. It skips requests whose callers no longer wait."""
 
     def __init__(
         self, answer_all: Callable[[Sequence[_Asked]], Awaitable[Sequence[_Answer]]]
@@ -47,13 +47,13 @@ class _Answers(Generic[_Asked, _Answer]):
             ticket.give(answer)
 
     def committed(self, group: Sequence[Ticket[_Asked, _Answer]]) -> None:
-        """They have their answers."""
+        """Nothing to do: the requests have their answers."""
 
     async def refused(self, entry: Ticket[_Asked, _Answer], error: Exception) -> None:
         entry.refuse(error)
 
     def unavailable(self, group: Sequence[Ticket[_Asked, _Answer]], error: StoreError) -> bool:
         for ticket in group:
-            # One of its own for each: every raise adds to the traceback of what it raises.
+            # Each request gets its own error: a raise adds to the traceback of its exception.
             ticket.refuse(StoreError(error.detail))
         return False

@@ -1,4 +1,4 @@
-"""The run of a job that calls one of the gateway's own operations."""
+"""Runs a job that calls one of the gateway's own operations."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -12,7 +12,7 @@ from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, NewCall
 
 RunCall = Callable[[NewCall], Awaitable[None]]
-"""Calls the operation as the gateway itself. Raises a `GatewayError`."""
+"""Calls the operation, with the gateway as the caller. Raises a `GatewayError`."""
 IsRead = Callable[[str], bool]
 """Whether the operation with this id changes nothing."""
 
@@ -23,12 +23,12 @@ _CUT_OFF: Final = {
     LEASE_EXPIRED: f"Its worker died during the call, {_LOOK}",
     RUN_TIMEOUT: f"It took too long and was cut off during the call, {_LOOK}",
 }
-"""Errors after which nobody knows whether the attempt before made the call."""
+"""Errors after which it is unknown whether the previous attempt made the call."""
 _UNSTORED: Final = "The call was made, and that could not be stored: look, before you redrive it."
 
 
 class CallRun:
-    """Calls it as often as is safe: what may have happened already is not repeated unseen."""
+    """Makes the call. A write that may have happened is not repeated without an operator."""
 
     def __init__(
         self,

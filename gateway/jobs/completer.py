@@ -1,4 +1,4 @@
-"""From the outcome of a run to the store, under the claim that it was run with."""
+"""Stores the outcomes of runs, each with the claim of its job."""
 
 import asyncio
 import logging
@@ -19,13 +19,13 @@ _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5
 
 OnDead = Callable[[Job, Failure], Changes]
-"""What else becomes true when a job ends in the dead letter."""
+"""Returns the changes that belong to a job's end as a dead letter."""
 OnSettled = Callable[[Changes], None]
-"""Called with what has become true."""
+"""Called with changes that were stored."""
 
 
 class JobCompleter:
-    """Writes outcomes, each in one transaction that holds only while its claim does."""
+    """Writes outcomes, each in one transaction that has no effect if its claim was lost."""
 
     def __init__(self, queue: Queue, on_dead: OnDead, on_settled: OnSettled) -> None:
         self._queue = queue
@@ -33,20 +33,20 @@ class JobCompleter:
         self._on_dead = on_dead
         self._on_settled = on_settled
         self.fenced = 0
-        """Outcomes that the store refused, since their claims were lost."""
+        """The number of outcomes that the store refused because their claims were lost."""
         self._waiting: set[str] = set()
         """Jobs whose outcome could not be stored yet."""
 
     @property
     def problem(self) -> str | None:
-        """That outcomes cannot be stored now, or None."""
+        """The message that outcomes cannot be stored now, or None."""
         return "Outcomes of work cannot be stored." if self._waiting else None
 
     async def settle(self, claim: Claim, outcome: Outcome) -> None:
-        """Write `outcome`; tried again until it is known what became of it, or cancelled.
+        """Write `outcome`. Tries again until the result is known or the task is cancelled.
 
-        Raises `StoreRefused` when the database takes the job's end, but not what goes with it. A
-        failure is stored with less then, at last alone, so that every attempt comes to an end.
+        Raises `StoreRefused` when the database refuses the changes of a success. A failure is then
+        stored without its events, and if needed without any changes, so that every attempt ends.
         """
         changes = self._changes(claim, outcome)
         try:
@@ -68,7 +68,7 @@ class JobCompleter:
     async def _settle_less(
         self, claim: Claim, failed: Failed, changes: Changes, refusal: StoreRefused
     ) -> None:
-        """Without the events, whose values are others'; then without anything."""
+        """Store the failure without its events, then without any changes."""
         _log.error("job %s fails without its events: %s", claim.job.id, refusal.detail)
         bare = _bare(failed)
         try:
@@ -85,8 +85,8 @@ class JobCompleter:
                 raise
             except StoreError as error:
                 self._waiting.add(claim.job.id)
-                # Also after a commit whose answer was lost: the claim has ended with it, so the
-                # next try changes nothing.
+                # The commit may have succeeded and its answer may be lost. Then the claim has
+                # ended, and the next try changes nothing.
                 _log.error("outcome of job %s not stored yet (%s)", claim.job.id, error.detail)
                 await asyncio.sleep(_RETRY_SECONDS)
 
@@ -113,5 +113,5 @@ class JobCompleter:
 
 
 def _bare(failed: Failed) -> Failed:
-    """The failure without what the store may have refused: changes, and words about it."""
+    """The failure without the parts that the store may have refused: changes and detail."""
     return replace(failed, failure=replace(failed.failure, detail=None), changes=Changes())

@@ -1,4 +1,4 @@
-"""What becomes true when a job ends as a dead letter, no matter what ended it."""
+"""The changes that belong to a dead letter, whatever ended the job."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +13,7 @@ _JOBS: Final = "/jobs"
 
 
 class DeadLetters:
-    """Announces dead letters, and records those of webhooks."""
+    """Publishes an event for each dead letter, and an audit record for those of webhooks."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -21,7 +21,7 @@ class DeadLetters:
     def __call__(self, job: Job, failure: Failure) -> Changes:
         """The changes that go with the end of `job`.
 
-        A delivery that cannot be made is not announced: its announcement would be delivered too.
+        A failed delivery publishes no event, because this event would need deliveries too.
         """
         match job.kind:
             case "webhook":
@@ -35,7 +35,7 @@ class DeadLetters:
 
 
 def completed(job: Job) -> NewEvent:
-    """What is published when a call has succeeded."""
+    """The event that a call has succeeded."""
     return _job_event(job, JOB_COMPLETED, _facts(job))
 
 

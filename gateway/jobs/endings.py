@@ -1,6 +1,7 @@
-"""What waits for an endpoint that was disabled is ended, beside the work that found it out.
+"""Ends the waiting deliveries of endpoints that were disabled, in a task of its own.
 
-It may be more than a claim has time for, and no error in it must repeat what is settled.
+There may be too many for the time of one claim. And an error here must not repeat the job that
+disabled the endpoint.
 """
 
 import asyncio
@@ -15,9 +16,9 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class Endings:
-    """Endpoints whose waiting deliveries are still to be ended.
+    """Endpoints whose waiting deliveries must still be ended.
 
-    What is left when a worker stops is ended by the worker that takes it over.
+    When this worker stops, other workers end the remaining deliveries when they claim them.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -26,12 +27,12 @@ class Endings:
         self._is_wanted = asyncio.Event()
 
     def add(self, endpoint_id: str) -> None:
-        """End what waits for this endpoint, soon."""
+        """Request to end the waiting deliveries of this endpoint."""
         self._endpoints[endpoint_id] = None
         self._is_wanted.set()
 
     async def work(self) -> None:
-        """End what is asked for, until cancelled."""
+        """End the requested deliveries, until cancelled."""
         while True:
             await self._is_wanted.wait()
             self._is_wanted.clear()

@@ -1,4 +1,4 @@
-"""One attempt: the run, its limits, and what it comes to."""
+"""One attempt of a job: the run, its time limits and its outcome."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class JobExecutor:
-    """Runs what is claimed and settles it. Nothing that a run does ends the worker."""
+    """Runs claimed jobs and stores their outcomes. No failure of a run ends the worker."""
 
     def __init__(
         self, run: Run, policy: JobPolicy, leases: Leases, completer: JobCompleter
@@ -37,7 +37,7 @@ class JobExecutor:
         self._completer = completer
 
     async def attempt(self, lease: Lease) -> None:
-        """Run the job and settle it, both within the time for which its claim is held."""
+        """Run the job and store its outcome, both while the claim is held."""
         claim = lease.claim
         try:
             async with asyncio.timeout_at(lease.deadline) as lease.limit:
@@ -45,7 +45,7 @@ class JobExecutor:
                 hit("jobs.mid_run")
                 await self._settle(claim, outcome)
         except TimeoutError:
-            # The next sweep takes it back, and counts this attempt.
+            # The next sweep ends the claim and counts this attempt.
             self._leases.lost += 1
             _log.warning("job %s let go: its claim could not be extended", claim.job.id)
         finally:
@@ -59,10 +59,10 @@ class JobExecutor:
         except StoreRefused as error:
             return self._refused(claim, error)
         except StoreError:
-            # The store's fault, and not the job's: the attempt does not count.
+            # The store failed, not the job, so the attempt does not count.
             return Released(delay_seconds=self._policy.busy_wait_seconds)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a payload provokes is a failed attempt
-            # Only the class: the text of an error may repeat the payload.
+            # Store only the class: the text of an error may contain the payload.
             is_late = limit.expired() and isinstance(error, TimeoutError)
             name = RUN_TIMEOUT if is_late else error_name(error)
             _log.error("attempt %d of job %s failed: %s", claim.job.attempts, claim.job.id, name)
@@ -81,7 +81,7 @@ class JobExecutor:
             await self._completer.settle(claim, _instead(outcome) or failed)
 
     def _refused(self, claim: Claim, error: StoreRefused) -> Failed:
-        """A failed attempt that names what the database refuses; its text repeats no value."""
+        """A failed attempt that names what the database refuses, without any value."""
         _log.error("attempt %d of job %s: %s", claim.job.attempts, claim.job.id, error.detail)
         return self._failed(claim, Failure(error=error_name(error), detail=error.detail))
 
@@ -90,5 +90,5 @@ class JobExecutor:
 
 
 def _instead(outcome: Outcome) -> Failed | None:
-    """What the run wants in place of an end that the store does not take."""
+    """The failure that the run defines for a success that the store refuses, or None."""
     return outcome.if_refused if isinstance(outcome, Finished) else None

@@ -1,4 +1,4 @@
-"""The part of a worker that does one kind of job."""
+"""The part of a worker that handles one kind of job."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ from gateway.store.records import LEASE_EXPIRED, Claim
 
 _log: Final = logging.getLogger(__name__)
 _GATHER_SECONDS: Final = 0.02
-"""Claims cost less together, so where few slots are free it is worth waiting that long for more."""
+"""How long to wait for more free slots if few are free: one claim for several jobs costs less."""
 _ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
 
 class JobFetcher:
-    """Claims jobs of one kind and has some of them run at once."""
+    """Claims jobs of one kind and runs several of them at the same time."""
 
     def __init__(
         self, kind: JobKind, name: str, queue: Queue, leases: Leases, policy: WorkPolicy
@@ -39,9 +39,9 @@ class JobFetcher:
         self._leases = leases
         self._running: dict[asyncio.Task[None], Lease] = {}
         self._waiting: deque[Lease] = deque()
-        """Claimed and not begun: what is under suspicion runs alone."""
+        """Claimed jobs that have not started: suspicious ones, which must run alone."""
         self._is_alone = False
-        """Whether what runs is to be left alone."""
+        """Whether the running job must run alone."""
         self._is_stopping = False
         self.is_failing = False
         """Whether the latest claim failed."""
@@ -49,17 +49,17 @@ class JobFetcher:
         self._room_may_be_there = asyncio.Event()
 
     def wake(self) -> None:
-        """Look for work now."""
+        """Look for jobs now."""
         self._work_may_be_there.set()
 
     def stop(self) -> None:
-        """Claim no more."""
+        """Stop claiming."""
         self._is_stopping = True
         self._work_may_be_there.set()
         self._room_may_be_there.set()
 
     async def work(self, executor: JobExecutor) -> None:
-        """Until `stop`: claim and run. What has begun then is left to `finish`."""
+        """Claim and run jobs until `stop`. Jobs that still run then are left to `finish`."""
         errors = 0
         while not self._is_stopping:
             self._work_may_be_there.clear()
@@ -80,10 +80,10 @@ class JobFetcher:
         await self._give_back(self._waiting)
 
     async def finish(self, seconds: float) -> None:
-        """Wait that long for what runs, then cut it off.
+        """Wait at most `seconds` for running jobs, then cancel them.
 
-        What is safe to repeat is given back. A call that was cut off may have happened: its lease
-        is left to end, so that the next attempt knows of it.
+        Jobs that are safe to repeat are released. A cancelled call may have happened, so it keeps
+        its lease. When the lease expires, the next attempt sees this.
         """
         if not self._running:
             return
@@ -96,7 +96,7 @@ class JobFetcher:
             await self._give_back(leases)
 
     async def _fill(self, executor: JobExecutor) -> bool:
-        """Fill the free slots; whether there was enough for all of them."""
+        """Fill the free slots. Returns whether there were enough jobs for all slots."""
         if self._waiting and not self._running:
             self._begin(self._waiting.popleft(), executor)
             self._is_alone = True
@@ -118,10 +118,10 @@ class JobFetcher:
         return len(claims) == free
 
     async def _sort(self, leases: Sequence[Lease], executor: JobExecutor) -> None:
-        """Begin what may begin now, and keep one of those under suspicion for later.
+        """Start the jobs that may start now, and keep one suspicious job for later.
 
-        The other ones are given back before it runs: what is only held when a worker dies has lost
-        an attempt, too.
+        Other suspicious jobs are released before it runs. If they were held and the worker died,
+        they would lose an attempt too.
         """
         suspicious = [lease for lease in leases if self._is_suspicious(lease.claim)]
         plain = [lease for lease in leases if lease not in suspicious]
@@ -146,13 +146,13 @@ class JobFetcher:
         self._is_alone = False
         self._room_may_be_there.set()
         if self._lane_limit is not None:
-            # Its lane may have been full, and more of it waiting.
+            # The lane may have been at its limit, with more jobs waiting.
             self._work_may_be_there.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("a defect of the worker: %s", type(error).__name__)
 
     async def _room(self) -> None:
-        """Return when there is room for a claim, or better for several."""
+        """Wait until one slot is free, and then a short time for more."""
         limit = 1 if self._waiting or self._is_alone else self._slots
         while not self._is_stopping and len(self._running) >= limit:
             await self._ending()
@@ -166,7 +166,7 @@ class JobFetcher:
         await self._room_may_be_there.wait()
 
     async def _give_back(self, leases: Collection[Lease]) -> None:
-        """Release them uncounted; what cannot be released comes back when its lease ends."""
+        """Release the jobs without counting the attempt. If this fails, their leases expire."""
         for lease in leases:
             self._leases.drop(lease)
         if not leases:

@@ -1,4 +1,4 @@
-"""What running a job comes to: the seam between the worker and what it runs."""
+"""The outcomes of a run: the interface between the worker and the runs of each kind."""
 
 import re
 from typing import Final, Protocol
@@ -8,31 +8,31 @@ from msgspec import Struct
 from gateway.store.records import Changes, Claim, Failure
 
 NOTHING: Final = Changes()
-"""What becomes true besides the job's own state: nothing."""
+"""No changes besides the job's own state."""
 RUN_TIMEOUT: Final = "run_timeout"
-"""The error of a run that was cut off, for it took too long."""
+"""The error of a run that was cancelled because it took too long."""
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """The attempt failed; `changes` become true with that."""
+    """The attempt failed. `changes` are written in the same transaction."""
 
     failure: Failure
     retry_seconds: float | None
-    """Until the next attempt (`gateway.jobs.backoff`); None for what will not get better."""
+    """The wait until the next attempt (`gateway.jobs.backoff`). None for a permanent failure."""
     changes: Changes = NOTHING
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """The work is done; `changes` become true with it, or not at all."""
+    """The job is done. `changes` are written in the same transaction."""
 
     changes: Changes = NOTHING
     if_refused: Failed | None = None
-    """What it comes to when the store takes no such end; without it, a failed attempt."""
+    """The outcome if the store refuses this one. None counts it as a failed attempt."""
 
 
 class Released(Struct, frozen=True, kw_only=True):
-    """The work has to wait, for a limit or a closed gate; the attempt does not count."""
+    """The job must wait, because of a limit or a closed gate. The attempt does not count."""
 
     delay_seconds: float = 0.0
 
@@ -41,15 +41,15 @@ Outcome = Finished | Failed | Released
 
 
 class Run(Protocol):
-    """Does the work of one kind of job, without changing the store: that is its outcome's part.
+    """Runs one kind of job. It does not write to the store: its outcome names the changes.
 
-    It is cancelled when the claim is lost or its time is up. An exception counts as an attempt
-    that failed, of which only the class is kept.
+    It is cancelled when the claim is lost or its time is up. An exception counts as a failed
+    attempt. Only the class of the exception is stored.
     """
 
     async def __call__(self, claim: Claim) -> Outcome: ...
 
 
 def error_name(error: BaseException) -> str:
-    """The class of an error as stored records say it: `upstream_unavailable`."""
+    """The class of an error in the form of stored records, for example `upstream_unavailable`."""
     return _WORD.sub("_", type(error).__name__).lower()

@@ -1,4 +1,4 @@
-"""What a `GatewayError` means for the job in whose run it was raised."""
+"""Turns a `GatewayError` of a run into the outcome of its job."""
 
 from gateway.errors import (
     GatewayError,
@@ -16,9 +16,9 @@ from gateway.store.records import Failure, Job
 
 
 def outcome_of(error: GatewayError, job: Job, policy: JobPolicy) -> Failed | Released:
-    """Whether to try again, by the error's own word.
+    """The outcome after `error`. The error itself defines whether it is retryable.
 
-    A limit is nobody's failure, so it does not count: the job waits until it may go on.
+    A reached limit does not count as a failed attempt: the job is released and waits.
     """
     if not error.is_retryable:
         return Failed(failure=_failure(error), retry_seconds=None)

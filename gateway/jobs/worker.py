@@ -1,4 +1,4 @@
-"""Background work: claims jobs, runs them, keeps its claims alive, takes back those of the dead."""
+"""The worker: claims jobs, runs them, extends its claims, and ends claims of dead workers."""
 
 import asyncio
 import logging
@@ -22,10 +22,10 @@ _SWEEP_LIMIT: Final = 500
 
 
 class Worker:
-    """Works until it is stopped. A store that fails makes it wait, and nothing else.
+    """Works until it is stopped. When the store fails, it waits and tries again.
 
-    `on_settled` is called with all that becomes true, so that others know that there is work for
-    them.
+    `on_settled` is called with all changes that were stored, so that other parts can start the work
+    that follows from them.
     """
 
     def __init__(
@@ -56,28 +56,28 @@ class Worker:
 
     @property
     def fenced(self) -> int:
-        """Outcomes that were refused because their claims were lost."""
+        """The number of outcomes that were refused because their claims were lost."""
         return self._completer.fenced
 
     @property
     def lost(self) -> int:
-        """Claims that ended before their work did."""
+        """The number of claims that ended before their run did."""
         return sum(leases.lost for leases in self._leases.values())
 
     @property
     def problem(self) -> str | None:
-        """Why work does not go on, in words for the operator, or None."""
+        """Why jobs do not run, described for the operator, or None."""
         if self._sweep_failed or any(fetcher.is_failing for fetcher, _ in self._fetchers.values()):
             return "Work cannot be claimed."
         return self._completer.problem
 
     def wake(self) -> None:
-        """Look for work now: some may have come."""
+        """Look for jobs now."""
         for fetcher, _ in self._fetchers.values():
             fetcher.wake()
 
     def stop(self) -> None:
-        """Claim no more; `work` ends when what runs has ended, or its grace has."""
+        """Stop claiming. `work` ends when the running jobs or the grace period have ended."""
         for fetcher, _ in self._fetchers.values():
             fetcher.stop()
 
@@ -102,14 +102,14 @@ class Worker:
         due = now() + self._policy.sweep_seconds
         while True:
             await asyncio.sleep(due - now())
-            # From its beginning to the next one's: what a sweep takes must not add to the wait.
+            # The interval counts from the start of a sweep, so its duration does not add to it.
             due = now() + self._policy.sweep_seconds
             taken = _SWEEP_LIMIT
             while taken >= _SWEEP_LIMIT:
                 taken = await self._take_back()
 
     async def _take_back(self) -> int:
-        """Take back claims that have ended; how many."""
+        """End expired claims. Returns how many."""
         hit("jobs.in_sweep")
         wait = self._policy.crash_wait_seconds
         try:
