@@ -1,4 +1,4 @@
-"""Backups that somebody changed, or wrote to do harm, in the worst case with the passphrase."""
+"""Backups that an attacker changed or wrote, in the worst case with the passphrase."""
 
 import asyncio
 import struct

@@ -1,4 +1,4 @@
-"""Hosts without a key that send bodies nobody may want: they fill their own part, and no more."""
+"""Hosts without a key that send bodies which nobody needs: they use their own part, and no more."""
 
 import asyncio
 import socket
@@ -169,7 +169,7 @@ async def test_bodies_of_requests_that_wait_for_their_turn_are_counted() -> None
 
 @pytest.mark.attack(
     "an unauthenticated client behind our own proxy fills what one address may hold of bodies",
-    required="that part is of the address that the proxy names: others behind it go on",
+    required="the bytes count for the address that the proxy names: others behind it go on",
 )
 async def test_a_proxy_is_not_one_host_for_bodies() -> None:
     bad, good = (

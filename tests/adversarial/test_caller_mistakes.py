@@ -1,4 +1,4 @@
-"""What a caller gets wrong is answered as the caller's mistake, never as the upstream's failure.
+"""Mistakes of callers: they are answered as mistakes, never as failures of the upstream.
 
 An answer of 502 sends an operator to look for a fault that is not there, and makes a client try
 again what can never succeed.

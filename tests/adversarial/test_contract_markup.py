@@ -1,4 +1,4 @@
-"""Contract text that wants to be markup, code, a terminal's command or an address: it is shown."""
+"""Text of contracts with markup, code, terminal commands or addresses: it is shown as text."""
 
 import ast
 import json

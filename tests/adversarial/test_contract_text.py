@@ -1,4 +1,4 @@
-"""Contracts written by somebody who wants the gateway to run code: refused, and nothing runs."""
+"""Contracts by an author who wants the gateway to run code: refused, and nothing runs."""
 
 import importlib
 import shutil

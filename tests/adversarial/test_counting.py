@@ -1,5 +1,4 @@
-"""Who is counted as unauthenticated: each request without proof, over every transport, once; no
-other."""
+"""Counting of unauthenticated requests: each request without proof counts once, and no other."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Attacks on what only operators may do, and on the keys that make somebody one."""
+"""Attacks on the routes of operators and on the keys of operators."""
 
 import asyncio
 from collections.abc import AsyncIterator

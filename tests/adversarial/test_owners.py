@@ -1,4 +1,4 @@
-"""Agents who would say what only a provider may say, and providers who would say it for ever."""
+"""Agents that write a provider's columns, and providers whose messages block all later ones."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Every route of the real gateway, asked for in odd ways: no error of ours, and no silence."""
+"""Unusual requests to every route of the real gateway: each is answered, and none with a 5xx."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

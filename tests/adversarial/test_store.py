@@ -1,4 +1,4 @@
-"""Attacks on the database: poison messages, a second server, a clock that jumps, arguments lost."""
+"""Attacks on the database: poison messages, a second server, a clock that jumps, failed updates."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Text of upstreams and callers that says to a model what no person sees, or steers a terminal."""
+"""Text of upstreams and callers that only a model sees, or that controls a terminal."""
 
 import json
 from datetime import UTC, datetime

@@ -122,8 +122,8 @@ async def test_connections_dropped_after_each_request(
 @pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
 @pytest.mark.attack(
     "an event endpoint or a token endpoint reads a message and closes the connection",
-    required="it has got one request; whether another one follows is for the delivery's plan, and "
-    "the token source, to say",
+    required="it gets one request; only the delivery's plan or the token source decides whether "
+    "another one follows",
 )
 async def test_endpoints_that_hang_up(*, is_reset: bool) -> None:
     async with dropping(good=0, is_reset=is_reset) as (url, seen):

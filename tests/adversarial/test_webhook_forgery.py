@@ -1,4 +1,4 @@
-"""Webhooks that were not sent by their provider, or not now."""
+"""Webhooks that their provider did not send, or did not send now."""
 
 import json
 import time
