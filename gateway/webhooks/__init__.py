@@ -1,1 +1,1 @@
-"""Webhooks in: received, proven, stored, and turned into what their contract declares."""
+"""Incoming webhooks: received, authenticated, stored, and processed by their contract."""

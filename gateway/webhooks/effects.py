@@ -1,4 +1,4 @@
-"""What a message changes: rows, an event, calls and an audit record, all or nothing."""
+"""The changes that a message makes: rows, an event, calls and an audit record, all or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ _JSON: Final = "application/json"
 
 
 class Effects:
-    """Turns messages into changes. It knows no provider by name."""
+    """Turns messages into changes. It has no code for single providers."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Effects:
         events: Mapping[str, Validator],
         now: Callable[[], datetime],
     ) -> None:
-        """`shapes` are those of the entities by kind, `events` check whole events by type."""
+        """`shapes`: the entities' shapes by kind. `events`: validators of whole events by type."""
         self._shapes = shapes
         self._events = events
         self._now = now
@@ -37,12 +37,13 @@ class Effects:
     def changes(
         self, event: WebhookEvent, webhook: StoredWebhook, payload: Any, facts: CallFacts
     ) -> Changes:
-        """All that `webhook` changes; `payload` is what its field maps read.
+        """All changes that `webhook` makes. Its field maps read `payload`.
 
-        The same for the same message, but for times: repeated work repeats nothing.
+        The changes of one message are always the same, except for times. So processing it again
+        does not add anything.
 
-        Raises `Unmappable` for a value that has no place where it belongs, and `PermanentFailure`
-        for an event that would break the gateway's own contract, which is a defect.
+        Raises `Unmappable` for a value that cannot be mapped. Raises `PermanentFailure` for an
+        event that would break the gateway's own contract, which is a defect.
         """
         occurred_at = _occurred_at(event, payload, webhook.received_at)
         return Changes(
@@ -128,14 +129,14 @@ def _calls(
                 id=str(uuid5(UUID(webhook.id), f"{number} {each.operation}")),
                 operation=each.operation,
                 arguments=arguments,
-                # A tool whose upstream is slow leaves the others room.
+                # Each tool has its own lane, so a slow upstream does not block the other tools.
                 lane=each.operation,
             )
 
 
 def _occurred_at(event: WebhookEvent, payload: Any, received_at: datetime) -> datetime:
-    """When it happened, which is never later than its arrival: a message that is dated 2062 must
-    not shut out all that is reported before then."""
+    """When it happened, but not later than its arrival. Otherwise a message that is dated 2062
+    would make all earlier reports look old."""
     if event.occurred_at is None:
         return received_at
     try:

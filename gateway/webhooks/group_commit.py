@@ -1,4 +1,4 @@
-"""Group commit: messages that arrive while a transaction is under way share the next one."""
+"""Group commit: messages that arrive during a transaction share the next one."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -21,11 +21,11 @@ _BACKLOG: Final = "Too many messages wait to be stored: send this one again."
 
 
 class Grouping(Struct, frozen=True, kw_only=True):
-    """How many messages share a transaction, and how many may wait for one."""
+    """How many messages may share a transaction, and how many may wait for one."""
 
     batch: int = 500
     batch_bytes: int = 8 * 2**20
-    """Of bodies; a single larger one goes alone."""
+    """The bytes of all bodies in one transaction. A single larger body gets its own."""
     backlog: int = 5_000
     backlog_bytes: int = 64 * 2**20
 
@@ -34,9 +34,9 @@ _Waiting = Ticket[NewWebhook, Receipt]
 
 
 class GroupCommit:
-    """Stores each message durably before its sender gets its receipt; nobody waits for a timer.
+    """Stores each message durably before its sender gets a receipt, without waiting for a timer.
 
-    `on_stored` is called after each transaction, so that a worker need not look by itself.
+    `on_stored` is called after each transaction, so that a worker need not poll.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class GroupCommit:
         self._waiting_bytes = 0
         self._is_closed = False
         self.problem: str | None = None
-        """Why messages are not being stored now, or None."""
+        """Why messages cannot be stored now, or None."""
 
     async def put(self, arrival: NewWebhook) -> Receipt:
-        """Return when `arrival` is durable. A caller that leaves takes nothing with it.
+        """Return when `arrival` is durable. Cancelling the caller does not affect other messages.
 
-        Raises `NotStored` where that is not so, or nobody knows.
+        Raises `NotStored` when it is not stored or the outcome is unknown.
         """
         if self._is_closed:
             raise NotStored(_STOPPING)
@@ -69,7 +69,8 @@ class GroupCommit:
         return await waiting.answer()
 
     async def close(self) -> None:
-        """Take nothing more, and store what waits. Who still waits after that must resend."""
+        """Accept no more messages, and store those that wait. The senders of the rest get an error
+        and must send again."""
         self._is_closed = True
         _refuse(await self._writer.close(_CLOSE_SECONDS), _STOPPING)
 
@@ -78,7 +79,7 @@ class GroupCommit:
         return self._writer.waiting >= limits.backlog or self._waiting_bytes >= limits.backlog_bytes
 
     def share(self, waiting: Sequence[_Waiting]) -> int:
-        """See `Sink`: no more than the limits allow."""
+        """See `Sink`. The group has at most as many messages and bytes as the limits allow."""
         count = size = 0
         for each in islice(waiting, self._grouping.batch):
             if count and size + len(each.asked.body) > self._grouping.batch_bytes:
@@ -102,14 +103,14 @@ class GroupCommit:
         self._on_stored()
 
     async def refused(self, entry: _Waiting, error: Exception) -> None:
-        """See `Sink`: only its own sender gets an error."""
+        """See `Sink`. Only the sender of this message gets an error."""
         cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
         _log.error("a webhook of %s cannot be stored: %s", entry.asked.provider, cause)
         _refuse([entry])
 
     def unavailable(self, group: Sequence[_Waiting], error: StoreError) -> bool:
-        """See `Sink`: the senders send again."""
-        # Once for each outage: every batch of it would say the same.
+        """See `Sink`. The messages are dropped, and their senders must send again."""
+        # Log once for each outage, not once for each batch.
         if self.problem is None:
             _log.error("webhooks are not being stored: %s", error.detail)
         self.problem = error.detail
@@ -118,6 +119,6 @@ class GroupCommit:
 
 
 def _refuse(group: Iterable[_Waiting], detail: str | None = None) -> None:
-    """An error of its own for each who waits."""
+    """Raise an error in each waiting caller, each time a new exception object."""
     for waiting in group:
         waiting.refuse(NotStored(detail))

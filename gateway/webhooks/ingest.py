@@ -1,8 +1,8 @@
-"""From a request of somebody unknown to a message that is stored: each check cheaper than the next.
+"""Checks requests of unknown senders and stores their messages. Cheap checks come first.
 
-The order is the product's promise. Before the proof nothing of the body is read, so that a forged
-message can neither take the id of an authentic one nor cost more than an HMAC. The contract is
-asked last, and decides how an authentic message is stored, never whether.
+The order of the checks is guaranteed. The body is not parsed before the signature is verified. So a
+forged message cannot take the id of an authentic one, and costs at most an HMAC. The contract is
+checked last. It decides how an authentic message is stored, but not whether it is stored.
 """
 
 import logging
@@ -34,7 +34,7 @@ _LOG_SECONDS: Final = 10.0
 
 
 class Ingest:
-    """The way in for messages of every source that is open."""
+    """Receives the messages of all open sources."""
 
     def __init__(
         self, sources: Mapping[str, OpenSource], group_commit: GroupCommit, clock: Clock
@@ -45,7 +45,7 @@ class Ingest:
         self._refusals = RefusalLog(clock)
 
     def admit(self, provider: str, peer: Address | None) -> OpenSource:
-        """The source, if `peer` may send its messages now: decided before a body is read.
+        """The source, if `peer` may send its messages now. This is checked before reading the body.
 
         Raises `UnknownPath`, `ForbiddenPeer` or `LimitExceeded`.
         """
@@ -63,10 +63,10 @@ class Ingest:
         return source
 
     async def receive(self, source: OpenSource, fields: Fields, body: bytes) -> Receipt:
-        """Store the message, and return when that is durable.
+        """Store the message, and return when it is durable.
 
-        Raises `NotProven`, `LimitExceeded`, `MalformedRequest`, `ConflictingMessage`, and
-        `NotStored` where it is unknown whether it is stored.
+        Raises `NotProven`, `LimitExceeded`, `MalformedRequest` or `ConflictingMessage`, and
+        `NotStored` when it is not stored or the outcome is unknown.
         """
         try:
             arrival = self._read(source, fields, body)
@@ -89,7 +89,7 @@ class Ingest:
 
 
 class RefusalLog:
-    """Logs what is refused, a line for each kind and source in ten seconds."""
+    """Logs refused messages: at most one line in ten seconds for each kind and source."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -97,7 +97,7 @@ class RefusalLog:
         self._unreported: dict[tuple[str, str], int] = {}
 
     def note(self, provider: str, error: GatewayError) -> None:
-        """Count a refusal, and log it unless one like it was logged just now."""
+        """Count a refusal, and log it unless a similar one was logged a moment ago."""
         kind = (provider, type(error).__name__)
         count = self._unreported[kind] = self._unreported.get(kind, 0) + 1
         now = self._clock.monotonic()

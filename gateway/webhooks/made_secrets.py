@@ -1,4 +1,4 @@
-"""Secrets for sources that are only mocked: made once, so that a first start works without
+"""Secrets for sources that are only mocked. They are made once, so that a first start needs no
 setup."""
 
 import os
@@ -15,10 +15,10 @@ _MAX_BYTES: Final = 1024
 
 
 def made_secret(data: Path, provider: str, profile: Profile) -> str:
-    """The secret of this profile that was made in `data`, or makes it, with mode 600.
+    """The secret of this profile in `data`. It is made if it does not exist, with mode 600.
 
-    It is for a mock of the provider; one that sends by itself needs a secret that it knows. Raises
-    `StoreError` when the file can be neither read nor written.
+    It is only for a mock of the provider: a real provider does not know this secret. Raises
+    `StoreError` when the file cannot be read or written.
     """
     path = data / FOLDER / f"{provider}-{profile.name}"
     try:
@@ -33,7 +33,7 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
 
 
 def _write_once(path: Path, secret: str) -> None:
-    """Of two that start together, one writes the file and both read it."""
+    """Write the file once. If two processes start together, one writes it and both read it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

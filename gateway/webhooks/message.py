@@ -1,4 +1,4 @@
-"""What an authentic message says of itself: its id, its type, its payload."""
+"""Reads the id, the type and the payload of an authentic message."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -26,16 +26,16 @@ class Message(Struct, frozen=True, kw_only=True):
     payload: Any
     id: str
     event_type: str
-    """Cut to `MAX_EVENT_TYPE`; empty where the message does not say."""
+    """The type, cut to `MAX_EVENT_TYPE`. Empty if the message has none."""
     refusals: tuple[Mismatch, ...]
-    """What it should say of itself and does not."""
+    """Required parts that the message lacks, such as its id."""
 
 
 def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
-    """Read a message that was proven in `profile`.
+    """Read a message that is authentic by `profile`.
 
-    Raises `MalformedRequest` for what is no strict JSON, holds a NUL character (which PostgreSQL
-    cannot store), or has an id that no id may be.
+    Raises `MalformedRequest` if it is not strict JSON, has a NUL character (which PostgreSQL cannot
+    store), or has an invalid id.
     """
     payload = _payload(body)
     event_type = _text_at(profile.event_type, payload, fields)
@@ -49,11 +49,11 @@ def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
 
 
 def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
-    """The bytes that the proof covers, where the message's id is not among them; else None.
+    """The signed bytes, if they do not include the message's id; else None.
 
-    Anyone who has seen such a message can send it again under another id, with the same proof: it
-    is these bytes by which it is known. An id in the body is covered by every signature; a header
-    is covered only where the scheme says so.
+    Anyone who has seen such a message can send it again under another id with the same signature.
+    So these bytes identify it. Every signature covers an id in the body. A header is covered only
+    if the scheme defines this.
     """
     place = profile.message_id
     if place is not None and (place.header is None or place.header in profile.proof.signed_headers):
@@ -83,8 +83,8 @@ def _identify(
         return found, ()
     if place.header is not None:
         raise MalformedRequest(f"There must be one header {place.header}.")
-    # A body without its id is drift of the contract, not a malformed request: it is kept, and the
-    # digest lets repetitions be known as such.
+    # A body without an id means that the provider has changed its contract. The message is kept,
+    # and its digest is used to recognise repetitions.
     missing = refusal_at(place, "must be a text: the message's id")
     return f"sha256:{sha256(body).hexdigest()}", (missing,)
 
@@ -109,7 +109,7 @@ def _check_id(message_id: str, profile: Profile) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every name and text in `value`, without recursion: it may be as deep as the limits allow."""
+    """All names and texts in `value`. It does not recurse, because `value` may be very deep."""
     left = [value]
     while left:
         each = left.pop()

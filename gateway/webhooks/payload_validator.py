@@ -1,4 +1,4 @@
-"""Whether an authentic message is one that its contract knows, and if not, where it breaks."""
+"""Validates authentic messages against the contract of their source."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,16 +11,16 @@ MAX_REFUSALS: Final = 20
 
 
 class PayloadValidator:
-    """Validates messages of one source, on arrival and again when the contract has changed."""
+    """Validates messages of one source: on arrival, and again after a change of the contract."""
 
     def __init__(self, source: WebhookSource, validators: Mapping[str, Validator]) -> None:
-        """`validators` are those of the payloads, by event type."""
+        """`validators`: of the payloads, by event type."""
         self._validators = validators
         self._types = {profile.name: profile.event_type for profile in source.profiles}
         self._events = {event.type: event for event in source.events}
 
     def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
-        """Where the message breaks the contract: nowhere, or at most `MAX_REFUSALS` places."""
+        """The places where the message breaks the contract, at most `MAX_REFUSALS`."""
         event = self._events.get(event_type)
         if event is None:
             return (self._at_type(profile, "is no event type of this contract"),)
@@ -29,7 +29,7 @@ class PayloadValidator:
         return self.payload_refusals(event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
-        """Where a payload breaks the contract of its event, no matter which sender."""
+        """The places where a payload breaks the contract of its event, for any sender."""
         validator = self._validators.get(event_type)
         if validator is None:
             return (Mismatch(pointer="", detail="is of no event type of this contract"),)
@@ -43,7 +43,7 @@ class PayloadValidator:
 
 
 def refusal_at(place: MessagePart | None, detail: str) -> Mismatch:
-    """A refusal of what stands at `place`; headers have no pointer, so they are named."""
+    """A refusal of the part at `place`. Headers have no pointer, so the detail names them."""
     if place is None or place.pointer is None:
         subject = "the profile" if place is None else f"the header {place.header}"
         return Mismatch(pointer="", detail=f"{subject} {detail}")

@@ -1,4 +1,4 @@
-"""Messages that only point: what they point to is fetched, and goes on as messages of its own."""
+"""Messages that only name objects: fetches the objects and derives new messages from them."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,28 +19,29 @@ FetchFrom = Callable[
 ]
 """Fetches from an upstream by an operation of its contract, with path and query parameters.
 
-Answers the body that the contract has admitted. Raises a `GatewayError`.
+Returns the body, which is valid by the contract. Raises a `GatewayError`.
 """
 
 FOREIGN_HREF: Final = "foreign_href"
 _PORTS: Final = {"http": 80, "https": 443}
 _MESSAGE_ID: Final = re.compile(r"[^\x00-\x20\x7f-\x9f]{1,200}")
 _ODD: Final = re.compile(r"[^\x21-\x7e]|\\|%(?:2[eEfF]|5[cC])")
-"""What different readers read differently, and no upstream's own link needs."""
+"""Characters that URL parsers read differently. Links of upstreams do not need them."""
 
 
 class Pointers:
-    """Follows pointers, to the configured upstreams and nowhere else."""
+    """Follows pointers, but only to the configured upstreams."""
 
     def __init__(self, fetch_from: FetchFrom, base_urls: Mapping[str, str]) -> None:
-        """`base_urls` are those of the upstreams as they are configured."""
+        """`base_urls`: the configured URLs of the upstreams."""
         self._fetch_from = fetch_from
         self._base_urls = base_urls
 
     async def follow(self, fetch: Fetch, payload: Any, facts: CallFacts) -> Any:
-        """What `payload` points to.
+        """The object that `payload` points to.
 
-        Its `href` is only compared: the request is made of the contract and the payload's ids.
+        The `href` in it is only checked. The request is built from the contract and the payload's
+        ids.
         Raises `PermanentFailure`, `Unmappable`, and the `GatewayError`s of a call.
         """
         self._check_href(fetch, payload)
@@ -90,7 +91,7 @@ def _climbs(path: str) -> bool:
 def derived(
     event: WebhookEvent, work: SourceWork, webhook: StoredWebhook, reply: Any
 ) -> tuple[NewWebhook, ...]:
-    """The messages that `event` finds in a fetched reply; what breaks its contract is quarantined.
+    """The messages in a fetched reply. Those that break the contract of `event` are quarantined.
 
     Raises `Unmappable`.
     """

@@ -1,4 +1,4 @@
-"""Messages that did not fit their contract, validated again by today's."""
+"""Validates quarantined messages again, against the current contract."""
 
 from collections.abc import Mapping
 
@@ -10,19 +10,19 @@ from gateway.webhooks.working import PermanentFailure, SourceWork, payload_of
 
 
 class Revalidation(Struct, frozen=True, kw_only=True):
-    """What has become of a quarantined message."""
+    """The result of validating a quarantined message again."""
 
     webhook_id: str
     is_admitted: bool
-    """Whether it is pending now; else it stays where it is."""
+    """Whether it is pending now. Otherwise it stays quarantined."""
     refusals: tuple[Mismatch, ...] = ()
-    """Where it does not fit today's contract."""
+    """The places where it breaks the current contract."""
     reason: str | None = None
     """Why it could not be checked."""
 
 
 class Quarantine:
-    """Validates again what was quarantined. Nothing is lost by it, and nothing is done twice."""
+    """Validates quarantined messages again. No message is lost or processed twice."""
 
     def __init__(self, inbox: Inbox, sources: Mapping[str, SourceWork]) -> None:
         """`sources` by provider."""
@@ -30,9 +30,10 @@ class Quarantine:
         self._sources = sources
 
     async def reconsider(self, webhook_id: str) -> Revalidation | None:
-        """Check one message; None where there is none with this id.
+        """Validate one message. None if there is none with this id.
 
-        A conflict stays: its id belongs to another body, which only an operator can resolve.
+        A conflict stays quarantined: its id belongs to another body. Only an operator can resolve
+        this.
         """
         webhook = await self._inbox.find(webhook_id)
         return None if webhook is None else await self._check(webhook)

@@ -1,4 +1,4 @@
-"""The run of a job that processes a message."""
+"""Runs a job that processes a message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ _FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored
 
 
 class WebhookRun:
-    """From a stored message to its changes. What cannot get better is a dead letter at once."""
+    """Turns a stored message into its changes. A permanent failure is a dead letter at once."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class WebhookRun:
         return replace(changes, webhooks=messages, audit=self._account(webhook))
 
     def _checked(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
-        """The contract may have changed since the message came: today's decides."""
+        """Validate the message by the current contract, which may have changed since it came."""
         work = self._sources.get(webhook.provider)
         if work is None:
             raise PermanentFailure(CONTRACT_CHANGED, "The provider has no contract any more.")

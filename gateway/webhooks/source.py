@@ -1,4 +1,4 @@
-"""A source of webhooks that is open: its contract, and what the operator says of it."""
+"""An open source of webhooks: its contract, and the operator's settings for it."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network
@@ -17,29 +17,29 @@ from gateway.signatures.scheme import Verify
 from gateway.webhooks.payload_validator import PayloadValidator
 
 _CHALLENGE: Final = "Signature"
-"""Of schemes that HTTP has no name for."""
+"""The challenge for signature schemes that have no name in HTTP."""
 _MAX_HEADER: Final = 1_000
 
 
 class SourceAccess(Struct, frozen=True, kw_only=True):
-    """Who may send: what the operator says of a source."""
+    """The operator's settings for who may send."""
 
     keys: Mapping[str, Sequence[bytes]] = {}
-    """By profile, those that its scheme makes of the live secrets. A profile without
-    keys is closed."""
+    """The keys by profile, which its scheme derives from the live secrets. A profile without keys
+    is closed."""
     networks: Sequence[IPv4Network | IPv6Network] | None = None
-    """Where messages may come from; None is everywhere, and an empty list nowhere."""
+    """The networks from which messages are accepted. None accepts all, an empty list none."""
 
 
 class OpenProfile(Struct, frozen=True, eq=False):
-    """A profile, and the check whether a message was sent by somebody with its secret."""
+    """A profile, with the check that the sender of a message has its secret."""
 
     profile: Profile
     verify: Verify
 
 
 class OpenSource:
-    """A source, its open profiles, and how much it may still send."""
+    """A source, its open profiles, and its rate limits."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OpenSource:
         self.networks = None if access.networks is None else Networks(access.networks)
         self.peers = PeerBuckets(contract.rate, clock)
         self.budget = Bucket(contract.rate, clock.monotonic())
-        """Spent by authentic messages only: a sender without the secret cannot use it up."""
+        """Only authentic messages use it, so a sender without the secret cannot use it up."""
         self.profiles = tuple(
             OpenProfile(profile, profile.proof.verifier(keys))
             for profile in contract.profiles
@@ -66,18 +66,18 @@ class OpenSource:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody at all can prove to be this source."""
+        """Whether the source has a profile with keys."""
         return bool(self.profiles)
 
     def prove(self, fields: Fields, body: bytes, now: float) -> Profile | None:
-        """The profile in which the message is authentic; None where it is in none."""
+        """The profile by which the message is authentic, or None."""
         for each in self.profiles:
             if each.verify(fields, body, now):
                 return each.profile
         return None
 
     def kept(self, fields: Fields) -> dict[str, str]:
-        """The headers that are stored with the body: never one that proves something."""
+        """The headers that are stored with the body. Headers with signatures are never stored."""
         found: dict[str, str] = {}
         for raw_name, value in fields:
             name = raw_name.decode("latin-1")

@@ -18,7 +18,7 @@ _MAX_DETAIL: Final = 500
 
 
 class PermanentFailure(Exception):
-    """A message that no further attempt can process, in words without its payload."""
+    """A message cannot be processed by any further attempt. The text contains no payload."""
 
     def __init__(self, error: str, detail: str) -> None:
         super().__init__(f"{error}: {detail}")
@@ -28,7 +28,7 @@ class PermanentFailure(Exception):
 
 
 class SourceWork:
-    """A source's contract as it is today, and what its field maps may read of the operator."""
+    """A source's current contract, and the operator's settings that its field maps may read."""
 
     def __init__(
         self,
@@ -44,21 +44,21 @@ class SourceWork:
         self._settings = {name: text for name, text in settings.items() if text}
 
     def event(self, event_type: str) -> WebhookEvent:
-        """What an event of this type does. Raises `KeyError`."""
+        """The contract of events of this type. Raises `KeyError`."""
         return self._events[event_type]
 
     def facts(self, webhook: StoredWebhook) -> CallFacts:
-        """What field maps may know of the arrival of `webhook`."""
+        """The facts about the arrival of `webhook` that field maps may read."""
         return CallFacts(id=webhook.id, now=rfc3339(webhook.received_at), settings=self._settings)
 
     def refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
-        """Where `webhook` breaks the contract of today; nowhere is empty."""
+        """The places where `webhook` breaks the current contract. Empty if it is valid."""
         if webhook.derived_from is None:
             return self._validator.refusals(webhook.profile, webhook.event_type, payload)
         return self.payload_refusals(webhook.event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
-        """Where a payload breaks the contract of its event, no matter which sender."""
+        """The places where a payload breaks the contract of its event, for any sender."""
         return self._validator.payload_refusals(event_type, payload)
 
 
