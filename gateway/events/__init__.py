@@ -1,1 +1,1 @@
-"""Events out: put in order, streamed, and delivered to endpoints."""
+"""Outgoing events: put in order, streamed, and delivered to endpoints."""

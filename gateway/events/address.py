@@ -1,7 +1,7 @@
-"""Where an endpoint may be: its URL when it is saved, its addresses whenever they are looked up.
+"""Checks where an endpoint may be: its URL when it is saved, its addresses at each lookup.
 
-Names are never trusted: what is refused is decided by the addresses that they stand for, and who
-connects does so to the very address that was checked.
+Names are not trusted. The check uses the addresses of a name, and the connection goes to exactly
+the address that was checked.
 """
 
 import re
@@ -18,7 +18,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 MAX_URL_LENGTH: Final = 2048
 PORTS: Final = frozenset({443, 8443})
-"""Where a subscriber listens for HTTPS. The others are for other protocols, or for insiders."""
+"""The ports for HTTPS of subscribers. Other ports are for other protocols or internal services."""
 
 _UNICAST: Final = ip_network("2000::/3")
 """All of IPv6 that is given out to networks; the rest is reserved, local, or translates to IPv4."""
@@ -74,16 +74,16 @@ _AUTHORITY: Final = re.compile(r"https?://([^/?#]+)", re.IGNORECASE)
 
 
 class AddressRules:
-    """Which addresses may be reached. `allow` lists networks that otherwise could not be."""
+    """Which addresses may be reached. `allow` lists networks that are refused otherwise."""
 
     def __init__(self, allow: Iterable[Network] = ()) -> None:
         self._allow = tuple(allow)
 
     def refusal(self, target: PostTarget, addresses: Sequence[Address]) -> str | None:
-        """Why nothing may be sent to `target`, whose host has these addresses; None if it may be.
+        """Why nothing may be sent to `target`, whose host has these addresses. None if it may.
 
-        One refused address among several is enough. Without TLS, and on other ports than 443 and
-        8443, only allowed networks are reached.
+        One refused address among several is enough to refuse. Without TLS, or on other ports than
+        443 and 8443, only networks of `allow` may be reached.
         """
         if not addresses:
             return "the host has no address"
@@ -102,10 +102,10 @@ class AddressRules:
 
 
 def read_url(text: str) -> str:
-    """The URL in the one spelling in which it is kept and used.
+    """The URL in the normal form in which it is stored and used.
 
-    Raises `InvalidArguments` for what is no plain http or https URL: with credentials or a
-    fragment, with a host that could be read in two ways, or too long.
+    Raises `InvalidArguments` if it is not a plain http or https URL: it has credentials, a
+    fragment, or a host that could be read in two ways, or it is too long.
     """
     problem = _problem_of_text(text)
     if problem is None:
@@ -121,7 +121,7 @@ def read_url(text: str) -> str:
 
 
 def _problem_of_text(text: str) -> str | None:
-    """What the parser would pass over in silence, or read otherwise than another parser."""
+    """A part of the URL that the parser would ignore, or that parsers read differently; or None."""
     if len(text) > MAX_URL_LENGTH:
         return f"has more than {MAX_URL_LENGTH} characters"
     if _UNPRINTED.search(text):

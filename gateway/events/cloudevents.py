@@ -1,4 +1,4 @@
-"""An event as the world outside sees it: CloudEvents 1.0 in the structured JSON format."""
+"""Published events in the form of CloudEvents 1.0, in the structured JSON format."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ CLOUD_EVENTS: Final = "application/cloudevents-batch+json"
 def cloud_event(event: StoredEvent) -> dict[str, Any]:
     """The event's attributes and data (CloudEvents 1.0 §3, JSON format §3).
 
-    Who follows the stream, reads the resource or gets a delivery sees this same object.
+    The stream, the MCP resource and deliveries all contain this same object.
     """
     subject = {"subject": event.subject} if event.subject else {}  # §3.1: never empty
     return {

@@ -1,8 +1,8 @@
-"""The run of a job of the kind `delivery`: one attempt to bring an event to an endpoint.
+"""Runs a job of the kind `delivery`: one attempt to send an event to an endpoint.
 
-Its time is bounded, and an endpoint that has only failed for days is disabled, so that a partner
-who is slow or gone costs the others little. How many go to one endpoint at once is the worker's to
-say (`gateway.job_policy`).
+An attempt has a time limit, and an endpoint that has failed for days is disabled. So slow or dead
+endpoints cost the others little. The worker limits how many deliveries to one endpoint run at the
+same time (`gateway.job_policy`).
 """
 
 from datetime import timedelta
@@ -29,9 +29,9 @@ from gateway.store.records import (
 )
 
 SOURCE: Final = "/endpoints"
-"""CloudEvents `source` of what is said of endpoints."""
+"""The CloudEvents `source` of events about endpoints."""
 FAILING: Final = timedelta(days=5)
-"""After so long without a success an endpoint gets nothing any more."""
+"""An endpoint that has failed for this long without a success is disabled."""
 
 
 class Deliver:

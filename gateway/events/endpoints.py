@@ -21,13 +21,13 @@ from gateway.store.protocols import Endpoints
 from gateway.store.records import Endpoint, StoredEvent
 
 GRACE_SECONDS: Final = 24 * 3600.0
-"""How long the previous secret goes on signing after a rotation."""
+"""How long deliveries are signed with the previous secret too after a rotation."""
 MAX_GRACE_SECONDS: Final = 7 * GRACE_SECONDS
 MAX_DESCRIPTION: Final = 200
 
 
 class NewSecret(Struct, frozen=True, kw_only=True):
-    """An endpoint's signing secret at the only moment at which it is shown."""
+    """An endpoint with its new signing secret, which is shown only once."""
 
     secret: str
     endpoint: Endpoint
@@ -37,7 +37,7 @@ class NewSecret(Struct, frozen=True, kw_only=True):
 
 
 class EndpointRegistry:
-    """All endpoints. What it stores of a secret is sealed."""
+    """All endpoints. Secrets are stored encrypted."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class EndpointRegistry:
         clock: Clock,
         event_types: Collection[str],
     ) -> None:
-        """`event_types` are those that the gateway publishes."""
+        """`event_types`: the types that the gateway publishes."""
         self._endpoints = endpoints
         self._keyring = keyring
         self._sender = sender
@@ -60,8 +60,8 @@ class EndpointRegistry:
     ) -> NewSecret:
         """Deliver events of these types, or with these prefixes, to `url` from now on.
 
-        Raises `InvalidArguments` for a URL that may not be reached or cannot be at present, and for
-        a type that is never published; `MalformedRequest` for what is no type.
+        Raises `InvalidArguments` for a URL that may not or cannot be reached now, and for a type
+        that is never published. Raises `MalformedRequest` for an invalid type.
         """
         plain = read_url(url)
         _refuse_unreadable(description)
@@ -100,15 +100,15 @@ class EndpointRegistry:
     async def rotate(
         self, endpoint_id: str, grace_seconds: float = GRACE_SECONDS
     ) -> NewSecret | None:
-        """A new secret; for `grace_seconds`, deliveries are signed with the previous one too.
+        """Make a new secret. For `grace_seconds`, deliveries are signed with the previous one too.
 
-        None where there is no such endpoint. Raises `InvalidArguments` for more than seven days.
+        None if there is no such endpoint. Raises `InvalidArguments` for more than seven days.
         """
         if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             detail = f"grace_seconds must be from 0 to {MAX_GRACE_SECONDS:g}"
             raise InvalidArguments.at("/grace_seconds", "maximum", detail)
-        # Of two at once the second keeps the secret of the first: the caller has it already, so it
-        # must sign.
+        # If two rotations run at once, the second keeps the secret of the first as the previous
+        # one: the first caller has received it already, so it must sign.
         while endpoint := await self._endpoints.find(endpoint_id):
             new = self._rotated(endpoint, grace_seconds)
             if await self._replace_secret(endpoint, new.endpoint):
@@ -124,30 +124,30 @@ class EndpointRegistry:
         return NewSecret(secret=secret, endpoint=new)
 
     async def _replace_secret(self, old: Endpoint, new: Endpoint) -> bool:
-        """Whether `old` still had the secret that it was read with, and now has that of `new`."""
+        """Store the secret of `new`. False if the secret of `old` has changed meanwhile."""
         names = ("secret", "previous_secret", "previous_until")
         values = {name: getattr(new, name) for name in names}
         return await self._endpoints.change(old.id, values, {"secret": old.secret})
 
     async def disable(self, endpoint_id: str) -> bool:
-        """Deliver nothing more to it, nor what waits; False when there is no such endpoint."""
+        """Stop deliveries and cancel waiting ones. False if there is no such endpoint."""
         values = {"state": "disabled", "disabled_because": "operator"}
         return await self._endpoints.change(endpoint_id, values)
 
     async def enable(self, endpoint_id: str) -> bool:
-        """Deliver to it again, with a clean record; False when there is no such endpoint."""
+        """Start deliveries again and reset its failures. False if there is no such endpoint."""
         values = {"state": "active", "disabled_because": None, "failing_since": None}
         return await self._endpoints.change(endpoint_id, values)
 
     async def remove(self, endpoint_id: str) -> bool:
-        """Forget it and what was to be delivered to it; False when there is no such endpoint."""
+        """Remove it and cancel its deliveries. False if there is no such endpoint."""
         return await self._endpoints.remove(endpoint_id)
 
     async def test(self, endpoint_id: str) -> str | None:
-        """Send one signed event to it now, and say what came back: `2xx` to `5xx`, or why nothing.
+        """Send one signed event to it now. Returns `2xx` to `5xx`, or why there is no answer.
 
-        Neither body nor status is reported, so that the test does not show other networks.
-        None where there is no such endpoint. A test leaves the endpoint's record as it is.
+        It does not return the body or the exact status, so that a test cannot be used to explore
+        other networks. None if there is no such endpoint. A test does not change the endpoint.
         """
         endpoint = await self._endpoints.find(endpoint_id)
         if endpoint is None:
@@ -165,12 +165,15 @@ class EndpointRegistry:
         return (await self._delivery_sender.carry(event, endpoint)).answer
 
     async def reseal(self) -> int:
-        """Seal with the newest key what an older one has sealed, which then may go; how many."""
+        """Encrypt secrets of older keys with the newest key, so that older keys can be removed.
+
+        Returns how many.
+        """
         count = 0
         for endpoint in await self._endpoints.all():
             values = self._resealed(endpoint)
             if values:
-                # Who rotated meanwhile has sealed with the newest key already.
+                # If the secret was rotated meanwhile, it already uses the newest key.
                 given = {name: getattr(endpoint, name) for name in values}
                 count += await self._endpoints.change(endpoint.id, values, given)
         return count

@@ -1,7 +1,7 @@
-"""The log as its followers read it: one reader of the store for all of them.
+"""Reads the event log for all followers with one reader of the store.
 
-A follower owns nothing but its place. What it has not read yet lies in the log, so a slow one costs
-no memory, and one that comes back goes on where it was.
+A follower has only a position in the log. So a slow follower costs no memory, and one that
+reconnects goes on at its position.
 """
 
 import asyncio
@@ -22,33 +22,33 @@ _log: Final = logging.getLogger(__name__)
 
 
 class FeedLimits(Struct, frozen=True, kw_only=True):
-    """What followers may cost."""
+    """Limits for followers."""
 
     poll_seconds: float = 0.25
     page: int = 200
-    """Events that are read, and written to one follower, at once."""
+    """How many events are read, or written to one follower, at a time."""
     followers: int = 500
-    """In total. Fewer than the connections that a gateway takes, so that calls find room."""
+    """The most followers. It is below the limit of connections, so that calls have room."""
     followers_of_one: int = 50
-    """Of one agent."""
+    """The most followers of one agent."""
     longest_backoff_seconds: float = 5.0
 
 
 class Reset(Struct, frozen=True):
-    """The follower's place is not in the log, so it goes on from the oldest event."""
+    """The follower's position is not in the log, so it continues from the oldest event."""
 
     reason: Literal["unknown", "expired"]
-    """`unknown`: of another filter or another log; `expired`: what came after it is removed."""
+    """`unknown`: from another filter or log. `expired`: events after it were removed."""
     place: LogPosition
-    """Before the oldest event that is kept."""
+    """The position before the oldest event in the log."""
 
 
 class FeedPage(Struct, frozen=True):
-    """What there is after a place, as far as it has been read."""
+    """The events after a position, as far as they have been read."""
 
     events: tuple[Published, ...]
     place: LogPosition
-    """Where to go on: also after events that the filter left out."""
+    """Where to continue. It is also after events that the filter left out."""
     reset: Reset | None = None
     """There is a gap before `place`, and `events` is empty."""
 
@@ -68,21 +68,21 @@ class Feed:
 
     @property
     def followers(self) -> int:
-        """How many there are."""
+        """The number of followers."""
         return sum(self._followers.values())
 
     def wake(self) -> None:
-        """Look now: events were published by this process."""
+        """Read the log now, because this process has published events."""
         self._woken.set()
 
     def close(self) -> None:
-        """Send every follower away, and take no more: the gateway stops."""
+        """End all followers and accept no more, because the gateway stops."""
         self.is_closing = True
         self._notify()
 
     @contextmanager
     def seat(self, agent: str) -> Iterator[None]:
-        """A follower's place among the others. Raises `LimitExceeded` and `Stopping`."""
+        """Hold one of the places for followers. Raises `LimitExceeded` or `Stopping`."""
         if self.is_closing:
             raise Stopping
         held = self._followers.get(agent, 0)
@@ -100,17 +100,17 @@ class Feed:
         if not self._followers[agent]:
             del self._followers[agent]
         if not self._followers:
-            # What is remembered would be stale when the next one comes.
+            # The cached events would be stale when the next follower comes.
             self._is_followed.clear()
             self._recent = None
 
     def changed(self) -> asyncio.Event:
-        """Set as soon as there is more than now. To be taken before reading."""
+        """An event that is set when there are new events. Get it before you read."""
         return self._changed
 
     @property
     def end(self) -> LogPosition | None:
-        """After the newest event that is known; None until the log was looked at."""
+        """The position after the newest known event. None until the log has been read."""
         return None if self._recent is None else self._recent.end
 
     async def latest(self, count: int) -> list[Published]:
@@ -119,12 +119,12 @@ class Feed:
         return [as_published(event) for event in await self._log.after(newest - count, count)]
 
     async def newest(self) -> LogPosition:
-        """After everything that is published by now. Raises `StoreError`."""
+        """The position after all events published so far. Raises `StoreError`."""
         _, newest = await self._log.bounds()
         return await self._place_at(newest)
 
     async def earliest(self) -> LogPosition:
-        """Before the oldest event that is kept. Raises `StoreError`."""
+        """The position before the oldest event in the log. Raises `StoreError`."""
         oldest, _ = await self._log.bounds()
         return LogPosition(oldest - 1)
 
@@ -140,7 +140,7 @@ class Feed:
         return FeedPage((), place) if place.cursor(wanted) == cursor else _reset("unknown", oldest)
 
     async def since(self, place: LogPosition, wanted: TypeFilter) -> FeedPage:
-        """What there is after `place` now. Raises `StoreError`."""
+        """The events after `place` now. Raises `StoreError`."""
         recent = self._recent
         found = recent.since(place.position, self.limits.page) if recent else None
         if found is None:
@@ -151,7 +151,7 @@ class Feed:
     async def _read(
         self, place: LogPosition, wanted: TypeFilter, end: LogPosition | None
     ) -> FeedPage:
-        """What only the store remembers. `end` was the end of the log before this was called."""
+        """Events that only the store has. `end` was the end of the log before this call."""
         found = await self._log.after(place.position, self.limits.page, wanted.types)
         oldest, _ = await self._log.bounds()
         if oldest > place.position + 1:
@@ -169,7 +169,7 @@ class Feed:
         return LogPosition(position, found[0].id if is_there else "")
 
     async def run(self) -> None:
-        """Read what is published, while anybody follows, until cancelled."""
+        """Read published events while there are followers, until cancelled."""
         failures = 0
         while True:
             await self._is_followed.wait()
@@ -201,7 +201,7 @@ class Feed:
                 await self._woken.wait()
 
     def _notify(self) -> None:
-        """Wake everybody who waits for more."""
+        """Wake all waiting followers."""
         notified, self._changed = self._changed, asyncio.Event()
         notified.set()
         if self.is_closing:
