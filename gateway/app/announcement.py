@@ -1,4 +1,4 @@
-"""The event for followers when the gateway begins to serve another contract."""
+"""Publishes an event when the gateway serves a changed contract."""
 
 from hashlib import sha256
 from typing import Final
@@ -14,9 +14,9 @@ _PAGE: Final = 500
 
 
 async def announce_contract(log: EventLog, document: bytes) -> None:
-    """Publish that the contract has changed, unless the last such event says the same.
+    """Publish that the contract has changed, unless the last such event is about the same one.
 
-    `document` is the published OpenAPI document: it holds every tool, webhook and event. Raises
+    `document` is the published OpenAPI document. It contains every tool, webhook and event. Raises
     `StoreError`.
     """
     digest = sha256(document).hexdigest()

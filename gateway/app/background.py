@@ -1,4 +1,4 @@
-"""The tasks that run beside the transports; each is restarted for as long as the gateway serves."""
+"""Background tasks. A task that fails is restarted as long as the gateway serves."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ Task = Callable[[], Awaitable[None]]
 
 @asynccontextmanager
 async def kept_going(tasks: Mapping[str, Task]) -> AsyncIterator[None]:
-    """Run `tasks`, by name, for the length of a block, and cancel them at its end."""
+    """Run `tasks`, given by name, until the block ends. Then cancel them."""
     running = [asyncio.create_task(keep(name, task), name=name) for name, task in tasks.items()]
     try:
         yield
@@ -25,7 +25,7 @@ async def kept_going(tasks: Mapping[str, Task]) -> AsyncIterator[None]:
 
 
 async def keep(name: str, task: Task) -> None:
-    """Run `task` to its end. A defect ends one round of it; the next one begins after a rest."""
+    """Run `task` to its end. After a defect, wait a moment and start it again."""
     while True:
         try:
             await task()

@@ -1,4 +1,4 @@
-"""The gateway as a caller of its operations, for jobs."""
+"""Calls the gateway's own operations for jobs."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from gateway.store.records import NewCall
 
 
 class OwnCalls:
-    """Runs calls by the same pipeline as every transport, as the administrator."""
+    """Runs calls as the administrator, through the pipeline of all transports."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._invoke = replace(pipeline, identification=LocalIdentification(ADMINISTRATOR)).invoke

@@ -1,5 +1,4 @@
-"""The composition root: every object behind the transports is built here, once, in reading
-order."""
+"""The composition root: builds every object behind the transports, once and in order."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -44,13 +43,13 @@ from gateway.workspace.database import Workspace
 
 
 class Components(Struct, frozen=True, kw_only=True):
-    """What a running gateway is made of."""
+    """The parts of a running gateway."""
 
     catalogue: Catalogue
     connections: Mapping[str, UpstreamConnection]
     """By upstream."""
     workspaces: Mapping[str, Workspace]
-    """By the upstream in whose place they stand."""
+    """Workspaces by the upstream that they replace."""
     store: Store
     keys: Keys
     identification: Authenticator
@@ -58,7 +57,7 @@ class Components(Struct, frozen=True, kw_only=True):
     audit: AuditLog
     pipeline: Pipeline
     new_key: NewKey | None
-    """The administrator's key, when this start made one: to be shown once."""
+    """The administrator's key, if this start has made one. It is shown only once."""
     work: Work
     group_commit: GroupCommit
     webhook_endpoint: WebhookEndpoint
@@ -66,10 +65,10 @@ class Components(Struct, frozen=True, kw_only=True):
 
 
 class OpenOptions(Struct, frozen=True, kw_only=True):
-    """What a program that embeds the gateway may ask for, and no setting can."""
+    """Options for a program that embeds the gateway. There are no settings for them."""
 
     grants: Mapping[str, frozenset[str]] | None = None
-    """Instead of the policies': agent to the operation ids it may call."""
+    """Agent to the operation ids it may call. They replace the grants of the policies."""
     hooks: CallHooks = NO_HOOKS
     work: WorkPolicy = WORK_POLICY
     """How jobs are processed."""
@@ -81,9 +80,9 @@ DEFAULT_OPTIONS: Final = OpenOptions()
 async def assemble(
     settings: Settings, clock: Clock, stack: AsyncExitStack, options: OpenOptions = DEFAULT_OPTIONS
 ) -> Components:
-    """Build everything; `stack` closes it in reverse order.
+    """Build everything. `stack` closes it in reverse order.
 
-    The database is upgraded last: a start that fails for another reason has changed nothing.
+    The database is upgraded last, so that a start that fails for another reason changes nothing.
     Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
     catalogue, connections, workspaces, secrets = _checked(settings, clock, stack)
@@ -128,7 +127,7 @@ async def assemble(
 def _checked(
     settings: Settings, clock: Clock, stack: AsyncExitStack
 ) -> tuple[Catalogue, Mapping[str, UpstreamConnection], Mapping[str, Workspace], Secrets]:
-    """What the contracts, the settings and the data folder make. Raises an `OperatorError`."""
+    """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # read again by the server, after the database was brought up to date
     connections, workspaces = open_connections(catalogue, settings, clock, stack)
@@ -138,7 +137,7 @@ def _checked(
 def _identification(
     settings: Settings, clock: Clock, store: SqlStore, catalogue: Catalogue
 ) -> tuple[Authenticator, Keys]:
-    """What proves callers, and the keys that it knows them by."""
+    """The authenticator of callers, and the keys that it uses."""
     authenticator = Authenticator(store.keys, clock, _throttle(settings, clock))
     return authenticator, Keys(store.keys, clock, catalogue.grants.keys(), authenticator.invalidate)
 
@@ -146,7 +145,7 @@ def _identification(
 async def _opened(
     settings: Settings, policy: WorkPolicy, clock: Clock, stack: AsyncExitStack
 ) -> tuple[SqlStore, AuditLog]:
-    """The store, and the audit that is kept in it."""
+    """The store, and the audit log that uses it."""
     url = settings.database
     store = await open_store(url, settings.package, clock, policy=policy, is_upgraded=False)
     stack.push_async_callback(store.close)
@@ -157,7 +156,7 @@ async def _opened(
 
 
 async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:
-    """The administrator's key of this start. What the start changed of keys is recorded."""
+    """The administrator's key if this start made one. Changes of keys are recorded."""
     before = {key.id: key for key in await keys.list()}
     new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
     after = await keys.list()

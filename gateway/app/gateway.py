@@ -45,7 +45,7 @@ Grants = Mapping[str, frozenset[str]]
 
 
 class Lifecycle(StrEnum):
-    """Where a gateway is in its life."""
+    """The state of a gateway object."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -171,7 +171,7 @@ class Gateway:
 
     @property
     def parts(self) -> Components:
-        """What it is made of. Raises `NotRunning`."""
+        """The parts of the gateway. Raises `NotRunning`."""
         if self._parts is None:
             raise NotRunning(f"The gateway is {self.state}; use it inside `async with`.")
         return self._parts
@@ -190,7 +190,7 @@ class Gateway:
         timeout_seconds: float | None = None,
         max_attempts: int | None = None,
     ) -> dict[str, Any]:
-        """The result of one call, by the same pipeline as every transport.
+        """The result of one call, through the pipeline of all transports.
 
         `timeout_seconds` and `max_attempts` can lower what the tool's contract allows, never raise
         it. Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
@@ -221,7 +221,7 @@ class Gateway:
 
     @asynccontextmanager
     async def local_followers(self, agent: str) -> AsyncIterator[Followers]:
-        """Those in this process who follow the events as `agent`, for the length of a block."""
+        """Admits followers in this process, who act as `agent`, until the block ends."""
         parts = self.parts
         async with following(parts):
             yield followers_of(parts, LocalIdentification(agent))
@@ -241,7 +241,7 @@ class Gateway:
 
     @asynccontextmanager
     async def at_work(self, url: str | None = None) -> AsyncIterator[None]:
-        """Do the work that webhooks and events make, for the length of a block.
+        """Run the background work for webhooks and events until the block ends.
 
         Mocks send their webhooks to the gateway at `url`, if there is one. Raises `StoreError` when
         another process works on the same SQLite file.
@@ -256,11 +256,11 @@ class Gateway:
         return only_server(self._settings.database)
 
     def announce_stop(self) -> float:
-        """Turn readiness red; for how many seconds to go on serving, so that it is seen."""
+        """Make the readiness probe fail. Returns how many seconds to serve until it is noticed."""
         is_watched = self._probe is not None and self._probe.announce_stop()
         return self._settings.stop_notice_seconds if is_watched else 0.0
 
     def stop_streams(self) -> None:
-        """End what would outlast the grace of a stop: streams, and claims of new work."""
+        """End streams and stop claiming jobs: both would last longer than the grace period."""
         self.parts.work.feed.close()
         self.parts.work.worker.stop()

@@ -16,12 +16,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 _FRESH_SECONDS: Final = 1.0
-"""Anybody may ask, as often as they like: the store is asked once in this time."""
+"""Anyone may probe at any rate, so the store is checked at most once in this time."""
 _WATCHED_SECONDS: Final = 60.0
 
 
 class ReadinessProbe:
-    """What `/readyz` answers: looked up at most once a second, and red once the end is near."""
+    """The answer of `/readyz`. It is checked at most once a second, and fails before a stop."""
 
     def __init__(self, parts: Components, clock: Clock) -> None:
         self._parts = parts
@@ -32,7 +32,7 @@ class ReadinessProbe:
         self._is_stopping = False
 
     async def __call__(self) -> Readiness:
-        """The readiness of now, or of a second ago."""
+        """The readiness, at most one second old."""
         self._asked_at = self._clock.monotonic()
         async with self._lock:
             found = self._found
@@ -42,7 +42,7 @@ class ReadinessProbe:
         return replace(found, stopping=True) if self._is_stopping else found
 
     def announce_stop(self) -> bool:
-        """Answer "not ready" from now on; whether somebody asks regularly and will see it."""
+        """Answer "not ready" from now on. Returns whether a regular probe will see it."""
         self._is_stopping = True
         return self._clock.monotonic() - self._asked_at < _WATCHED_SECONDS
 
@@ -69,7 +69,7 @@ async def readiness_of(parts: Components) -> Readiness:
 
 
 def _problems_of_work(parts: Components) -> list[str]:
-    """What does not go on in the background; calls are served all the same."""
+    """Problems of background work. Calls are served in spite of them."""
     found = [parts.work.worker.problem, parts.work.sequencer.problem, parts.store.problem]
     if parts.group_commit.problem is not None:
         found.append("Webhooks cannot be stored.")

@@ -17,8 +17,8 @@ from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
 SERVING_THRESHOLDS: Final = (10_000, 10, 10)
-"""Of Python's garbage collector, which looks after young objects once there are so many. A call
-makes thousands of them and no cycles, so Python's own 700 costs each call a few per cent."""
+"""The thresholds of Python's garbage collector. A call makes thousands of objects but no cycles, so
+Python's own threshold of 700 would cost each call a few per cent."""
 
 _GRACE_BEYOND_TOOLS_SECONDS: Final = 5.0
 
@@ -33,7 +33,7 @@ def serve(
     work: WorkPolicy = WORK_POLICY,
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
-    # What was imported stays. Without it, the collection below has a third to look through.
+    # Imported objects stay. Excluding them leaves a third of the objects to the collection below.
     gc.freeze()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, on_ready, grants, work))
@@ -42,7 +42,7 @@ def serve(
 async def _serve(
     settings: Settings, on_ready: OnReady, grants: Grants | None, work: WorkPolicy
 ) -> None:
-    # The port before the store: a second start must not touch what the first one has open.
+    # Bind the port before opening the store: a second start must not touch the first one's store.
     with bind(settings.host, settings.port) as listener:
         gateway = Gateway.open(settings, grants=grants, is_server=True)
         gateway.work_by(work)
@@ -50,8 +50,8 @@ async def _serve(
             new_key = gateway.parts.new_key
             grace = _grace_seconds(settings, gateway.parts.catalogue)
             site = gateway.site()
-            # What the start has made lives as long as the process: a full collection that looks
-            # through it all again stops every call for 50 ms.
+            # The objects of the start live as long as the process. A full collection that visits
+            # them stops all calls for 50 ms.
             gc.collect()
             gc.freeze()
             gc.set_threshold(*SERVING_THRESHOLDS)
@@ -71,7 +71,7 @@ async def _serve(
 
 
 def _grace_seconds(settings: Settings, catalogue: Catalogue) -> float:
-    """For calls under way at the end. Raises `ConfigurationError` when one could need longer."""
+    """The grace period for running calls. Raises `ConfigurationError` if a call may need longer."""
     longest = max(catalogue.entries, key=lambda each: each.operation.timeout_seconds, default=None)
     limit = longest.operation.timeout_seconds if longest else 0.0
     given = settings.stop_grace_seconds

@@ -1,4 +1,4 @@
-"""The line to each upstream: live, a mock, or a workspace that stands in for it."""
+"""Opens the connection to each upstream: live, a mock, or a workspace in its place."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -22,13 +22,13 @@ from gateway.store.sql.engines import MEMORY_URL
 from gateway.workspace.database import Workspace, seeded_keys
 
 MOCKS: Final = "mocks"
-"""The folder under the data folder in which mocks remember, each in its own file."""
+"""The folder in the data folder where each mock stores its state, in its own file."""
 
 
 def open_connections(
     catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
 ) -> tuple[dict[str, UpstreamConnection], dict[str, Workspace]]:
-    """The line to each upstream, and the workspaces that stand in for some of them."""
+    """The connection to each upstream, and the workspaces that replace some of them."""
     upstreams = _configured(settings, catalogue)
     workspaces = _workspaces(catalogue, upstreams, settings, clock)
     for workspace in workspaces.values():
@@ -62,7 +62,7 @@ def _workspaces(
     settings: Settings,
     clock: Clock,
 ) -> dict[str, Workspace]:
-    """Nothing is opened yet."""
+    """The workspaces, not opened yet."""
     return {
         name: _workspace(_shapes(catalogue, name).values(), found, settings, clock)
         for name, found in upstreams.items()
@@ -122,7 +122,7 @@ def _backend(
 def _mock(
     upstream: Upstream, settings: Settings, clock: Clock, credentials: Mapping[str, str]
 ) -> MockBackend:
-    """A mock that remembers beside the database, so that a restart begins where it ended."""
+    """A mock that stores its state next to the database, so that it survives a restart."""
     options = MockOptions(
         seed=str(settings.seed),
         speed=settings.mock_speed,

@@ -1,4 +1,4 @@
-"""Background work: messages become changes, and events go out."""
+"""Background work: processes messages, and publishes and delivers events."""
 
 import os
 import socket
@@ -43,7 +43,7 @@ from gateway.webhooks.working import SourceWork
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """What goes on in the background, and what asks for it."""
+    """The parts that run in the background, and what wakes them."""
 
     worker: Worker
     sequencer: Sequencer
@@ -53,12 +53,12 @@ class Work(Struct, frozen=True, kw_only=True):
     endpoint_registry: EndpointRegistry
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Wake the worker, because there may be jobs."""
         self.worker.wake()
 
 
 class WorkDependencies(Struct, frozen=True):
-    """What the work stands on."""
+    """What the background work needs."""
 
     settings: Settings
     clock: Clock
@@ -70,7 +70,7 @@ class WorkDependencies(Struct, frozen=True):
 
 
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
-    """Build everything; nothing runs yet. Raises an `OperatorError` for invalid settings."""
+    """Build all parts without starting them. Raises an `OperatorError` for invalid settings."""
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)

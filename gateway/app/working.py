@@ -27,7 +27,7 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
-    # So that a key that was replaced can go.
+    # After this, replaced keys can be removed from the settings.
     await work.endpoint_registry.reseal()
     await announce_contract(parts.store.events, parts.catalogue.openapi)
     async with kept_going(tasks):
@@ -40,14 +40,14 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
 
 @asynccontextmanager
 async def following(parts: Components) -> AsyncIterator[None]:
-    """Let callers in this process follow the events that others publish."""
+    """Read the events that other processes publish, for followers in this process."""
     async with kept_going({"feed": parts.work.feed.run}):
         yield
 
 
 @asynccontextmanager
 async def _working(worker: Worker) -> AsyncIterator[None]:
-    """The worker ends by itself: what it has begun has a grace."""
+    """Run the worker. It is stopped and not cancelled, so that running jobs have a grace period."""
     running = asyncio.create_task(keep("worker", worker.work), name="worker")
     try:
         yield
