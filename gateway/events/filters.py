@@ -1,4 +1,4 @@
-"""Which events somebody wants, and where in the log they are: filters and cursors."""
+"""Filters of event types, and cursors: positions in the log."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _CURSOR: Final = re.compile(r"(0|[1-9][0-9]{0,17})\.([0-9a-f]{16})")
 
 
 class TypeFilter(Struct, frozen=True):
-    """Types of events, or prefixes that end with `*`; empty for all."""
+    """Types of events, or prefixes that end with `*`. Empty means all types."""
 
     types: tuple[str, ...] = ()
     """Sorted, each once."""
@@ -40,7 +40,7 @@ class TypeFilter(Struct, frozen=True):
 
 
 class LogPosition(Struct, frozen=True):
-    """Where a follower is in the log: after this event."""
+    """A follower's position in the log: after this event."""
 
     position: int
     """0 is before the first event."""
@@ -48,10 +48,10 @@ class LogPosition(Struct, frozen=True):
     """Of the event at this position; empty before the first."""
 
     def cursor(self, wanted: TypeFilter) -> str:
-        """The place as its follower sees it: good for the same filter and the same log only.
+        """The position as text for its follower. It is only valid for the same filter and log.
 
-        The event's id is in it, so that a cursor of another database, or of one that was restored
-        from a backup, is known for what it is.
+        It contains the event's id. So the gateway recognises a cursor from another database, or
+        from before a restored backup.
         """
         digest = blake2b(digest_size=8)
         for part in (self.event_id, *wanted.types):
@@ -61,6 +61,6 @@ class LogPosition(Struct, frozen=True):
 
 
 def position_in(cursor: str) -> int | None:
-    """The position that a cursor claims, or None where it is none of ours."""
+    """The position in a cursor, or None if the gateway has not made the cursor."""
     match = _CURSOR.fullmatch(cursor)
     return None if match is None else int(match[1])

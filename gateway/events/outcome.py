@@ -1,4 +1,4 @@
-"""What an answer, or its absence, means for a delivery."""
+"""The outcome of a delivery, from the endpoint's answer or the reason for no answer."""
 
 import re
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 
 TRANSIENT: Final = frozenset({408, 409, 425, 429})
-"""Client errors that may pass. All others are about the message, or the endpoint."""
+"""Client errors that are transient. All others are about the message or the endpoint."""
 GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
@@ -19,21 +19,21 @@ class AttemptOutcome(Struct, frozen=True, kw_only=True):
     """How an attempt to deliver ended."""
 
     answer: str
-    """`2xx` to `5xx`, or why there was none: all that a test of an endpoint reports."""
+    """`2xx` to `5xx`, or why there was no answer. A test of an endpoint reports only this."""
     error: str | None = None
-    """A class such as `endpoint_unavailable`; None for what was delivered."""
+    """A class such as `endpoint_unavailable`. None if the event was delivered."""
     detail: str | None = None
-    """What an operator may know of it."""
+    """Details for the operator."""
     is_retryable: bool = False
     is_gone: bool = False
-    """Whether the endpoint wants nothing any more."""
+    """Whether the endpoint asks for no more deliveries."""
     is_endpoints_fault: bool = True
     asked_seconds: float | None = None
-    """How long the endpoint wants to be left alone."""
+    """How long the endpoint asks to wait."""
 
 
 def verdict_of(outcome: PostAnswer | NoAnswer, now: datetime) -> AttemptOutcome:
-    """What `outcome` means, by Standard Webhooks 1.0.0: nothing but 2xx is a delivery."""
+    """The outcome by Standard Webhooks 1.0.0: only 2xx is a successful delivery."""
     if isinstance(outcome, NoAnswer):
         return _unanswered(outcome)
     answer, status = f"{outcome.status // 100}xx", f"HTTP {outcome.status}"

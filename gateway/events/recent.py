@@ -1,4 +1,4 @@
-"""The newest events of the log in memory, written out once for everybody who follows."""
+"""The newest events of the log in memory, encoded once for all followers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ KEPT_BYTES: Final = 8 * 1024 * 1024
 
 
 class Published(Struct, frozen=True):
-    """An event as it goes out."""
+    """An event in its published form."""
 
     place: LogPosition
     type: str
@@ -23,18 +23,18 @@ class Published(Struct, frozen=True):
 
 
 def as_published(event: StoredEvent) -> Published:
-    """The event, written out."""
+    """The event, encoded."""
     return Published(LogPosition(event.position, event.id), event.type, encode_event(event))
 
 
 class RecentEvents:
-    """A stretch of the log without gaps, up to its newest event. Bounded in number and in bytes."""
+    """The last part of the log, without gaps. Its number of events and bytes is limited."""
 
     def __init__(
         self, end: LogPosition, *, kept_events: int = KEPT_EVENTS, kept_bytes: int = KEPT_BYTES
     ) -> None:
         self.end = end
-        """After the newest event that is known."""
+        """The position after the newest known event."""
         self._events: list[Published] = []
         self._bytes = 0
         self._kept_events = kept_events
@@ -42,11 +42,11 @@ class RecentEvents:
 
     @property
     def begin(self) -> int:
-        """The position after which everything is here."""
+        """The position after which all events are here."""
         return self.end.position - len(self._events)
 
     def append(self, events: Sequence[StoredEvent]) -> None:
-        """Take what follows. Where something is missing between, the stretch begins again."""
+        """Add the next events. If some are missing in between, the older ones are dropped."""
         for event in events:
             if event.position != self.end.position + 1:
                 self._events.clear()
@@ -58,12 +58,12 @@ class RecentEvents:
         self._trim()
 
     def since(self, position: int, limit: int) -> list[Published] | None:
-        """At most `limit` events after `position`; None where the stretch does not reach back."""
+        """At most `limit` events after `position`. None if they are no longer all here."""
         first = position - self.begin
         return None if first < 0 else self._events[first : first + limit]
 
     def _trim(self) -> None:
-        """Cut off the oldest, half of what is kept at once, so that cutting costs little."""
+        """Remove the oldest half of the events at once, so that removing costs little."""
         while len(self._events) > self._kept_events or (
             self._bytes > self._kept_bytes and len(self._events) > 1
         ):

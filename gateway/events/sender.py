@@ -1,4 +1,4 @@
-"""Brings one event to one endpoint, signed as `DELIVERIES` says."""
+"""Sends one event to one endpoint, signed as `DELIVERIES` defines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
@@ -17,25 +17,26 @@ from gateway.signatures.registry import DELIVERIES
 from gateway.store.records import Endpoint, StoredEvent
 
 MAX_SHOWN: Final = 500
-"""Characters of an answer's body that an operator is shown."""
+"""The most characters of an answer's body that operators see."""
 
 
 class OutboundSender(Protocol):
-    """Sends to addresses that may be reached, and to no other."""
+    """Sends only to addresses that may be reached."""
 
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes
     ) -> PostAnswer | NoAnswer:
-        """What became of these bytes. Never raises for what the other side does."""
+        """Send `body`. Returns the answer or why there is none; errors of the endpoint do not
+        raise."""
         ...
 
     async def refusal(self, url: str) -> NoAnswer | None:
-        """Why nothing could be sent to `url` at present; None where it could."""
+        """Why nothing can be sent to `url` now, or None if it can."""
         ...
 
 
 class DeliverySender:
-    """Signs and sends. The same event is the same bytes each time, under a fresh timestamp."""
+    """Signs and sends events. An event has the same bytes each time, with a new timestamp."""
 
     def __init__(self, sender: OutboundSender, keyring: Keyring, clock: Clock) -> None:
         self._sender = sender
@@ -43,7 +44,7 @@ class DeliverySender:
         self._clock = clock
 
     async def carry(self, event: StoredEvent, endpoint: Endpoint) -> AttemptOutcome:
-        """Send `event` to `endpoint` once, and say what came of it."""
+        """Send `event` to `endpoint` once. Returns the outcome."""
         try:
             secrets = self._secrets(endpoint)
         except StoreError as error:
@@ -67,7 +68,7 @@ class DeliverySender:
         return replace(verdict, detail=f"{verdict.detail}: {_shown(outcome.excerpt, known)}")
 
     def _secrets(self, endpoint: Endpoint) -> list[str]:
-        """The current one, and the one before it for as long as it lives."""
+        """The current secret, and the previous one while it is valid."""
         secrets = [self._keyring.open(endpoint.secret, endpoint.id)]
         until = endpoint.previous_until
         if endpoint.previous_secret and until and self._clock.now() < until:
@@ -76,7 +77,7 @@ class DeliverySender:
 
 
 def _proofs(secrets: Sequence[str], headers: Mapping[str, str]) -> Iterator[str]:
-    """The secrets as they may be spelled, and what was sent instead of them."""
+    """The secrets in all their forms, and the signatures that were sent."""
     for secret in secrets:
         yield from DELIVERIES.spellings(secret)
     for name in DELIVERIES.proof_headers:
@@ -84,12 +85,12 @@ def _proofs(secrets: Sequence[str], headers: Mapping[str, str]) -> Iterator[str]
 
 
 def _values_in(url: str) -> Sequence[str]:
-    """What may be a token of the receiver, who repeats it in an error page."""
+    """Parts of the URL that may be tokens: the receiver may repeat them in an error page."""
     return tuple(URL(url, encoded=True).query.values())
 
 
 def _shown(excerpt: bytes, secrets: Sequence[str]) -> str:
-    """The beginning of an untrusted text: without secrets, and without what a terminal obeys."""
+    """The beginning of an untrusted text, without secrets and without control characters."""
     text = Redactor(secrets).redact(excerpt.decode("utf-8", "replace"))
     words = "".join(each if each.isprintable() else " " for each in text).split()
     return " ".join(words)[:MAX_SHOWN]

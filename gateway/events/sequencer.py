@@ -1,4 +1,4 @@
-"""The task that publishes: it gives committed events their places in the log."""
+"""The task that publishes events: it gives committed events their positions in the log."""
 
 import asyncio
 import logging
@@ -18,17 +18,17 @@ class SequencerConfig(Struct, frozen=True, kw_only=True):
     """How often the sequencer looks."""
 
     poll_seconds: float = 0.25
-    """Looking is what counts: another process may have committed. Waking only makes it sooner."""
+    """Polling is required, because another process may have committed. Waking only saves time."""
     batch: int = 500
     """Events that get their positions in one transaction."""
     longest_backoff_seconds: float = 5.0
-    """Between two attempts while the store fails."""
+    """The longest wait between two attempts while the store fails."""
 
 
 class Sequencer:
-    """Runs `EventLog.sequence` when it is woken, and by itself every `poll_seconds`.
+    """Runs `EventLog.sequence` when it is woken, and every `poll_seconds`.
 
-    Any number of processes may run one: the store lets one at a time through.
+    Many processes may run one. The store lets only one of them work at a time.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class Sequencer:
         self._config = config or SequencerConfig()
         self._woken = asyncio.Event()
         self.problem: str | None = None
-        """Why events are not being published, in words for the operator, or None."""
+        """Why events cannot be published, described for the operator, or None."""
 
     def wake(self) -> None:
-        """Look now: something was committed that may have published events."""
+        """Run now, because a transaction with events may have committed."""
         self._woken.set()
 
     async def run(self) -> None:
-        """Sequence until cancelled. A store that fails is tried again, ever more slowly."""
+        """Sequence until cancelled. When the store fails, try again with growing waits."""
         failures = 0
         while True:
             self._woken.clear()
@@ -62,14 +62,14 @@ class Sequencer:
             await self._pause(failures)
 
     async def _drain(self) -> None:
-        """Give every event that is committed by now its position."""
+        """Give all committed events their positions."""
         # The store may place fewer than it is asked to, so that its transactions stay short.
         while await self._log.sequence(self._config.batch):
             self._on_published()
 
     async def _pause(self, failures: int) -> None:
         if failures:
-            # Not cut short by being woken: commits would otherwise overload a failing store.
+            # Waking does not end this wait. Otherwise commits would overload a failing store.
             longest = self._config.longest_backoff_seconds
             await asyncio.sleep(min(longest, self._config.poll_seconds * 2 ** min(failures, 16)))
             return
@@ -79,6 +79,6 @@ class Sequencer:
 
 
 def _report(error: StoreError, failures: int) -> None:
-    """Once per outage, not once per attempt."""
+    """Log once per outage, not once per attempt."""
     if failures == 1:
         _log.error("events cannot be published, trying again: %s", error.detail)

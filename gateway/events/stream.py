@@ -1,4 +1,4 @@
-"""What one follower is sent: the log as Server-Sent Events (HTML Standard §9.2)."""
+"""The stream for one follower: the log as Server-Sent Events (HTML Standard §9.2)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -13,17 +13,17 @@ from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import Published
 
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Below what proxies wait for on a silent connection."""
+"""Shorter than the time after which proxies close a silent connection."""
 RETRY_MILLISECONDS: Final = 2000
 _CHUNK_BYTES: Final = 64 * 1024
 
 
 class StreamRequest(Struct, frozen=True, kw_only=True):
-    """What somebody wants to follow."""
+    """A follower's request."""
 
     wanted: TypeFilter = TypeFilter()
     cursor: str | None = None
-    """Where it was; goes before `start`."""
+    """The cursor to resume from. If it is set, `start` is ignored."""
     start: Literal["latest", "earliest"] = "latest"
     """Where to begin without a cursor."""
 
@@ -31,10 +31,10 @@ class StreamRequest(Struct, frozen=True, kw_only=True):
 async def stream_events(
     feed: Feed, request: StreamRequest, keep_alive_seconds: float = KEEP_ALIVE_SECONDS
 ) -> AsyncGenerator[bytes, None]:
-    """Pieces of the stream, from the first on; the last when the gateway stops.
+    """The pieces of the stream. It ends when the gateway stops.
 
-    At least one comes in `keep_alive_seconds`. A slow client only falls behind: nothing
-    is kept for it but its place. Raises `StoreError`, before the first piece or later.
+    At least one piece comes in `keep_alive_seconds`. For a slow client, only its position is kept.
+    Raises `StoreError`, before the first piece or later.
     """
     opening = await _open(feed, request)
     retry = b"retry: %d\n\n" % RETRY_MILLISECONDS
@@ -78,7 +78,7 @@ def _pieces(page: FeedPage, wanted: TypeFilter) -> Iterator[bytes]:
 
 
 def _joined(frames: Iterable[bytes]) -> Iterator[bytes]:
-    """Several frames at once, but never many large ones."""
+    """Joins frames into pieces of a limited size."""
     piece: list[bytes] = []
     size = 0
     for frame in frames:
@@ -97,7 +97,7 @@ def _frame(event: Published, wanted: TypeFilter) -> bytes:
 
 
 def _reset_frame(reset: Reset | None, wanted: TypeFilter) -> bytes:
-    """Says that there is a gap: where the follower was is not known, or not kept any more."""
+    """A frame that reports a gap: the follower's position is unknown or no longer in the log."""
     if reset is None:
         return b""
     text = jsontext.encode({"reason": reset.reason, "oldest": reset.place.position + 1})
@@ -106,9 +106,10 @@ def _reset_frame(reset: Reset | None, wanted: TypeFilter) -> bytes:
 
 
 def _keep_alive(place: LogPosition | None, wanted: TypeFilter) -> bytes:
-    """A sign of life; with a cursor when events passed by that the filter left out.
+    """A keep-alive frame. It has a cursor if the filter has left out events.
 
-    Without it a follower of rare events would come back with a place that is long removed.
+    Without this cursor, a follower of rare events would reconnect with a position whose events were
+    removed long ago.
     """
     cursor = b"" if place is None else b"id: %b\n" % place.cursor(wanted).encode()
     return b": keep-alive\n%b\n" % cursor

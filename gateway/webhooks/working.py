@@ -36,7 +36,7 @@ class SourceWork:
         validators: Mapping[str, Validator],
         settings: Mapping[str, str],
     ) -> None:
-        """`validators` are those of the payloads, by event type. An empty setting counts as
+        """`validators`: of the payloads, by event type. An empty setting counts as
         absent."""
         self.source = source
         self._validator = PayloadValidator(source, validators)
