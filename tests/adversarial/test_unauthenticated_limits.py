@@ -112,7 +112,7 @@ async def test_guessing_keys_costs_the_database_a_bounded_number_of_questions() 
     clock, store = ManualClock(), CountingKeys()
     limits = ThrottleLimits(of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0)
     authenticator = Authenticator(store, clock, Throttle(clock, limits))
-    keys = Keys(store, clock, {"greeter"}, authenticator.prune)
+    keys = Keys(store, clock, {"greeter"}, authenticator.invalidate)
     here, elsewhere = ip_address("192.0.2.1"), ip_address("192.0.2.2")
     known = (await keys.create("greeter", "known")).key
     await authenticator.identify(Credentials(bearer=known, peer=here))

@@ -282,6 +282,6 @@ async def test_a_token_that_the_upstream_has_forgotten_is_replaced(opened):
     """As after a restart of a mock, or on one whose time runs faster than the gateway's."""
     async with opened("refresh_token") as (backend, bank_):
         await send(backend)
-        bank_._desk._issued.clear()
+        bank_._issuer._issued.clear()
         assert (await send(backend)).status == 200
     assert bank_.fetched == 2
