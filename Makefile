@@ -1,13 +1,15 @@
 # Everything a contributor runs. `fix` changes, `check` looks, `test` runs.
 PYTHON ?= python3
 BIN := .venv/bin
-# A process more than there are cores, as tests wait for the programs that they start, and at most
-# four; slow files first, and each file of tests as a whole.
-WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
-PARALLEL = pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Slow files first, and each file of tests as a whole.
+PARALLEL := pytest --dist loadfile --no-loadscope-reorder
+# One more process than there are cores, since tests wait for what they start; at most four.
+ONE_MORE = -n $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
 # The tests that run the gateway in their own process; the others start programs, and are those that
 # `make test UNMEASURED=1` runs.
 MEASURED := tests/unit tests/interaction tests/conformance tests/adversarial
+# Those that `make check` runs.
+CHECKED := tests/architecture
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test coverage chaos contract check fix generate golden bench docs lock audit sbom clean
@@ -23,10 +25,10 @@ run: setup ## Serve on the mocks and SQLite, with its data in ./data
 	@$(BIN)/gateway serve --data data
 
 test: setup ## Run the tests; more arguments for pytest: make test ARGS="-k keys"
-	@$(BIN)/$(PARALLEL) $(if $(UNMEASURED),$(MEASURED:%=--ignore=%)) $(ARGS)
+	@$(BIN)/$(PARALLEL) $(ONE_MORE) $(if $(UNMEASURED),$(patsubst %,--ignore=%,$(MEASURED) $(CHECKED))) $(ARGS)
 
 coverage: setup ## Run the tests that work inside one process, and measure which branches they take
-	@$(BIN)/$(PARALLEL) $(MEASURED) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
+	@$(BIN)/$(PARALLEL) $(ONE_MORE) $(MEASURED) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
 
 chaos: setup ## Run the trials with kills and crashes in the sizes at which they were tried
 	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py $(ARGS)

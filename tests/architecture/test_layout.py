@@ -63,14 +63,18 @@ def test_continuous_integration_runs_the_same_targets(root):
 
 
 def test_continuous_integration_runs_each_test_once(root):
-    """What `make coverage` runs, `make test` leaves out there, and nothing else."""
+    """What `make check` and `make coverage` run, `make test` leaves out there, and nothing else."""
     script = (root / ".ci" / "run").read_text("utf-8")
     assert "make coverage ||" in script
     assert "make test UNMEASURED=1 ||" in script
     measured = [each for each in made(root, "coverage") if each.startswith("tests/")]
     left_out = [each for each in made(root, "test", "UNMEASURED=1") if "--ignore" in each]
     assert measured
-    assert left_out == [f"--ignore={folder}" for folder in measured]
+    assert left_out == [f"--ignore={folder}" for folder in [*measured, "tests/architecture"]]
+    assert '("pytest", "-q", "tests/architecture")' in (root / "scripts/check.py").read_text(
+        "utf-8"
+    )
+    assert "make check ||" in script
     assert all((root / folder).is_dir() for folder in measured)
     assert not [each for each in made(root, "test") if "--ignore" in each]
 
