@@ -1,1 +1,1 @@
-"""Backends over HTTP: the client, its connections, and messages to addresses that others named."""
+"""Requests over HTTP: the client of an upstream, its connections, and messages to other hosts."""

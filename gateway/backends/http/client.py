@@ -1,4 +1,4 @@
-"""The way of a request to an upstream and back, whichever wire it takes."""
+"""Sends requests to one upstream: encoding, access token, deadline, rate limit and health."""
 
 import asyncio
 from typing import Final, Protocol
@@ -14,23 +14,24 @@ from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
 
 _AS_GOOD_AS_OVER: Final = 0.01
-"""Seconds. The limit of a whole call began a little before that of its request."""
+"""A deadline counts as reached this many seconds early: the time limit of the whole call began a
+little before it, and so ends a little before it."""
 
 
 class Wire(Protocol):
-    """Takes encoded requests to one upstream."""
+    """Sends encoded requests to one upstream."""
 
     async def exchange(self, request: WireRequest) -> Reply:
-        """The reply, whatever its status. Raises `UpstreamUnavailable` or `UpstreamRejected`."""
+        """The reply, with any status. Raises `UpstreamUnavailable` or `UpstreamRejected`."""
         ...
 
     async def close(self) -> None:
-        """Release what the wire holds."""
+        """Close connections and files."""
         ...
 
 
 class UpstreamClient:
-    """Encodes a request, puts the access token into it, and minds the upstream's limit."""
+    """Encodes requests, adds the access token, and respects the upstream's rate limit."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class UpstreamClient:
                 self._health.failed()
             raise
         except asyncio.CancelledError:
-            # The call's own limit ends with this one, and the waiting caller sees only that.
+            # The time limit of the whole call ends at about the same time, and cancels this task.
             if deadline.is_over and not is_cut_short:
                 self._health.failed()
             raise
@@ -85,7 +86,7 @@ class UpstreamClient:
         reply = await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
         if not self._says_expired(reply):
             return reply
-        # Nobody acted on a request that was not let in, so also a write may be sent again.
+        # The upstream refused the request before it acted on it, so even a write may be repeated.
         self._tokens.invalidate(token)
         token = await self._token(self._tokens, deadline)
         return await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
@@ -123,7 +124,7 @@ class UpstreamClient:
 
 
 class _Deadline:
-    """When the time for one `send` is up, by the event loop's clock."""
+    """The time at which one `send` must end, on the event loop's clock."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -131,5 +132,5 @@ class _Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up, or as good as."""
+        """Whether the deadline is reached, or less than `_AS_GOOD_AS_OVER` seconds away."""
         return asyncio.get_running_loop().time() >= self.at - _AS_GOOD_AS_OVER

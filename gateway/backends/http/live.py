@@ -1,4 +1,4 @@
-"""The real upstream, over pooled HTTP/1.1 connections."""
+"""The live backend: reaches an upstream over pooled HTTP/1.1 connections."""
 
 import logging
 from collections.abc import Mapping
@@ -19,18 +19,18 @@ from gateway.contract.upstream import Reply, Upstream
 from gateway.errors import InternalError, UpstreamRejected, UpstreamUnavailable
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
-"""Default cap of a reply's body, counted after decompression."""
+"""The default maximum size of a reply's body, after decompression."""
 MAX_CONNECTIONS: Final = 256
 _ACCEPTED_CODINGS: Final = frozenset({"", "identity", "gzip"})
 _log: Final = logging.getLogger(__name__)
 
 
 class LiveBackend(UpstreamClient):
-    """Sends requests to one upstream at `base_url`, and for tokens to `token_url`.
+    """Sends requests to one upstream at `base_url`, and fetches its access tokens at `token_url`.
 
-    Both come from the settings, which have checked them. Redirects are not followed, proxies and
-    credentials of the environment are not used, and no cookie is kept. Raises `ConfigurationError`
-    for credentials that are missing or cannot be sent.
+    The settings have checked both URLs. Redirects are not followed, proxies and credentials of the
+    environment are not used, and no cookies are stored. Raises `ConfigurationError` for credentials
+    that are missing or cannot be sent.
     """
 
     name: Literal["live"] = "live"
@@ -77,7 +77,7 @@ class _HttpWire:
         self._session: aiohttp.ClientSession | None = None
 
     async def exchange(self, request: WireRequest) -> Reply:
-        """See `Wire.exchange`. Errors have no cause: aiohttp's hold the URL, and that the keys."""
+        """See `Wire.exchange`. Errors have no cause: aiohttp's contain the URL, and thus keys."""
         try:
             return await self._exchange(request)
         except aiohttp.ClientConnectorCertificateError as error:
@@ -117,12 +117,12 @@ class _HttpWire:
             )
 
     def _open(self) -> aiohttp.ClientSession:
-        """Opened at the first call: a session belongs to the event loop that runs it."""
+        """Open the session at the first call, because it belongs to the running event loop."""
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "gzip"},
-            timeout=aiohttp.ClientTimeout(total=None),  # the client owns the deadline
+            timeout=aiohttp.ClientTimeout(total=None),  # `UpstreamClient` limits the time
             trust_env=False,
             middlewares=(send_once,),
         )
@@ -130,7 +130,7 @@ class _HttpWire:
 
     def _url(self, request: WireRequest) -> URL:
         url = URL(f"{self._base}{request.target}", encoded=True)
-        # The last line of defence: nothing that was encoded above may lead away from the base.
+        # The last check: no encoded path may lead outside the base URL.
         if url.origin() != self._origin or not url.raw_path.startswith(self._prefix):
             raise InternalError(f"a request to {self._name} would leave its base URL")
         return url
@@ -149,5 +149,5 @@ class _HttpWire:
 
 
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    """Names in lower case; a header that occurs more than once keeps its last value."""
+    """The headers by lower-case name. Of a header that occurs more than once, the last value."""
     return {name.lower(): value for name, value in response.headers.items()}

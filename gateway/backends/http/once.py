@@ -1,7 +1,7 @@
-"""Keeps aiohttp from sending a request again by itself.
+"""Stops aiohttp from repeating requests by itself.
 
 When a connection breaks before the answer, aiohttp repeats GET, HEAD, OPTIONS, PUT and DELETE once.
-Here the contract says how often a request is sent, and whether it may be repeated at all.
+In the gateway, the contract defines whether a request may be repeated, and how often.
 """
 
 import aiohttp
@@ -14,11 +14,11 @@ class Disconnected(aiohttp.ClientConnectionError):
 async def send_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """A client middleware: raises `Disconnected` for the errors after which aiohttp sends again."""
+    """A client middleware that raises `Disconnected` for the errors after which aiohttp repeats."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
         raise  # nothing was sent, and aiohttp does not repeat it
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        # Without its cause: aiohttp's errors hold the URL, and that may hold a secret.
+        # Without its cause: aiohttp's errors contain the URL, which may contain a secret.
         raise Disconnected(type(error).__name__) from None

@@ -1,8 +1,8 @@
-"""Sends messages to addresses that somebody else named, and to no other (SSRF).
+"""Posts messages to URLs that others chose, and never to a refused address (SSRF).
 
-The name of a host is looked up once for each message; when none of its addresses is refused, the
-connection is made to one of them, with the name in `Host` and in the TLS handshake. Redirects,
-proxies and credentials of the environment, and cookies are not used.
+The name of the host is resolved once for each message. If none of its addresses is refused, the
+connection is made to one of these addresses, with the name in `Host` and in the TLS handshake.
+Redirects, proxies and credentials of the environment, and cookies are not used.
 """
 
 import asyncio
@@ -28,21 +28,23 @@ from gateway.backends.http.posting import (
 )
 
 TIMEOUT_SECONDS: Final = 15.0
-"""From looking up the name to the status line of the answer."""
+"""The time limit of one message: from the lookup of the name to the status line of the answer."""
 EXCERPT_BYTES: Final = 4096
 EXCERPT_SECONDS: Final = 1.0
-"""The status decides; for the body nobody waits long."""
+"""How long to wait for the excerpt of the body. Only the status decides the outcome."""
 CONNECT_SECONDS: Final = 5.0
 _MAX_TRIES: Final = 3
-"""Addresses of one host that are tried."""
+"""The most addresses of one host that are tried."""
 _KEEP_SECONDS: Final = 4.0
-"""Shorter than servers keep idle connections, so that few messages meet a closing one."""
+"""How long idle connections are kept. Most servers keep them longer, so few messages are sent on a
+connection that the server is closing."""
 _RESOLVERS: Final = 16
-"""Names looked up at once: one whose servers are silent holds a thread for long."""
+"""The most names that are resolved at once. A name whose servers do not answer occupies a thread
+for a long time."""
 
 
 class SystemResolver:
-    """Looks names up as the operating system does."""
+    """Resolves names with the operating system's resolver."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_RESOLVERS, thread_name_prefix="resolver")
@@ -55,7 +57,7 @@ class SystemResolver:
 
 
 class Outbound:
-    """Posts messages. `check` decides about addresses; `trust` replaces the system's roots."""
+    """Posts messages. `check` refuses addresses. `trust` replaces the system's certificates."""
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Outbound:
         self._session: aiohttp.ClientSession | None = None
 
     async def refusal(self, url: str) -> NoAnswer | None:
-        """Why nothing could be sent to `url` at present, as far as its name and addresses show."""
+        """Why a message to `url` would fail now, or None. Checks its name and its addresses."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 found = await self._addresses(target_of(URL(url, encoded=True)))
@@ -83,7 +85,7 @@ class Outbound:
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes
     ) -> PostAnswer | NoAnswer:
-        """Send exactly these bytes. Never raises for what the other side does."""
+        """Send exactly these bytes. Errors of the host and the network are returned, not raised."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 response = await self._post(URL(url, encoded=True), headers, body)
@@ -122,7 +124,7 @@ class Outbound:
     async def _post_to(
         self, address: Address, url: URL, headers: Mapping[str, str], body: bytes
     ) -> aiohttp.ClientResponse | NoAnswer:
-        """Errors become words here: aiohttp's hold the URL, and that may hold a secret."""
+        """Errors are returned as text: aiohttp's contain the URL, which may contain a secret."""
         try:
             return await (self._session or self._open()).post(
                 url.with_host(str(address)),
@@ -141,10 +143,10 @@ class Outbound:
             return NoAnswer(reason="broken", detail="the connection broke")
 
     def _open(self) -> aiohttp.ClientSession:
-        """Opened at the first message: a session belongs to the event loop that runs it."""
+        """Open the session at the first message, because it belongs to the running event loop."""
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0,  # the worker decides how much at once; a wait here would seem a timeout
+                limit=0,  # the worker limits concurrency; a wait here would look like a timeout
                 keepalive_timeout=_KEEP_SECONDS,
                 ssl=self._trust or True,
             ),
@@ -170,7 +172,7 @@ async def _answer(response: aiohttp.ClientResponse) -> PostAnswer:
             while len(excerpt) < EXCERPT_BYTES and not response.content.at_eof():
                 excerpt += await response.content.read(EXCERPT_BYTES - len(excerpt))
     except (TimeoutError, aiohttp.ClientError, OSError):
-        pass  # the status has come, and it is what counts
+        pass  # the status has arrived, and only the status decides
     finally:
         _let_go(response)
     is_readable = "Content-Encoding" not in response.headers
@@ -182,7 +184,7 @@ async def _answer(response: aiohttp.ClientResponse) -> PostAnswer:
 
 
 def _let_go(response: aiohttp.ClientResponse) -> None:
-    """Keep the connection only where nothing more comes: what is unread could be a gigabyte."""
+    """Keep the connection only if the body was read to its end: the rest could be a gigabyte."""
     if response.content.at_eof():
         response.release()
     else:

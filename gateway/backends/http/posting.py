@@ -1,4 +1,4 @@
-"""Messages to addresses that somebody else named: what is sent, and what becomes of it."""
+"""The types of messages to URLs that others chose: target, answer and failure."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -11,16 +11,16 @@ Address: TypeAlias = IPv4Address | IPv6Address
 
 
 class PostTarget(Struct, frozen=True, kw_only=True):
-    """Where a URL leads: what is checked together with the addresses of its host."""
+    """The parts of a URL that are checked together with the addresses of its host."""
 
     scheme: str
     host: str
-    """A name in lower case, as IDNA writes it in ASCII, or an address without brackets."""
+    """A name in lower case and in the ASCII form of IDNA, or an address without brackets."""
     port: int
 
     @property
     def address(self) -> Address | None:
-        """The address that the host is; None where it is a name."""
+        """The host as an address, or None if it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -28,31 +28,31 @@ class PostTarget(Struct, frozen=True, kw_only=True):
 
 
 class PostAnswer(Struct, frozen=True, kw_only=True):
-    """What came back."""
+    """The host's answer."""
 
     status: int
     retry_after: str | None = None
-    """The field `Retry-After` as it came."""
+    """The value of `Retry-After` as received."""
     excerpt: bytes = b""
-    """The beginning of the body; nothing of one that is compressed."""
+    """The beginning of the body. Empty if the body is compressed."""
 
 
 class NoAnswer(Struct, frozen=True, kw_only=True):
-    """Why nothing came back."""
+    """Why there is no answer."""
 
     reason: Literal[
         "address_refused", "unresolved", "unreachable", "untrusted", "timeout", "broken"
     ]
     detail: str
-    """For people; it holds neither address nor URL."""
+    """A description for people, without addresses and URLs."""
 
 
 AddressCheck: TypeAlias = Callable[[PostTarget, Sequence[Address]], str | None]
-"""Why nothing may be sent to a host with these addresses; None if it may be."""
+"""Why messages to a host with these addresses are refused, or None if they are allowed."""
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[Address]]]
-"""The addresses of a host name. Raises `OSError` where it has none."""
+"""The addresses of a host name. Raises `OSError` if it has none."""
 
 
 def target_of(url: URL) -> PostTarget:
-    """Where `url` leads."""
+    """The scheme, host and port of `url`."""
     return PostTarget(scheme=url.scheme, host=url.raw_host or "", port=url.port or 0)

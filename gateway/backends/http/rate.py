@@ -1,4 +1,4 @@
-"""What an upstream has reported about its own limit."""
+"""The rate limit that an upstream reports in its replies."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,11 +7,11 @@ from gateway.contract.upstream import RateHeaders
 from gateway.errors import UpstreamRateLimited
 
 MAX_WAIT_SECONDS: Final = 3600.0
-"""An upstream's word is taken for at most this long."""
+"""The longest wait that an upstream's headers can cause."""
 
 
 class RateState:
-    """Remembers when an upstream said that nothing is left, so that it is not asked in vain.
+    """Remembers until when an upstream's limit is used up, so that no request is sent in vain.
 
     Times are readings of a monotonic clock in seconds.
     """
@@ -21,7 +21,7 @@ class RateState:
         self._open_again_at = 0.0
 
     def note(self, headers: Mapping[str, str], at: float) -> None:
-        """Read a reply's rate headers; headers that are missing or not numbers say nothing."""
+        """Read the rate headers of a reply. Headers that are missing or not numbers are ignored."""
         if self._rules is None:
             return
         remaining = _seconds(headers.get(self._rules.remaining.lower()))
@@ -30,7 +30,7 @@ class RateState:
             self._open_again_at = at + min(reset, MAX_WAIT_SECONDS)
 
     def check(self, at: float) -> None:
-        """Raise `UpstreamRateLimited` while the upstream has nothing left."""
+        """Raise `UpstreamRateLimited` while the upstream's limit is used up."""
         wait = self._open_again_at - at
         if wait > 0:
             raise UpstreamRateLimited(retry_after_seconds=wait)
