@@ -102,17 +102,17 @@ class Sending:
         request: UpstreamRequest,
         *,
         effect: Effect | None = None,
-        patience_seconds: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> Reply:
         """The upstream's reply, with any status. Transient failures are tried again.
 
         When no attempt or no time is left, the last failure is returned, or raised if the backend
-        raised it. Set `effect` for a request that does less than its call, and `patience_seconds`
+        raised it. Set `effect` for a request that does less than its call, and `timeout_seconds`
         to give all attempts of this request less time than the call has.
         """
         is_read = (effect or self._effect) is Effect.READ
         is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
-        until = self._until(patience_seconds)
+        until = self._until(timeout_seconds)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
             is_outcome_certain = is_repeatable and not request.is_key_ours
@@ -181,10 +181,10 @@ class Sending:
         longer = random.uniform(1, 1 + _JITTER)  # noqa: S311 - chance spreads the load, guards nothing
         return max(wait, asked or 0.0) * longer
 
-    def _until(self, patience_seconds: float | None) -> float:
-        if patience_seconds is None:
+    def _until(self, timeout_seconds: float | None) -> float:
+        if timeout_seconds is None:
             return self._deadline
-        return min(self._deadline, self._clock.monotonic() + patience_seconds)
+        return min(self._deadline, self._clock.monotonic() + timeout_seconds)
 
     def _left(self, until: float) -> float:
         return max(until - self._clock.monotonic(), 0.0)

@@ -73,22 +73,22 @@ class CallUpstreams:
     def call(self) -> CallFacts:
         return self._call
 
-    async def send(self, asked: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
+    async def send(self, call: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
         """See `CallContext.send`."""
-        connection = self._connection(asked.upstream)
-        operation = connection.operation(asked.operation)
+        connection = self._connection(call.upstream)
+        operation = connection.operation(call.operation)
         request = UpstreamRequest(
             operation=operation.id,
             method=operation.method,
-            path=tuple(_segments(operation.path, asked.path)),
-            query=tuple(_pairs(asked.query)),
-            headers=tuple(asked.headers.items()),
-            body=asked.body,
-            is_key_ours=asked.is_key_ours,
+            path=tuple(_segments(operation.path, call.path)),
+            query=tuple(_pairs(call.query)),
+            headers=tuple(call.headers.items()),
+            body=call.body,
+            is_key_ours=call.is_key_ours,
         )
         with self._remembered(connection, operation, request):
-            async with TimeLimit(asked.patience_seconds):
-                reply = await self._kept(operation, connection, request, asked.patience_seconds)
+            async with TimeLimit(call.timeout_seconds):
+                reply = await self._kept(operation, connection, request, call.timeout_seconds)
                 return connection.reader.admit(operation.id, reply, expect)
 
     @contextmanager
@@ -115,25 +115,28 @@ class CallUpstreams:
         operation: UpstreamOperation,
         connection: UpstreamConnection,
         request: UpstreamRequest,
-        patience: float | None,
+        timeout_seconds: float | None,
     ) -> Reply:
         if not (operation.cache_seconds and operation.method == "GET"):
-            return await self._sending.send(connection, request, patience_seconds=patience)
+            return await self._sending.send(connection, request, timeout_seconds=timeout_seconds)
         try:
             return await self._shared.replies.get(
                 _key(connection, request),
                 operation.cache_seconds,
-                lambda: self._worth_keeping(connection, request, patience),
+                lambda: self._worth_keeping(connection, request, timeout_seconds),
                 is_shared=self._is_shared,
             )
         except _NotWorthKeeping as error:
             return error.reply
 
     async def _worth_keeping(
-        self, connection: UpstreamConnection, request: UpstreamRequest, patience: float | None
+        self,
+        connection: UpstreamConnection,
+        request: UpstreamRequest,
+        timeout_seconds: float | None,
     ) -> Reply:
         """A reply that is a success and valid by the contract. Raises for every other reply."""
-        reply = await self._sending.send(connection, request, patience_seconds=patience)
+        reply = await self._sending.send(connection, request, timeout_seconds=timeout_seconds)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
         connection.reader.admit(request.operation, reply, ())

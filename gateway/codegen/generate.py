@@ -33,7 +33,7 @@ from gateway.codegen.render.python import (
 from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.write import Change, apply, compare
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contracts.cache import RENDERINGS, VERDICTS, Cache, Remember
+from gateway.contracts.cache import CHECKS, RENDERINGS, Cache, Remember
 from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
@@ -130,7 +130,7 @@ def read_contracts(
     if new is None:
         tree = read_tree(schemas)
         progress(f"linting {len(tree.documents)} files")
-        notes = _linted(tree, Cache(folder / VERDICTS, version), packages)
+        notes = _linted(tree, Cache(folder / CHECKS, version), packages)
         contracts = lower(tree)
         new = Snapshot(version=version, digests=found, contracts=contracts, notes=notes)
     if new is not old:
@@ -138,12 +138,12 @@ def read_contracts(
     return new.contracts, new.notes
 
 
-def _linted(tree: SourceTree, verdicts: Cache, packages: Sequence[str]) -> tuple[Finding, ...]:
+def _linted(tree: SourceTree, checks: Cache, packages: Sequence[str]) -> tuple[Finding, ...]:
     """What the lint notes. Raises `ContractRefused` when it refuses the contracts."""
-    notes = lint(tree, verdicts.remember, packages)
+    notes = lint(tree, checks.remember, packages)
     if refusals := errors(notes):
         raise ContractRefused(refusals)
-    verdicts.save()
+    checks.save()
     return notes
 
 

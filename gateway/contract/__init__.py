@@ -1,1 +1,1 @@
-"""The words of generated code: records and pure functions, nothing that the gateway does."""
+"""The records and pure functions that generated code uses. Nothing here runs the gateway."""

@@ -1,9 +1,10 @@
-"""The marks by which connectors say which of their functions contracts may name.
+"""Marks for the functions and mocks of connectors that contracts may name.
 
-A contract is text that anyone with a change of YAML can write, so it must not decide which code
-runs. It may name a function that lies in one of the project's connector packages, is defined in the
-module that is named, and carries the mark of the use that is made of it. The same holds for mocks.
-`gateway lint` and `gateway generate` read this from the files, the catalogue asks the modules.
+Anyone who can change a YAML file can write a contract, so a contract must not decide which code
+runs. It may name a function only if the function lies in one of the project's connector packages,
+is defined in the named module, and carries the mark of its use. The same holds for mocks.
+`gateway lint` and `gateway generate` check this in the source files; the catalogue checks the
+imported modules.
 """
 
 import importlib
@@ -18,28 +19,28 @@ from gateway.contract.mock import Behaviour
 Use = Literal["tool", "mapping", "mock"]
 
 HANDLER_PACKAGES: Final = ("gateway.connectors",)
-"""The connector packages of a project that names no others."""
+"""The default connector packages of a project."""
 
 MARKS: Final[Mapping[Use, str]] = {
     "tool": "tool_handler",
     "mapping": "mapping_function",
     "mock": "mock_behaviours",
 }
-"""What marks each use: the functions of this module."""
+"""The function of this module that marks each use."""
 
 _ATTRIBUTE: Final = "__gateway_uses__"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Uses(Struct, frozen=True, eq=False):
-    """What `function` may be used for; a copy on another function says nothing about that one."""
+    """The uses for which `function` is marked. On any other function this record is invalid."""
 
     function: Any
     names: frozenset[Use]
 
 
 class Behaviours(dict[str, Behaviour]):
-    """What a mock does, by operation id, and the module that declares it."""
+    """The behaviours of a mock by operation id, and the module that declares them."""
 
     def __init__(self, module: str, behaviours: Mapping[str, Behaviour]) -> None:
         super().__init__(behaviours)
@@ -47,7 +48,7 @@ class Behaviours(dict[str, Behaviour]):
 
 
 class NamedCode(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Code that a contract names, and where it does so."""
+    """Code that a contract names, and the place of the name."""
 
     use: Use
     module: str
@@ -60,17 +61,17 @@ class NamedCode(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def tool_handler(function: _Function) -> _Function:
-    """Let contracts name `function` under `x-binding.python`, as what answers a tool."""
+    """Mark `function` as the handler of a tool: contracts may name it under `x-binding.python`."""
     return _marked(function, "tool")
 
 
 def mapping_function(function: _Function) -> _Function:
-    """Let contracts name `function` in field maps and event maps: `{python: …, with: […]}`."""
+    """Mark `function` for field maps and event maps: `{python: …, with: […]}` may name it."""
     return _marked(function, "mapping")
 
 
 def mock_behaviours(module: str, behaviours: Mapping[str, Behaviour]) -> Behaviours:
-    """Let contracts name `module`, given as `__name__`, under `x-upstream.mock`."""
+    """Mark the calling module as a mock, which `x-upstream.mock` may name. Pass `__name__`."""
     return Behaviours(module, behaviours)
 
 
@@ -80,26 +81,26 @@ def is_within(module: str, packages: Iterable[str]) -> bool:
 
 
 def outside(module: str, packages: Iterable[str]) -> str:
-    """Why `module` is refused, when it does not lie in `packages`."""
+    """The error message for a `module` that does not lie in `packages`."""
     return f"{module} lies outside the connector packages ({', '.join(packages) or 'none'})"
 
 
 def unmarked(named: str, use: Use) -> str:
-    """Why `named` is refused, when it does not carry the mark of `use`."""
+    """The error message for code `named` without the mark of `use`."""
     return f"{named} does not carry the mark {MARKS[use]}"
 
 
 def import_named(module: str) -> ModuleType:
-    """The module, imported. Raises `ImportError`, whose text is one line and says which it is."""
+    """The imported module. Raises `ImportError` with one line of text that names the module."""
     try:
         return importlib.import_module(module)
-    except Exception as error:  # a project's own module may raise anything when it is run
-        said = ": ".join(filter(None, (type(error).__name__, str(error).partition("\n")[0])))
-        raise ImportError(f"{module} cannot be imported: {said}") from error
+    except Exception as error:  # a project's module may raise any exception on import
+        detail = ": ".join(filter(None, (type(error).__name__, str(error).partition("\n")[0])))
+        raise ImportError(f"{module} cannot be imported: {detail}") from error
 
 
 def faults(module: ModuleType, function: str, use: Use) -> Iterator[str]:
-    """Why contracts may not name this function of `module` for `use`; nothing when they may.
+    """The reasons why contracts may not name `function` of `module` for `use`. Empty if they may.
 
     For a mock, `function` is empty.
     """

@@ -1,4 +1,4 @@
-"""What a Python handler may use besides its arguments, as its binding names it."""
+"""The call context: the second argument of a Python handler."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -12,65 +12,66 @@ from gateway.contract.rows.tables import Tables
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):
-    """What a field map may know of the call besides its arguments (`$call.…`)."""
+    """The facts of a call that a field map can read besides the arguments (`$call.…`)."""
 
     id: str
     now: str
-    """When the call arrived, RFC 3339 in UTC."""
+    """The time of the call's arrival, RFC 3339 in UTC."""
     settings: Mapping[str, str] = {}
-    """The upstream's settings that are no secrets (`$settings.…`)."""
+    """The upstream's settings that are not secret (`$settings.…`)."""
 
 
 class UpstreamCall(Struct, frozen=True):
-    """What a handler asks of an upstream: an operation of its contract, and the values for it."""
+    """A handler's request to an upstream: an operation of its contract, and the values for it."""
 
     upstream: str
     operation: str
     path: Mapping[str, str] = {}
     query: Mapping[str, str | Sequence[str]] = {}
-    """A list repeats its parameter."""
+    """A list of values repeats the parameter."""
     headers: Mapping[str, str] = {}
     body: Any | UnsetType = UNSET
     is_key_ours: bool = False
-    """Whether the idempotency key in `headers` was made for this call and not by the caller."""
-    patience_seconds: float | None = None
-    """Time for all attempts; that of the call when it is not said."""
+    """Whether the gateway made the idempotency key in `headers` for this call. False if the caller
+    sent it."""
+    timeout_seconds: float | None = None
+    """Time limit for all attempts together. None: what is left of the call's time."""
 
 
 class UpstreamReply(Struct, frozen=True, kw_only=True):
-    """A reply that the upstream's contract has admitted."""
+    """A reply that is valid by the upstream's contract."""
 
     status: int
     headers: Mapping[str, str]
     """By lower-case name."""
     body: Any
-    """The JSON value; None where the contract says that there is none."""
+    """The JSON value. None if the contract declares no body."""
 
 
 class CallContext(Protocol):
-    """One call's way to the upstreams."""
+    """Sends the requests of one call to upstreams, and reads settings and rows."""
 
     @property
     def call(self) -> CallFacts: ...
 
-    async def send(self, asked: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
-        """Send one request, as often as the tool's contract says and is safe; read the reply.
+    async def send(self, call: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
+        """Send one request and read its reply. Retry it as the tool's contract allows and is safe.
 
-        Raises `UpstreamError` for every reply that is no success, but for the statuses in `expect`,
-        and `InvalidReply` for one that breaks the contract.
+        Raises `UpstreamError` for a reply that is neither a success nor has a status in `expect`,
+        and `InvalidReply` for a reply that breaks the contract.
         """
         ...
 
     def setting(self, upstream: str, name: str) -> str:
-        """A setting of the upstream that is no secret."""
+        """The setting `name` of the upstream, which is not secret."""
         ...
 
     def shape(self, upstream: str, table: str) -> Shape:
-        """The columns of a table of the upstream, as its contract declares them."""
+        """The shape of a table, as the upstream's contract declares it."""
         ...
 
     def workspace(self, upstream: str) -> Tables | None:
-        """The workspace database, where it stands in for the upstream; None where that is live."""
+        """The workspace database if it replaces the upstream, else None."""
         ...
 
     @property
@@ -79,5 +80,5 @@ class CallContext(Protocol):
         ...
 
     def exclusive(self, key: str) -> AbstractAsyncContextManager[None]:
-        """Hold `key` for the length of a block: other calls of this process wait for it."""
+        """Lock `key` during a `with` block. Other calls of this process wait for the lock."""
         ...

@@ -1,4 +1,4 @@
-"""An event as its contract declares it: what the gateway publishes, as CloudEvents 1.0."""
+"""Types of published events (CloudEvents 1.0), as their contracts declare them."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ JOB_FAILED: Final = "gateway.job.failed.v1"
 CONTRACT_CHANGED: Final = "gateway.contract.changed.v1"
 ENDPOINT_DISABLED: Final = "gateway.endpoint.disabled.v1"
 ENDPOINT_TESTED: Final = "gateway.endpoint.tested.v1"
-"""Sent to one endpoint at its operator's wish; it never is in the log."""
+"""Sent to one endpoint when its operator tests it. It is never in the event log."""
 
 
 class EventType(Struct, frozen=True, kw_only=True):
@@ -23,11 +23,11 @@ class EventType(Struct, frozen=True, kw_only=True):
     title: str
     description: str
     schema: dict[str, Any]
-    """Of the whole CloudEvent in the structured JSON format; self-contained."""
+    """JSON Schema of the whole CloudEvent in the structured JSON format, without references."""
 
 
 def is_type_meant(pattern: str, event_type: str) -> bool:
-    """Whether `pattern`, a type or a prefix that ends with `*`, means `event_type`."""
+    """Whether `pattern` matches `event_type`. It is a type, or a prefix followed by `*`."""
     if pattern.endswith("*"):
         return event_type.startswith(pattern[:-1])
     return event_type == pattern

@@ -1,4 +1,4 @@
-"""The one step between a Python handler's typed answer and the result that is checked and sent."""
+"""Converts the typed result of a Python handler to JSON."""
 
 from typing import Any, TypeAlias
 
@@ -8,18 +8,18 @@ from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 ModelRefused: TypeAlias = ValidationError
-"""What a handler meets when its own model refuses what it made. It shows the values: never raise
-or log it further.
+"""The error of a handler that creates an invalid model. It contains the values: never re-raise or
+log it.
 """
 
 
 def dump(model: BaseModel) -> dict[str, Any]:
-    """The JSON value of `model`: names as the contract spells them, only members that were set."""
+    """The JSON value of `model`: the contract's names, and only the members that were set."""
     return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def violations_of(refused: ModelRefused) -> list[Violation]:
-    """The places that the model refused, without their values."""
+    """The violations that `refused` reports, without the values."""
     found: Any = refused.errors(include_url=False, include_context=False, include_input=False)
     return [
         Violation(pointer=pointer_of(each["loc"]), keyword=each["type"], detail="does not fit")

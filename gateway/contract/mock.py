@@ -1,20 +1,20 @@
-"""The words a mock upstream's behaviour is written in: what it is asked, what it knows and answers.
+"""The records and protocols in which the behaviour of a mock upstream is written.
 
-A behaviour module, named by `x-upstream.mock`, holds three things:
+`x-upstream.mock` names a behaviour module. It defines three names:
 
-    BEHAVIOURS: Mapping[str, Behaviour]      what each operation does, by operation id
-    refuse(refusal: MockRefusal) -> Any          the body in which this vendor refuses a request
-    finish(reply: MockReply) -> MockReply    what every reply of this vendor carries
+    BEHAVIOURS: Mapping[str, Behaviour]      the behaviour of each operation, by operation id
+    refuse(refusal: MockRefusal) -> Any      makes the body of the vendor's error reply
+    finish(reply: MockReply) -> MockReply    adds what every reply of the vendor has
 
-and, where the token endpoint does not word its refusals as RFC 6749 §5.2 does:
+If the errors of the token endpoint do not have the form of RFC 6749 §5.2, it also defines:
 
     refuse_token(refusal: TokenRefusal) -> Any
 
-and, where messages or replies hold links into the vendor's API:
+If messages or replies contain links into the vendor's API, it also defines:
 
-    BASE_URL: str                            the vendor's, for a mock that is not served elsewhere
+    BASE_URL: str                            the vendor's base URL, unless the mock is served
 
-The operations that issue tokens need no behaviour: `gateway.backends.mock.tokens` is theirs.
+Operations that issue tokens need no behaviour: `gateway.backends.mock.tokens` mocks them.
 """
 
 import hashlib
@@ -26,15 +26,15 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 
 MAX_ROWS: Final = 10_000
-"""A table keeps the newest rows up to here, so that a mock under load does not grow for ever."""
+"""The most rows of a table. The newest are kept, so that the memory of a mock stays bounded."""
 MAX_TABLE_BYTES: Final = 64 * 2**20
-"""And up to so many bytes: mails are large."""
+"""The most bytes of a table, because some rows are large (mails)."""
 MAX_MESSAGES: Final = 10_000
-"""Messages that wait for their moment; beyond it those farthest off are not kept."""
+"""The most messages that wait to be sent. Beyond it, the latest ones are dropped."""
 
 
 class MockRequest(Struct, frozen=True, kw_only=True):
-    """A request that the upstream's contract has admitted."""
+    """A request that is valid by the upstream's contract."""
 
     operation: str
     path: Mapping[str, Any] = {}
@@ -43,25 +43,25 @@ class MockRequest(Struct, frozen=True, kw_only=True):
     """By lower-case name."""
     body: Any = None
     now: datetime
-    """The time, in UTC: the gateway's, unless an operator has set the mock's."""
+    """The current time in UTC: that of the gateway, unless an operator set the mock's clock."""
     speed: float = 1.0
-    """How many times faster than people the people of the mock answer."""
+    """The factor by which simulated people answer faster than real people."""
     seed: str
     base_url: str = ""
-    """Of the API, for links into it."""
+    """The base URL of the API, for links into it."""
     fingerprint: str
-    """The operation and its arguments, in one canonical text."""
+    """The operation and its arguments as one canonical text."""
 
     def after(self, minutes: float) -> datetime:
-        """When somebody will have answered who takes so many minutes."""
+        """The time at which a person answers who needs so many minutes, at the mock's speed."""
         return self.now + timedelta(minutes=minutes / self.speed)
 
     def random(self, *salt: str) -> Random:
-        """Chance that repeats: by the seed and `salt`, or by the request when there is no salt."""
-        return Random(self._digest(salt))  # noqa: S311 - repeatable by design, guards nothing
+        """A repeatable random generator. Its seed is `seed` with `salt`, or with the request."""
+        return Random(self._digest(salt))  # noqa: S311 - repeatable by design, protects nothing
 
     def fraction(self, *salt: str) -> float:
-        """One number from 0 up to 1, of the same chance: a tenth of the time of a `Random`."""
+        """One repeatable random number in [0, 1), in a tenth of the time of a `Random`."""
         return int.from_bytes(self._digest(salt)[:6], "big") / (1 << 48)
 
     def _digest(self, salt: tuple[str, ...]) -> bytes:
@@ -70,7 +70,7 @@ class MockRequest(Struct, frozen=True, kw_only=True):
 
 
 class MockReply(Struct, frozen=True, kw_only=True):
-    """What a behaviour answers, before it is checked and encoded."""
+    """The reply of a behaviour, before it is validated and encoded."""
 
     status: int = 200
     headers: Mapping[str, str] = {}
@@ -79,18 +79,18 @@ class MockReply(Struct, frozen=True, kw_only=True):
 
 
 class MockRefusal(Struct, frozen=True, kw_only=True):
-    """Why the upstream refuses a request, in words that each vendor puts into its own envelope."""
+    """Why the upstream refuses a request. `refuse` turns it into the vendor's error body."""
 
     status: int
     title: str
     path: str = ""
-    """Where in the request, if it is in one place."""
+    """The member of the request that is wrong, if it is a single one."""
     reason: Literal["", "missing_credentials", "invalid_token", "expired_token"] = ""
-    """Why credentials are refused, for vendors that have a code for each."""
+    """Why credentials are refused, for vendors with a code for each reason."""
 
 
 class TokenRefusal(Struct, frozen=True, kw_only=True):
-    """Why the token endpoint issues no token (RFC 6749 §5.2)."""
+    """The error of a token endpoint that issues no token (RFC 6749 §5.2)."""
 
     status: int
     error: str
@@ -98,28 +98,28 @@ class TokenRefusal(Struct, frozen=True, kw_only=True):
 
 
 class MockMessage(Struct, frozen=True, kw_only=True):
-    """What the upstream sends to the listener of its webhook."""
+    """A message that the upstream sends to its webhook."""
 
     id: str
-    """The same when it is sent again."""
+    """Stays the same when the message is sent again."""
     event: str
-    """An event of the webhook's contract, which decides in which profiles it may be sent."""
+    """An event type of the webhook's contract, which names the profiles it may be sent in."""
     payload: Mapping[str, Any]
 
 
 class MockState(Protocol):
-    """What the upstream remembers: tables of rows by id, and what it is going to send.
+    """The state of a mock upstream: tables of rows by id, and messages to send later.
 
-    Rows are plain data: objects, lists, scalars and date-times. A row that is found is a copy;
-    what is changed in it is remembered by adding it again.
+    Rows are plain data: objects, lists, scalars and date-times. `find` returns a copy of a row. To
+    store a changed row, add it again.
     """
 
     def new_id(self, prefix: str) -> str:
-        """The next id with this prefix, `<prefix>-10000001`; never one that was given before."""
+        """A new id, `<prefix>-10000001` and so on. No id is returned twice."""
         ...
 
     def add(self, table: str, row_id: str, row: dict[str, Any]) -> None:
-        """Remember `row`; the oldest rows go when the table is full."""
+        """Store `row`. If the table is full, its oldest rows are removed."""
         ...
 
     def find(self, table: str, row_id: str) -> dict[str, Any] | None:
@@ -127,7 +127,7 @@ class MockState(Protocol):
         ...
 
     def later(self, moment: datetime, message: MockMessage) -> None:
-        """Send it when mock time has reached `moment`."""
+        """Send `message` when the mock's clock reaches `moment`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""An operation as its contract declares it: what generated tables hold and the run time reads."""
+"""Operations as their contracts declare them: the records of the generated tables."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 
 class Effect(StrEnum):
-    """What a call does to the world (RFC 9110 safe and idempotent methods, MCP tool hints)."""
+    """What a call changes (compare RFC 9110 safe and idempotent methods, MCP tool hints)."""
 
     READ = "read"
     WRITE = "write"
@@ -19,7 +19,7 @@ class Effect(StrEnum):
 
 
 class DeclaredError(Struct, frozen=True, kw_only=True):
-    """An error that the contract promises, named under `x-policy.errors`."""
+    """An error that the contract declares under `x-policy.errors`."""
 
     reason: str
     status: int
@@ -27,12 +27,12 @@ class DeclaredError(Struct, frozen=True, kw_only=True):
 
 
 class ErrorRule(Struct, frozen=True, kw_only=True):
-    """What a refusal of the upstream means. Exactly one of `reason` and `result` is set."""
+    """The meaning of an upstream's error. Exactly one of `reason` and `result` is set."""
 
     reason: str | None = None
-    """The declared error to answer with."""
+    """The declared error that the call ends with."""
     result: Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]] | None = None
-    """Or the result that this status stands for (an empty list, say)."""
+    """Makes the result that the error stands for, such as an empty list."""
 
 
 class HttpBinding(Struct, frozen=True, kw_only=True):
@@ -42,54 +42,54 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
     upstream_operation: str
     request: Callable[[Mapping[str, Any], CallFacts], UpstreamRequest]
     results: Mapping[str, Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]]]
-    """By status (`200`) or class of statuses (`2XX`); the exact status wins."""
+    """By status (`200`) or class of statuses (`2XX`). An exact status has precedence."""
     errors: Mapping[str, ErrorRule] = {}
-    """By a code of the upstream's `softErrors` (`NOT_FOUND`), status (`404`) or class (`4XX`); a
-    code goes before a status, and an exact status before its class."""
+    """By code of the upstream's `softErrors` (`NOT_FOUND`), status (`404`) or class (`4XX`). Codes
+    have precedence over statuses, and an exact status over its class."""
     fallback_on: tuple[str, ...] = ()
-    """Statuses on which `fallback` is tried once instead."""
+    """Statuses after which `fallback` is tried once."""
     fallback_writes: bool = False
-    """Whether `fallback` changes something; it is then tried only in calls whose effect is not
-    READ."""
+    """Whether `fallback` changes something. If so, only calls whose effect is not READ try it."""
     fallback: "HttpBinding | None" = None
 
 
 class PythonBinding(Struct, frozen=True, kw_only=True):
-    """An operation that a Python handler answers."""
+    """How a Python handler runs an operation."""
 
     run: Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
     upstreams: tuple[str, ...] = ()
-    """The upstreams that the handler may use; the first one's backend is the operation's."""
+    """The upstreams that the handler may use. The first one's backend is that of the operation."""
 
 
 Binding = HttpBinding | PythonBinding
 
 
 class Attempts(Struct, frozen=True, kw_only=True):
-    """How often a request that is safe to repeat is sent when it fails for a while."""
+    """How often a request that is safe to repeat is attempted after temporary failures."""
 
     max: int = 1
     backoff_seconds: tuple[float, ...] = (1.0,)
-    """Waits before the second attempt, the third, …; the last one is used again."""
+    """Waits before the second attempt, the third, and so on. The last wait repeats."""
     timeout_seconds: float | None = None
-    """Time for one attempt; None for what is left of the whole call's."""
+    """Time limit of one attempt. None: what is left of the call's time."""
     on: tuple[int, ...] = (429, 502, 503, 504)
-    """Statuses to try again after, besides timeouts and connections that fail."""
+    """Statuses that are retried, besides timeouts and failed connections."""
 
 
 class Escalation(Struct, frozen=True, kw_only=True):
     """A read that an argument turns into a write."""
 
     when: str
-    """The boolean argument, a member of the input's root, that does so when it is true."""
+    """The boolean argument that turns the read into a write when it is true. It is a member of the
+    input's root."""
     grant: str
-    """Operation that the caller must be granted as well."""
+    """The operation that the caller must be granted as well."""
     requires: tuple[str, ...] = ()
-    """Arguments, members of the input's root, that are then required."""
+    """Members of the input's root that the write requires."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """One thing the gateway can do. Its schemas lie beside it in `tools.json`, under its id."""
+    """One thing that the gateway can do. Its schemas are in `tools.json`, under its MCP name."""
 
     id: str
     connector: str
@@ -101,18 +101,19 @@ class Operation(Struct, frozen=True, kw_only=True):
     binding: Binding
     attempts: Attempts = Attempts()
     cache_seconds: float = 0.0
-    """How long a result may be used again for the same arguments; never that of a write."""
+    """How long a result is cached for the same arguments. Results of writes are never cached."""
     escalation: Escalation | None = None
     is_query: bool = False
-    """Whether GET asks the same, with the arguments as query parameters."""
+    """Whether GET runs the operation too, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()
-    """JSON Pointers of arguments that no log, audit record or trace may hold; `*` is any index."""
+    """JSON Pointers of arguments that no log, audit record or trace may contain. `*` stands for any
+    index."""
     route: str
     """The REST path, `/v1/<connector>/<tool>`."""
 
     @property
     def upstream(self) -> str | None:
-        """The upstream whose backend answers; None where only Python does."""
+        """The upstream whose backend serves the operation. None if the handler uses no upstream."""
         match self.binding:
             case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
                 return upstream
@@ -125,11 +126,11 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     operation: str
     name: str
-    """On `/mcp`: `<connector>_<tool>`."""
+    """The name on `/mcp`: `<connector>_<tool>`."""
     bare_name: str
-    """On `/mcp/<connector>`: `<tool>`."""
+    """The name on `/mcp/<connector>`: `<tool>`."""
     aliases: tuple[str, ...] = ()
-    """Other names that `tools/call` answers to and `tools/list` does not show."""
+    """Other names that `tools/call` accepts. `tools/list` does not show them."""
     read_only: bool
     destructive: bool
     idempotent: bool

@@ -1,7 +1,7 @@
-"""Where a contract may have requests sent or links lead, and which header fields it may set.
+"""Which addresses and links a contract may name, and which header fields it may set.
 
-`gateway lint` and the start ask the same questions, so that neither lets pass what the other would
-refuse. Addresses of a machine's own network stay allowed: upstreams may be inside.
+`gateway lint` and the gateway's start use the same checks. Private network addresses are allowed,
+because an upstream may be in the same network.
 """
 
 import re
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 _FRAMING: Final = frozenset(
     {
-        # RFC 9110 §7.2 and §7.6.1, RFC 9112 §6: the HTTP client's to set, never a contract's.
+        # RFC 9110 §7.2 and §7.6.1, RFC 9112 §6: only the HTTP client sets these.
         "connection",
         "content-encoding",
         "content-length",
@@ -27,7 +27,7 @@ _FRAMING: Final = frozenset(
         "trailer",
         "transfer-encoding",
         "upgrade",
-        # State of a browser's session, which no contract has.
+        # State of a browser's session. Contracts have none.
         "cookie",
         "set-cookie",
     }
@@ -35,21 +35,21 @@ _FRAMING: Final = frozenset(
 _METADATA_NAMES: Final = frozenset({"metadata", "metadata.google.internal", "instance-data"})
 _METADATA_V6: Final = IPv6Network("fd00:ec2::/32")
 _METADATA_V4: Final = frozenset({IPv4Address("100.100.100.200"), IPv4Address("168.63.129.16")})
-"""Alibaba Cloud and Azure; the others are link-local."""
-_ODD: Final = re.compile(r"[^\x21-\x7e]|\\")
-"""What different readers of a URL read differently."""
+"""Alibaba Cloud and Azure. The other clouds use link-local addresses."""
+_AMBIGUOUS: Final = re.compile(r"[^\x21-\x7e]|\\")
+"""Characters that URL parsers interpret differently."""
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:[.][a-z0-9-]+)*")
 
 
 def header_refusal(name: str) -> str | None:
-    """Why a contract may not set the header `name`; None when it may."""
+    """Why a contract may not set the header `name`. None if it may."""
     if name.lower() in _FRAMING:
         return f"{name} belongs to the connection, not to a contract"
     return None
 
 
 def url_refusal(url: str) -> str | None:
-    """Why requests may not go to `url`; None when they may."""
+    """Why requests may not be sent to `url`. None if they may."""
     host = (urlsplit(url).hostname or "").rstrip(".").lower()
     if host in _METADATA_NAMES or host.endswith(".metadata.google.internal"):
         return f"{host} is the metadata service of a cloud"
@@ -68,25 +68,26 @@ def url_refusal(url: str) -> str | None:
 
 
 def is_link_within(link: str, domain: str) -> bool:
-    """Whether `link` is an https URL of `domain` or of a domain below it.
+    """Whether `link` is an https URL of `domain` or of one of its subdomains.
 
-    A port other than 443, user information, and what readers of URLs disagree about are refused.
+    Refuses ports other than 443, user information, and characters that URL parsers interpret
+    differently.
     """
-    if _ODD.search(link):
+    if _AMBIGUOUS.search(link):
         return False
     try:
-        place = urlsplit(link)
-        port = place.port
+        url = urlsplit(link)
+        port = url.port
     except ValueError:
         return False
-    if place.scheme != "https" or "@" in place.netloc or port not in {None, 443}:
+    if url.scheme != "https" or "@" in url.netloc or port not in {None, 443}:
         return False
-    host = place.hostname or ""
+    host = url.hostname or ""
     return _HOST.fullmatch(host) is not None and f".{host}".endswith(f".{domain}")
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that `host` is, in any notation that a resolver accepts (2852039166, 0xa9…)."""
+    """`host` as an IP address, in any notation that resolvers accept (2852039166, 0xa9…)."""
     try:
         return ip_address(host)
     except ValueError:

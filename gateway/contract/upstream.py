@@ -1,4 +1,4 @@
-"""An upstream as its contract declares it, and the two messages exchanged with it."""
+"""Upstreams as their contracts declare them, and the requests and replies exchanged with them."""
 
 import re
 from collections.abc import Mapping
@@ -11,30 +11,31 @@ PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 
 
 def status_names(status: int) -> tuple[str, str]:
-    """How contracts name a status, by itself and by its class: `404`, then `4XX`."""
+    """The two names of a status in contracts, its number and its class: `404` and `4XX`."""
     return str(status), f"{status // 100}XX"
 
 
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
-    """A request in the upstream's terms, before credentials and wire encoding.
+    """A request to an upstream, before credentials are added and before it is encoded.
 
-    Path segments and query values are plain text: the backend that sends them encodes them, and
-    refuses the segments `.`, `..` and the empty one.
+    Path segments and query values are plain text. The backend encodes them, and refuses the
+    segments `.`, `..` and the empty one.
     """
 
     operation: str
     method: str
     path: tuple[str, ...]
-    """Each with the fixed text that the operation's template has around it, as `A1:B2:append`."""
+    """Segments, each with the fixed text around its parameter in the template: `A1:B2:append`."""
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: Any | UnsetType = UNSET
     is_key_ours: bool = False
-    """Whether its idempotency key was made for this call: a later call cannot repeat it safely."""
+    """Whether the gateway made the idempotency key for this call. A later call then gets another
+    key, so the request is not safe to repeat in it."""
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What came back over the wire. Header names are lower-case; the body is decoded and capped."""
+    """A reply as received. Header names are lower-case; the body is decompressed and limited."""
 
     status: int
     headers: Mapping[str, str]
@@ -51,32 +52,32 @@ class ReplyFacts(Struct, frozen=True, kw_only=True):
 
 
 class CredentialRule(Struct, frozen=True, kw_only=True):
-    """A secret that the upstream asks for: setting `GATEWAY_<UPSTREAM>_<NAME>`."""
+    """A secret that the upstream requires: the setting `GATEWAY_<UPSTREAM>_<NAME>`."""
 
     name: str
     description: str
     is_required: bool = True
     kind: Literal["text", "json"] = "text"
-    """`json`: a document such as a key file, which never travels as it is."""
+    """`json`: a document such as a key file, which is never sent itself."""
 
 
 class SettingRule(Struct, frozen=True, kw_only=True):
-    """What the operator says of the upstream and is no secret: `GATEWAY_<UPSTREAM>_<NAME>`."""
+    """A setting of the upstream that is not secret: `GATEWAY_<UPSTREAM>_<NAME>`."""
 
     name: str
     description: str
     default: str | None = None
-    """None when the live upstream cannot be used without it."""
+    """None: the operator must set it to use the live upstream."""
     mock: str
-    """Its value for a mock where the operator gives none and there is no default."""
+    """The value for the mock, if the operator sets none and there is no default."""
     pattern: str
-    """Regular expression that a value must match as a whole."""
+    """Regular expression that the whole value must match."""
 
 
 class HeaderRule(Struct, frozen=True, kw_only=True):
-    """A header on every request. `{credential.x}`, `{token}` and `{now}` are filled in.
+    """A header of every request. `{credential.x}`, `{token}` and `{now}` are replaced.
 
-    A rule that names an absent optional credential is left out.
+    It is not sent if it names an optional credential that is not set.
     """
 
     name: str
@@ -84,9 +85,9 @@ class HeaderRule(Struct, frozen=True, kw_only=True):
 
 
 class QueryRule(Struct, frozen=True, kw_only=True):
-    """A query parameter on every request: `{credential.x}` is filled in. No log ever shows it.
+    """A query parameter of every request. `{credential.x}` is replaced. Logs never contain it.
 
-    A rule that names an absent optional credential is left out.
+    It is not sent if it names an optional credential that is not set.
     """
 
     name: str
@@ -98,27 +99,27 @@ TokenGrant = Literal["refresh_token", "client_credentials", "jwt_bearer"]
 
 
 class TokenRule(Struct, frozen=True, kw_only=True):
-    """One way to get the access token that `{token}` stands for.
+    """One way to get the access token that replaces `{token}`.
 
     It needs the credentials `client_id` and `client_secret` (and `refresh_token`), or, for
-    `jwt_bearer`, `service_account_key`: the JSON key file of a Google service account. Of several
-    rules the first is used whose credentials are all given.
+    `jwt_bearer`, `service_account_key`: the JSON key file of a Google service account. The first
+    rule whose credentials are all set is used.
     """
 
     grant: TokenGrant
     url: str
-    """Absolute, or a path below the base URL. `GATEWAY_<UPSTREAM>_TOKEN_URL` overrules it."""
+    """Absolute, or a path below the base URL. `GATEWAY_<UPSTREAM>_TOKEN_URL` overrides it."""
     operation: str
-    """The operation of the contract that says how the token endpoint answers."""
+    """The operation of the contract that describes the token endpoint."""
     scopes: tuple[str, ...] = ()
-    """Asked for, except by `refresh_token`: that gives what was granted with it."""
+    """The requested scopes. `refresh_token` requests none: the refresh token has its scopes."""
 
 
 class RefusalRule(Struct, frozen=True, kw_only=True):
-    """What an error of the upstream means when its status alone does not say it.
+    """The meaning of an upstream's error that its status alone does not show.
 
-    Holds when the status is `status` (or of its class, `5XX`) and the text of the value at
-    `pointer` in the JSON body is one of `values`. The first rule that holds decides.
+    The rule matches if the reply has the status or class `status` (`5XX`), and the text of the
+    value at `pointer` in the JSON body is one of `values`. The first matching rule is used.
     """
 
     status: str
@@ -147,26 +148,26 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """OpenAPI Parameter Objects."""
     request_schema: dict[str, Any] | None = None
     replies: Mapping[str, dict[str, Any] | None] = {}
-    """JSON Schema by status or class of statuses; None where the body is not JSON or is empty."""
+    """JSON Schema by status or class of statuses. None if the body is empty or not JSON."""
     examples: Mapping[str, Any] = {}
     """One example reply body by status."""
     takes_form: bool = False
-    """Whether the request body travels as `application/x-www-form-urlencoded` instead of JSON."""
+    """Whether the request body is sent as `application/x-www-form-urlencoded` instead of JSON."""
     idempotency_header: str | None = None
-    """A request that bears this header may be sent again: the upstream acts on it once."""
+    """A request with this header may be sent again, because the upstream executes it once."""
     cache_seconds: float = 0.0
-    """How long a reply with status 200 may be used again for the same request."""
+    """How long a reply with status 200 is cached for the same request."""
     failure_seconds: float = 0.0
-    """How long a failure is answered again without asking."""
+    """How long a failure is cached: the same request fails again without being sent."""
 
 
 class Upstream(Struct, frozen=True, kw_only=True):
-    """A system we call."""
+    """A system that the gateway calls."""
 
     name: str
     title: str
     base_url: str | None
-    """Default base URL; None when the operator must set `GATEWAY_<UPSTREAM>_BASE_URL`."""
+    """Default base URL. None: the operator must set `GATEWAY_<UPSTREAM>_BASE_URL`."""
     credentials: tuple[CredentialRule, ...] = ()
     settings: tuple[SettingRule, ...] = ()
     headers: tuple[HeaderRule, ...] = ()
@@ -174,15 +175,15 @@ class Upstream(Struct, frozen=True, kw_only=True):
     tokens: tuple[TokenRule, ...] = ()
     refusals: tuple[RefusalRule, ...] = ()
     soft_errors: str | None = None
-    """JSON Pointer to the list of errors in a body of any status. Bindings name their codes; a list
-    that is not empty makes a 2xx an error."""
+    """JSON Pointer to the list of errors in a body of any status. Bindings name the codes of these
+    errors. A 2xx reply is an error if the list is not empty."""
     rate: RateHeaders | None = None
     mock: str | None = None
     """Module with the mock's behaviour, `gateway.connectors.<connector>.mock`."""
     has_workspace: bool = False
-    """Whether the workspace database takes its place instead of a mock."""
+    """Whether the workspace database replaces the upstream, instead of a mock."""
     tables: Mapping[str, dict[str, Any]] = {}
-    """JSON Schema of a row, self-contained, by the name of its table."""
+    """JSON Schema of a row, without references, by table name."""
     operations: tuple[UpstreamOperation, ...] = ()
 
     def find(self, operation_id: str) -> UpstreamOperation | None:

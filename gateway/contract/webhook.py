@@ -1,4 +1,4 @@
-"""An inbound webhook as its contract declares it: what generated tables hold and ingest reads."""
+"""Inbound webhooks as their contracts declare them: the records of the generated modules."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -9,15 +9,15 @@ from gateway.contract.context import CallFacts
 from gateway.signatures.scheme import SignatureScheme
 
 Built = Callable[[Any, CallFacts], Any]
-"""A compiled field map: from the payload and the facts of its arrival to a value.
+"""A compiled field map: it makes a value from the payload and the call facts.
 
-Of the facts, `id` is the webhook's id in the gateway, `now` when it arrived, and `settings` what
-the operator says of its source.
+The call facts are `id`, the gateway's id of the webhook, `now`, the time of its arrival, and
+`settings`, the operator's settings for the source.
 """
 
 
 class MessagePart(Struct, frozen=True, kw_only=True):
-    """Where in a message a text is found. Exactly one of the two is set."""
+    """The place of a text in a message. Exactly one of the two is set."""
 
     header: str | None = None
     """Lower-case."""
@@ -26,13 +26,14 @@ class MessagePart(Struct, frozen=True, kw_only=True):
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """One way in which a provider sends. The operator's settings choose which ones are open."""
+    """One way in which a provider sends and authenticates messages. The operator's settings enable
+    it."""
 
     name: str
     proof: SignatureScheme
-    """How a sender proves who it is."""
+    """How a sender is authenticated."""
     message_id: MessagePart | None
-    """The id by which repeated messages are known; None where each receipt is a new message."""
+    """The id by which repeated messages are detected. None: every message is a new one."""
     event_type: MessagePart
 
 
@@ -40,15 +41,15 @@ class EntityEffect(Struct, frozen=True, kw_only=True):
     """A row that an event writes."""
 
     entity: str
-    """The kind, which is also the table."""
+    """The kind of the row."""
     mode: Literal["upsert", "create"] = "upsert"
-    """`create` leaves a row that is there as it is."""
+    """`create` does not change an existing row."""
     row: Built
-    """The columns to set, the key among them; None where there is nothing to write."""
+    """The columns to set, including the key. None if there is nothing to write."""
 
 
 class Emission(Struct, frozen=True, kw_only=True):
-    """The event that is published when the effects are in the database."""
+    """The event that is published with the effects."""
 
     event: str
     subject: Built
@@ -56,15 +57,15 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 
 class Notification(Struct, frozen=True, kw_only=True):
-    """A call of the gateway's own tools that an event asks for, run as a job afterwards."""
+    """A call of one of the gateway's tools, which runs as a job after the event is published."""
 
     operation: str
     arguments: Built
-    """None where no event is published."""
+    """None if the tool is not called."""
 
 
 class Fetch(Struct, frozen=True, kw_only=True):
-    """The request that gets what a pointer points to, from the upstream's configured origin."""
+    """The request that reads the state a pointer message refers to, from the upstream."""
 
     upstream: str
     operation: str
@@ -73,60 +74,60 @@ class Fetch(Struct, frozen=True, kw_only=True):
     query: Built
     """Query parameters by name."""
     href: MessagePart | None = None
-    """Where the sender says what it points to: it must lead to the upstream's base URL."""
+    """The place of the message's link. It must be below the upstream's base URL."""
 
 
 class Derivation(Struct, frozen=True, kw_only=True):
-    """Messages found in what was fetched; each goes on as if it had been received by itself."""
+    """Messages that are derived from the fetched reply. Each is processed like a received one."""
 
     event: str
     """An event type of the same source."""
     payloads: Built
-    """A list of payloads."""
+    """The list of payloads."""
     message_id: str
-    """JSON Pointer, in a payload, of its message id."""
+    """JSON Pointer to the message id in a payload."""
 
 
 class WebhookEvent(Struct, frozen=True, kw_only=True):
-    """What one event type of a source does."""
+    """One event type of a source and what its messages do."""
 
     type: str
     profiles: tuple[str, ...]
-    """The profiles in which it may arrive."""
+    """The profiles in which its messages may arrive."""
     occurred_at: str | None = None
-    """JSON Pointer, in the payload, of when it happened: a later message is never overwritten by an
-    earlier one. None where the arrival decides."""
+    """JSON Pointer to the time of the event in the payload. An earlier event never overwrites a
+    later one. None: the time of arrival is used."""
     fetch: Fetch | None = None
     derives: tuple[Derivation, ...] = ()
-    """From the fetched reply, which the field maps then read as the payload."""
+    """The messages to derive from the fetched reply. Their field maps read it as the payload."""
     effects: tuple[EntityEffect, ...] = ()
-    """In order, all in one transaction."""
+    """Executed in order and in one transaction."""
     emission: Emission | None = None
     notifications: tuple[Notification, ...] = ()
 
 
 class SourceRate(Struct, frozen=True, kw_only=True):
-    """Messages that one source may send, before anything of them is read."""
+    """How many messages one source may send. Checked before a message is read."""
 
     per_second: float
     burst: int
 
 
 class WebhookSetting(Struct, frozen=True, kw_only=True):
-    """What the operator may say of a source: `GATEWAY_WEBHOOKS_<PROVIDER>_<NAME>`; no secret."""
+    """A setting of a source that is not secret: `GATEWAY_WEBHOOKS_<PROVIDER>_<NAME>`."""
 
     name: str
     description: str
     default: str = ""
     pattern: str
-    """Regular expression that a text that is not empty must match as a whole."""
+    """Regular expression that the whole text must match, unless it is empty."""
 
 
 class WebhookSource(Struct, frozen=True, kw_only=True):
     """A provider's webhook: `POST /webhooks/<provider>`.
 
-    Payload schemas lie beside it in `webhooks.json`, by provider and event type. The secrets of a
-    profile are the setting `GATEWAY_WEBHOOKS_<PROVIDER>_<PROFILE>_SECRETS`.
+    Its payload schemas are in `webhooks.json`, by provider and event type. The secrets of a profile
+    are in the setting `GATEWAY_WEBHOOKS_<PROVIDER>_<PROFILE>_SECRETS`.
     """
 
     provider: str
@@ -136,9 +137,10 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     max_body_bytes: int = 1024 * 1024
     rate: SourceRate = SourceRate(per_second=5000, burst=10_000)
     keep_headers: tuple[str, ...] = ()
-    """Lower-case names of headers that are stored with the body; never a proof."""
+    """Lower-case names of headers that are stored with the body. Headers with secrets or signatures
+    are never stored."""
     settings: tuple[WebhookSetting, ...] = ()
-    """What field maps may read as `$settings.<name>`. An empty text is the default, and where that
-    is empty too, absent."""
+    """Settings that field maps read as `$settings.<name>`. An empty setting has its default value.
+    If the default is empty too, the setting is absent."""
     contract: str = ""
-    """Digest of the contract, stored with each message."""
+    """Digest of the contract, which is stored with each message."""

@@ -1,1 +1,1 @@
-"""Reading contracts: files, references, findings, and what is remembered of an earlier run."""
+"""Reads contracts: files, references and findings. Also the caches of earlier runs."""

@@ -1,8 +1,7 @@
-"""Texts that need not be made again, by the content they were made from.
+"""Caches texts by the digest of everything that determines them.
 
-A cache is only ever faster, never different: an entry is found by the digest of everything that
-decides its text, and the file is used only while it proves to be whole. It may be deleted,
-truncated or edited at any time.
+The cache never changes a result. A damaged cache file is ignored, so it may be deleted, truncated
+or edited at any time.
 """
 
 import hashlib
@@ -15,22 +14,22 @@ import msgspec
 from gateway.contracts.sealed import read_sealed, write_sealed
 
 RENDERINGS: Final = "renderings"
-VERDICTS: Final = "verdicts"
+CHECKS: Final = "checks"
 
 
 class Remember(Protocol):
-    """Gives the text that `make` makes from `basis`, made now or before."""
+    """Returns the text that `make` makes from `basis`, from a cache if it is there."""
 
     def __call__(self, kind: str, basis: str, make: Callable[[], str]) -> str: ...
 
 
-def afresh(kind: str, basis: str, make: Callable[[], str]) -> str:  # noqa: ARG001 - is a `Remember`
-    """Remembers nothing."""
+def uncached(kind: str, basis: str, make: Callable[[], str]) -> str:  # noqa: ARG001 - a `Remember`
+    """Calls `make` every time."""
     return make()
 
 
 class Cache:
-    """The texts of one file of `.gateway-cache/`; `save` keeps those that this run used."""
+    """The cached texts of one file of `.gateway-cache/`. `save` keeps those that this run used."""
 
     def __init__(self, file: Path, version: str) -> None:
         self._file = file
@@ -39,7 +38,7 @@ class Cache:
         self._used: dict[str, str] = {}
 
     def remember(self, kind: str, basis: str, make: Callable[[], str]) -> str:
-        """The text made from `basis`; `kind` and the generator's version keep bases apart."""
+        """The text that `make` makes from `basis`. `kind` and the version are parts of the key."""
         key = self._key(kind, basis)
         text = self._found.get(key)
         if text is None:
@@ -48,11 +47,11 @@ class Cache:
         return text
 
     def holds(self, kind: str, basis: str) -> bool:
-        """Whether `remember` would not call its `make`."""
+        """Whether the text is in the cache file, so that `remember` does not call `make`."""
         return self._key(kind, basis) in self._found
 
     def save(self) -> None:
-        """Write the texts that were used, when they are not what the file holds already."""
+        """Write the texts that this run used, if they differ from the file."""
         if self._used.keys() != self._found.keys():
             write_sealed(self._file, msgspec.msgpack.encode(self._used))
 

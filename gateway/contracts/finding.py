@@ -1,4 +1,4 @@
-"""One thing wrong with the contracts: where, which rule, what, and how to fix it."""
+"""Findings: violations of lint rules in the contracts."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -9,14 +9,14 @@ from gateway.errors import ContractError
 
 
 class Severity(StrEnum):
-    """Whether a finding refuses the contracts (`error`) or only reports (`note`)."""
+    """An `error` refuses the contracts. A `note` only reports."""
 
     ERROR = "error"
     NOTE = "note"
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One broken rule at one place. Messages name rules and members, never a secret."""
+    """One violation of a rule at one place. Messages contain names of members, never a secret."""
 
     path: str
     """The file, relative to the schemas folder, with `/`."""
@@ -25,14 +25,14 @@ class Finding(Struct, frozen=True, kw_only=True):
     pointer: str
     """RFC 6901 JSON Pointer inside the file."""
     rule: str
-    """Stable id, `<theme>/<rule>`; `gateway.lint.RULES` explains each."""
+    """Stable id, `<topic>/<rule>`. `gateway.lint.RULES` describes each rule."""
     message: str
     fix: str
     severity: Severity = Severity.ERROR
 
     @property
     def place(self) -> str:
-        """`file:line`, as editors and terminals link it."""
+        """`file:line`, which editors and terminals turn into a link."""
         return f"{self.path}:{self.line}"
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class ContractRefused(ContractError):
-    """The contracts break their own rules."""
+    """The contracts violate rules."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = ordered(findings)
@@ -48,12 +48,12 @@ class ContractRefused(ContractError):
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Without repetitions, in the order a reader walks the files."""
+    """`findings` without repetitions, sorted by file and line."""
     return tuple(sorted(set(findings), key=_reading_order))
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those that refuse the contracts."""
+    """The findings that refuse the contracts."""
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
 
 

@@ -1,4 +1,4 @@
-"""Contract names as Python names. The same name in, the same name out, on every machine."""
+"""Converts names of contracts to Python names."""
 
 import keyword
 import re
@@ -20,12 +20,12 @@ def identifier(name: str, *, taken: Collection[str] = ()) -> str:
 
 
 def payload_stem(event_type: str) -> str:
-    """The name that a webhook's event has in files and modules: `deploy-done` is `deploy_done`."""
+    """The name of a webhook's event in files and modules: `deploy-done` becomes `deploy_done`."""
     return event_type.replace(".", "_").replace("-", "_")
 
 
 def singular(text: str) -> str:
-    """The name of one item of a list called `text`, by the plainest English rules."""
+    """The singular of the list name `text`, by simple English rules."""
     for ending, replacement in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")):
         if text.endswith(ending) and len(text) > len(ending) + 1:
             return text.removesuffix(ending) + replacement
@@ -34,10 +34,11 @@ def singular(text: str) -> str:
 
 
 def shortest_free(path: Iterable[str], taken: Collection[str]) -> str | None:
-    """A class name for a nested schema: its own step, else with as many parents as it needs.
+    """The shortest class name for a nested schema that is not in `taken`.
 
-    `path` leads from the model to the schema. Names are never numbered: a number says nothing and
-    moves when a neighbour is added. None when even the whole path is taken.
+    `path` leads from the model to the schema. The name is made of its last step, with as many
+    parents as are needed. Names have no numbers, because numbers would change when a property is
+    added. None if the name of the whole path is taken.
     """
     steps = [camel(step) for step in path]
     names = ("".join(steps[start:]) for start in reversed(range(len(steps))))

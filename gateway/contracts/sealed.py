@@ -1,6 +1,6 @@
-"""Files that prove they are whole: a digest, then what it is the digest of.
+"""Files with a checksum: the SHA-256 digest of the content, then the content.
 
-For what may be lost but must not be believed when it is damaged.
+They hold caches, which may be lost, but must not be used when they are damaged.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ _IGNORE_ALL: Final = "*\n"
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What `write_sealed` wrote; None when the file is not there, or is not what was written."""
+    """The content that `write_sealed` wrote. None if the file is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -24,9 +24,9 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def write_sealed(path: Path, payload: bytes) -> None:
-    """Replace `path` at once, in a folder that keeps itself out of version control.
+    """Replace `path` atomically. A `.gitignore` keeps its folder out of version control.
 
-    A folder that cannot be written is left alone: nothing that is sealed is needed.
+    Does nothing if the folder cannot be written, because caches are optional.
     """
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""An upstream's OpenAPI contract as the record that field maps and backends read."""
+"""Converts an upstream's OpenAPI contract to the record that field maps and backends use."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "t
 
 
 def lower_upstream(tree: SourceTree, name: str) -> Upstream:
-    """The upstream whose contract is `upstreams/<name>/openapi.yaml`, which must pass the lint.
+    """The upstream of the contract `upstreams/<name>/openapi.yaml`, which must pass the lint.
 
     Raises `ContractRefused` for a reference that cannot be resolved.
     """
@@ -116,14 +116,14 @@ def _operation(
     own = {(each["name"], each["in"]): each for each in [*shared, *item.get("parameters", ())]}
     replies = item.get("responses", {})
     examples = {status: _example(reply) for status, reply in replies.items()}
-    asked = item.get("requestBody", {})
-    form = asked.get("content", {}).get(FORM)
+    body = item.get("requestBody", {})
+    form = body.get("content", {}).get(FORM)
     return UpstreamOperation(
         id=item["operationId"],
         method=method.upper(),
         path=path,
         parameters=tuple(own.values()),
-        request_schema=(_json(asked) if form is None else form).get("schema"),
+        request_schema=(_json(body) if form is None else form).get("schema"),
         replies={status: _json(reply).get("schema") for status, reply in replies.items()},
         examples={status: found[0] for status, found in examples.items() if found},
         takes_form=form is not None,
@@ -134,7 +134,7 @@ def _operation(
 
 
 def _json(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The Media Type Object of a message's JSON body; empty when it has none."""
+    """The Media Type Object of a message's JSON body. Empty if there is none."""
     for media_type, facts in message.get("content", {}).items():
         essence = media_type.partition(";")[0].strip()
         if essence == "application/json" or essence.endswith("+json"):
@@ -144,7 +144,7 @@ def _json(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _example(reply: Mapping[str, Any]) -> list[Any]:
-    """The first example of a reply, in a list that is empty when there is none."""
+    """A list of the first example of a reply. Empty if there is none."""
     facts = _json(reply)
     if "example" in facts:
         return [facts["example"]]

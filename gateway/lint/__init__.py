@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contracts.cache import Remember, afresh
+from gateway.contracts.cache import Remember, uncached
 from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
 from gateway.lint import index, references, shape, texts
@@ -122,7 +122,7 @@ DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
 
 def lint(
     tree: SourceTree,
-    remember: Remember = afresh,
+    remember: Remember = uncached,
     packages: Sequence[str] = HANDLER_PACKAGES,
 ) -> tuple[Finding, ...]:
     """Everything wrong with `tree`, in reading order; files that could not be read included.

@@ -15,7 +15,7 @@ from gateway.clock import SystemClock
 from gateway.codegen.generate import PackageNames, generate, render
 from gateway.codegen.lowering.lower import lower
 from gateway.contracts import meta
-from gateway.contracts.cache import afresh
+from gateway.contracts.cache import uncached
 from gateway.contracts.finding import ContractRefused, errors
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
@@ -141,7 +141,7 @@ def refused_by_generate(root: Path) -> str:
 
 def refused_by_start(root: Path) -> str:
     """What a start says of a package that some other generator made of the same contracts."""
-    for artifact in render(lower(read_tree(root / "schemas")), PACKAGE, afresh):
+    for artifact in render(lower(read_tree(root / "schemas")), PACKAGE, uncached):
         if artifact.root == "generated":
             path = root / PACKAGE / artifact.path
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -75,7 +75,7 @@ async def read_exchange(context: CallContext) -> Exchange:
 
 async def _live(context: CallContext) -> Rates | None:
     asked = UpstreamCall(
-        "frankfurter", "readLatestRates", query={"base": _EURO}, patience_seconds=RATE_SECONDS
+        "frankfurter", "readLatestRates", query={"base": _EURO}, timeout_seconds=RATE_SECONDS
     )
     try:
         reply = await context.send(asked)

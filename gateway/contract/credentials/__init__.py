@@ -1,1 +1,1 @@
-"""Keys, grants and scopes as contracts and agents name them."""
+"""Keys, token grants and scopes."""

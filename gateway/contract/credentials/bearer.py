@@ -1,4 +1,4 @@
-"""What a key may be: it travels as `Authorization: Bearer <key>` (RFC 6750 §2.1, b64token)."""
+"""The form of a key, which is sent as `Authorization: Bearer <key>` (RFC 6750 §2.1, b64token)."""
 
 import re
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 TOKEN: Final = r"[A-Za-z0-9._~+/-]+=*"  # noqa: S105 - the form of a token
 LENGTHS: Final = range(16, 513)
 RULE: Final = "16 to 512 characters, all of them letters, digits or -._~+/ (and = at the end)"
+"""The form in words, for error messages."""
 
 _is_token: Final = re.compile(TOKEN).fullmatch
 

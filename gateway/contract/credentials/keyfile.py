@@ -1,4 +1,4 @@
-"""The key file of a Google service account, as far as an assertion needs it."""
+"""The key file of a Google service account: the members that a JWT assertion needs."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ _Text = Annotated[str, Meta(min_length=1)]
 
 
 class NotAKeyFile(ValueError):
-    """The text is no such key file. The message never repeats any of it."""
+    """The text is not a service account's key file. The message never repeats any of the text."""
 
 
 class KeyFile(Struct, frozen=True, kw_only=True):

@@ -1,10 +1,10 @@
-"""What an agent may be granted besides tools, in `schemas/policies/` like them."""
+"""The scopes: what `schemas/policies/` may grant an agent besides tools."""
 
 from typing import Final
 
 EVENTS: Final = "gateway.events"
-"""To follow the events that the gateway publishes."""
+"""Allows to follow the events that the gateway publishes."""
 OPERATE: Final = "gateway.operate"
-"""To see and redrive webhooks and dead letters, and to keep endpoints."""
+"""Allows to see and redrive webhooks and dead letters, and to manage endpoints."""
 
 SCOPES: Final = frozenset({EVENTS, OPERATE})

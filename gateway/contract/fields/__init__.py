@@ -1,1 +1,1 @@
-"""The words of generated field maps: values read, converted, guarded and left out."""
+"""The functions that generated field maps call: read, convert, check and omit values."""

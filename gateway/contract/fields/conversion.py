@@ -1,6 +1,6 @@
-"""The conversions of field maps (`as`): from one JSON value to another, or a refusal.
+"""The conversions of field maps (`as`): from one JSON value to another.
 
-Every one raises `ValueError` with a reason that does not repeat the value.
+A conversion that is not possible raises `ValueError`, whose message never contains the value.
 """
 
 import re
@@ -22,14 +22,15 @@ _DATE_TIME: Final = re.compile(
 _MOST_DIGITS: Final = 1e21
 _CENT: Final = Decimal("0.01")
 _ROUNDING: Final = Context(prec=400, rounding=ROUND_HALF_EVEN)
-"""Wide enough for every double, so that no JSON number is refused as an amount."""
+"""Enough digits for every double, so that every JSON number can be an amount."""
 
 
 def text(value: Any) -> Any:
     """A scalar as it is written in a URL, a header or the left side of `map`.
 
-    `true`, `false`, `null`, integers in decimal (also `20.0`, which JSON Schema holds for an
-    integer), other numbers as the shortest text that reads back equal. Raises `Unmappable`.
+    These are `true`, `false`, `null`, integers in decimal, and other numbers as the shortest text
+    that parses to an equal number. `20.0` is an integer, as in JSON Schema. Raises `Unmappable` for
+    an array or an object.
     """
     if isinstance(value, str) or value is ABSENT:
         return value
@@ -44,7 +45,7 @@ def text(value: Any) -> Any:
 
 
 def as_integer(value: Any) -> int:
-    """A number without a fraction, or the decimal text of one. Raises `ValueError`."""
+    """An integer from a whole number or its decimal text. Raises `ValueError`."""
     if isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
@@ -53,11 +54,11 @@ def as_integer(value: Any) -> int:
 
 
 def as_number(value: Any) -> int | float:
-    """A number, or the JSON text of one. Raises `ValueError`."""
+    """A number from a number or its JSON text. Raises `ValueError`."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         number = int(value) if _INTEGER.fullmatch(value) else float(value)
         if isinstance(number, float) and not isfinite(number):
-            raise ValueError("is not a number that JSON can hold")
+            raise ValueError("is too large for a JSON number")
         return number
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("is not a number")  # noqa: TRY004 - a wrong value, not a wrong program
@@ -65,7 +66,7 @@ def as_number(value: Any) -> int | float:
 
 
 def as_boolean(value: Any) -> bool:
-    """A boolean, or one of the texts `true` and `false`. Raises `ValueError`."""
+    """A boolean from a boolean or the text `true` or `false`. Raises `ValueError`."""
     if isinstance(value, bool):
         return value
     if value not in ("true", "false"):
@@ -81,7 +82,10 @@ def as_string(value: Any) -> str:
 
 
 def as_decimal_2(value: Any) -> str:
-    """A number or its text with exactly two decimals, half to even. Raises `ValueError`."""
+    """Decimal text with two decimals, from a number or its text. Rounds half to even.
+
+    Raises `ValueError`.
+    """
     number = as_number(value) if not isinstance(value, str) else value
     if isinstance(number, str) and not _NUMBER.fullmatch(number):
         raise ValueError("is not a number")
@@ -93,7 +97,7 @@ def as_decimal_2(value: Any) -> str:
 
 
 def as_date(value: Any) -> str:
-    """The date of a date, or the UTC date of a date-time. Raises `ValueError`."""
+    """A date from a date, or the UTC date of a date-time. Raises `ValueError`."""
     if not isinstance(value, str) or not _DATE.fullmatch(value):
         return _instant(value, wanted=_A_DATE).date().isoformat()
     try:
@@ -113,7 +117,7 @@ def as_date_time(value: Any) -> str:
 
 
 def _instant(value: Any, *, wanted: str = _A_DATE_TIME) -> datetime:
-    """A leap second counts as the second before it, for the calendar here has none."""
+    """The time of an RFC 3339 date-time. Python has no leap seconds: :60 becomes :59."""
     found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(f"is not {wanted}")

@@ -1,8 +1,8 @@
-"""The words of generated field maps: how a value is read, converted, guarded and left out.
+"""The functions that generated field maps call.
 
-A field map is straight-line code, so what an author may ask of a value (`as`, `map`, `else`,
-`onGap`, `omitIfAbsent`, …) is a call of one of these functions. Every function that is handed
-`ABSENT` answers `ABSENT`: absence travels until `present` or `listed` drops it.
+A compiled field map has no branches: each modifier of a value (`as`, `map`, `else`, `onGap`,
+`omitIfAbsent`, …) becomes a call of one of these functions. Functions return `ABSENT` for `ABSENT`,
+until `present` or `listed` drops it, or a default replaces it.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,7 +61,7 @@ __all__ = [
 
 
 def dig(value: Any, *steps: str | int) -> Any:
-    """The value found by following `steps`, `ABSENT` where a step leads nowhere or through null."""
+    """The value at `steps` in `value`. `ABSENT` if a step does not exist or leads through null."""
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step, ABSENT)
@@ -73,17 +73,17 @@ def dig(value: Any, *steps: str | int) -> Any:
 
 
 def not_null(value: Any) -> Any:
-    """`value`, or `ABSENT` for null: a reply's null says no more than a missing member."""
+    """`value`, or `ABSENT` for null: in a reply, null means the same as a missing member."""
     return ABSENT if value is None else value
 
 
 def or_default(value: Any, default: Any) -> Any:
-    """`value`, or `default` in its absence."""
+    """`value`, or `default` if it is absent."""
     return default if value is ABSENT else value
 
 
 def or_none(value: Any) -> Any:
-    """`value`, or None in its absence: how a field function sees absence."""
+    """`value`, or None if it is absent. Field functions get None for an absent argument."""
     return None if value is ABSENT else value
 
 
@@ -95,9 +95,9 @@ def present(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def whole(members: dict[str, Any], optional: dict[str, Any] | None = None) -> Any:
-    """An object of all `members` and what is present of `optional`, or `ABSENT` if one is missing.
+    """An object of `members` and the present ones of `optional`. `ABSENT` if a member is absent.
 
-    This is `omitIfAbsent` on an object: half a price is no price.
+    It implements `omitIfAbsent` on an object: a part of a price is not a price.
     """
     if ABSENT in members.values():
         return ABSENT
@@ -116,9 +116,9 @@ def each(
     limit: int | None = None,
     keep: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """The results of the items that `keep` holds for and `to_result` does not skip.
+    """The results of `to_result` for the items that `keep` accepts, at most `limit`.
 
-    At most `limit` results. Raises `Unmappable` from `to_result`.
+    Leaves out items for which `to_result` raises `SkipItem`. Raises `Unmappable` from `to_result`.
     """
     if items is ABSENT:
         return ABSENT
@@ -134,31 +134,31 @@ def each(
 
 
 def count(items: Any, keep: Callable[[Any], bool] | None = None) -> Any:
-    """How many items `keep` holds for."""
+    """The number of items that `keep` accepts."""
     if items is ABSENT:
         return ABSENT
     return len(items) if keep is None else sum(map(keep, items))
 
 
 def is_one_of(value: Any, allowed: tuple[Any, ...]) -> bool:
-    """Whether `value` is one of `allowed` as JSON sees it: to Python alone, true equals 1."""
+    """Whether the JSON value `value` is one of `allowed`. Python's `in` would treat true as 1."""
     return any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in allowed)
 
 
 def stated(settings: Mapping[str, str], name: str) -> Any:
-    """The setting `name`, `ABSENT` where the operator says nothing: empty text says nothing."""
+    """The setting `name`. `ABSENT` if it is not set or empty."""
     return settings.get(name) or ABSENT
 
 
 def reference(kind: str, key: Any) -> Any:
-    """The id of the row of `kind` with this key, whether or not it is there yet."""
+    """The id of the row of `kind` with this key. The row need not exist yet."""
     return ABSENT if key is ABSENT else entity_id(kind, key)
 
 
 def joined(values: Any, pointer: str) -> Any:
-    """Texts joined with commas, `style: form` with `explode: false`.
+    """Texts joined with commas: OpenAPI `style: form` with `explode: false`.
 
-    Raises `Unmappable` for a text that holds a comma itself: it would read as two.
+    Raises `Unmappable` for a text that contains a comma, because it would be read as two.
     """
     if values is ABSENT:
         return ABSENT
@@ -169,19 +169,19 @@ def joined(values: Any, pointer: str) -> Any:
 
 
 def pairs(*members: tuple[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Names with their texts, without those that are absent."""
+    """The pairs of name and text whose text is not absent."""
     return tuple((name, value) for name, value in members if value is not ABSENT)
 
 
 def repeated(name: str, values: Any) -> tuple[tuple[str, str], ...]:
-    """`name` once per value, `style: form` with `explode: true`."""
+    """A pair of `name` and text for each value: OpenAPI `style: form` with `explode: true`."""
     return () if values is ABSENT else tuple((name, text(value)) for value in values)
 
 
 def converted(
     value: Any, convert: Callable[[Any], Any], pointer: str, otherwise: Any = REFUSE
 ) -> Any:
-    """`convert(value)`, or the last resort when that cannot be done. Raises `Unmappable`."""
+    """`convert(value)`. If that fails, the fallback `otherwise`. Raises `Unmappable`."""
     if value is ABSENT:
         return ABSENT
     try:
@@ -191,7 +191,7 @@ def converted(
 
 
 def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = REFUSE) -> Any:
-    """What `table` makes of the text of `value`, or the last resort. Raises `Unmappable`."""
+    """The entry of `table` for the text of `value`, else the fallback. Raises `Unmappable`."""
     if value is ABSENT:
         return ABSENT
     if isinstance(value, str):
@@ -199,15 +199,15 @@ def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = 
     else:
         found = ABSENT if isinstance(value, dict | list) else table.get(text(value), ABSENT)
     if found is ABSENT:
-        return _fallback(otherwise, pointer, "is not a value that the map knows")
+        return _fallback(otherwise, pointer, "is not a value of the map")
     return found
 
 
 def guarded(value: Any, validator: Validator, pointer: str, otherwise: Any = REFUSE) -> Any:
-    """`value` if `validator` admits it, or the last resort. Raises `Unmappable`.
+    """`value` if it is valid, else the fallback `otherwise`. Raises `Unmappable`.
 
-    This is `onGap`. The gate is the output schema of the very member that is mapped, so that the
-    guard lets pass exactly what the check of the whole result will.
+    It implements `onGap`. `validator` is the output schema of the mapped member, so it accepts
+    exactly the values that the validation of the whole result accepts.
     """
     if value is ABSENT or validator.admits(value):
         return value
@@ -215,9 +215,9 @@ def guarded(value: Any, validator: Validator, pointer: str, otherwise: Any = REF
 
 
 def needed(value: Any, pointer: str, otherwise: Any = REFUSE) -> Any:
-    """`value`, or the last resort in its absence. Raises `Unmappable`.
+    """`value`, or the fallback `otherwise` if it is absent. Raises `Unmappable`.
 
-    This is `onGap` where nothing else says what absence means.
+    It implements `onGap` for absence, if no other modifier handles absence.
     """
     return _fallback(otherwise, pointer, "is absent") if value is ABSENT else value
 

@@ -1,4 +1,4 @@
-"""What a field map may come to besides a value: absence, a skipped item, a refusal."""
+"""The outcomes of a field map that are not values: absence, a skipped item, a refusal."""
 
 from enum import Enum
 from typing import Final
@@ -8,11 +8,11 @@ class Marker(Enum):
     """Outcomes that are not JSON values."""
 
     ABSENT = "absent"
-    """There is no value; whatever holds it leaves it out."""
+    """There is no value. The object or list around it leaves it out."""
     SKIP = "skip"
-    """As a last resort: leave out the whole item of the list."""
+    """A fallback: leave out the whole item of the list."""
     REFUSE = "refuse"
-    """As a last resort: refuse the value (the default)."""
+    """A fallback, and the default: refuse the value."""
 
 
 ABSENT: Final = Marker.ABSENT
@@ -21,10 +21,10 @@ REFUSE: Final = Marker.REFUSE
 
 
 class Unmappable(ValueError):
-    """A value has no place in the other contract.
+    """A value has no counterpart in the other contract.
 
-    `pointer` says where it came from, in the reply's body or the arguments, with `*` for any index,
-    or `/header/<name>`; `detail` says why. Neither repeats the value.
+    `pointer` is the value's place in the reply's body or the arguments, with `*` for any index, or
+    `/header/<name>`. `detail` is the reason. Neither contains the value.
     """
 
     def __init__(self, pointer: str, detail: str) -> None:
@@ -34,4 +34,4 @@ class Unmappable(ValueError):
 
 
 class SkipItem(Exception):
-    """The item being mapped is to be left out of its list."""
+    """The item that is being mapped must be left out of its list."""

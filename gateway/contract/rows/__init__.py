@@ -1,1 +1,1 @@
-"""Tables and entities as contracts declare them, and the states of their rows."""
+"""Tables and entities as contracts declare them, and the state machines of their rows."""

@@ -14,25 +14,25 @@ OCCURRED_AT: Final = "occurred_at"
 CREATED_AT: Final = "created_at"
 UPDATED_AT: Final = "updated_at"
 ROW_COLUMNS: Final = (ID, WEBHOOK_ID, OCCURRED_AT, CREATED_AT, UPDATED_AT)
-"""What every row has besides its own columns; the database alone sets them."""
+"""The standard columns of every row. Only the database sets them."""
 TIMES: Final = "column_times"
-"""The column in which the store keeps, by column, when its value changed: microseconds
+"""An internal column of the store: by column, the time of its last change in microseconds
 since 1970."""
 
 Owner = Literal["webhook", "agent", "gateway"]
-"""Who writes a column. Nobody else may."""
+"""The only writer of a column."""
 
 
 class Default(Struct, frozen=True):
-    """What a column holds while no message has given it a value, but has given `beside` one."""
+    """The value of a column if no message set the column, but a message set the column `beside`."""
 
     beside: str
     value: str | int | float | bool
 
 
 class Computed(Struct, frozen=True):
-    """A column that the gateway computes: the value of `copy` where every column of `when` holds
-    the value named there, else null."""
+    """A column that the gateway computes: the value of the column `copy` if each column of `when`
+    has the value given there, else null."""
 
     copy: str
     when: dict[str, str]
@@ -41,36 +41,37 @@ class Computed(Struct, frozen=True):
 class States(Struct, frozen=True, kw_only=True):
     """The state machine of a kind of rows.
 
-    Messages are replayed in the order in which they happened, however they arrived. A state that
-    may not follow is not applied; the row's log says so.
+    Messages are replayed in the order of the events that they report, not of their arrival. A state
+    that may not follow the current one is not applied, and the row's log records that.
     """
 
     column: str
     log: str
     """The column that holds the states that messages have reported, applied or not."""
     initial: tuple[str, ...]
-    """States in which a row may become known: any message may be the first one to arrive."""
+    """The states that a row may have when the gateway first receives a message about it."""
     next: dict[str, tuple[str, ...]]
-    """By state, in the order of progress, the states that may follow it. Of two that happened at
-    the same moment, the one named first here counts as the earlier."""
+    """By state, the states that may follow it. Of two states with the same time, the one that is
+    listed first counts as the earlier."""
     carries: tuple[str, ...] = ()
-    """Columns that are written only by a message whose state is applied."""
+    """Columns that only a message whose state is applied may write."""
     same: dict[str, str] = {}
-    """By state, a carried column in which its message must agree with the row to be applied, also
-    where the row is in that state already. Where one of the two is empty, they agree."""
+    """By state, a carried column. A message with this state is applied only if the message and the
+    row have the same value in that column, or one of them has none. This holds also if the row is
+    in the state already."""
 
 
 class EntityRules(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the rows of a kind are written, besides `later messages replace earlier ones`."""
+    """How the rows of a kind are written. By default, later messages replace earlier ones."""
 
     agent: tuple[str, ...] = ()
-    """Columns that agents own. All other columns are the webhook's or the gateway's."""
+    """Columns that agents own. The webhook or the gateway owns all other columns."""
     defaults: dict[str, Default] = {}
     computed: dict[str, Computed] = {}
     states: States | None = None
 
     def owner(self, column: str) -> Owner:
-        """Who writes `column`."""
+        """The owner of `column`."""
         if column in self.agent:
             return "agent"
         log = self.states.log if self.states else None
@@ -81,31 +82,32 @@ class Entity(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A kind of row. One member of `entities.json`."""
 
     kind: str
-    """The table, and the last part of `/v1/entities/<kind>`."""
+    """The name of the kind: the last part of `/v1/entities/<kind>`."""
     key: tuple[str, ...]
-    """The columns by which the outside world knows a row. `id` is a UUIDv5 of kind and key, so
-    that a reference can be written before the row that it leads to."""
+    """The columns of the row's external key. `id` is a UUIDv5 of kind and key, so that a reference
+    can be stored before its row."""
     filters: tuple[str, ...]
     """Columns that a query may filter by."""
     schema: dict[str, Any]
-    """Of a row; self-contained. Besides its own properties every row has `id`, `webhook_id` (which
-    wrote it last), `occurred_at`, `created_at` and `updated_at`."""
+    """JSON Schema of a row, without references. Besides its own columns, a row has `id`,
+    `webhook_id` (the webhook that wrote it last), `occurred_at`, `created_at` and `updated_at`."""
     rules: EntityRules = EntityRules()
 
 
 class EntityPages(Protocol):
-    """The rows that webhooks wrote, as those who may call see them."""
+    """Reads the rows that webhooks wrote."""
 
     async def page(
         self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
-        """Rows equal in `filters`, the last changed first, and where the next page begins.
+        """One page of the rows that match `filters`, last changed first, and the next cursor.
 
-        Raises `InvalidArguments` for a cursor that was not given for this kind and these filters.
+        The cursor is None after the last page. Raises `InvalidArguments` for a cursor that was not
+        issued for this kind and these filters.
         """
         ...
 
     def tables(self, shape: Shape) -> Tables:
-        """The rows of `shape.entity` as the table `shape`: to be read, and changed where agents
-        own the column. Rows are neither added nor removed there."""
+        """The rows of `shape.entity` as the table `shape`. Only columns that agents own can be
+        changed. Rows cannot be added or removed."""
         ...

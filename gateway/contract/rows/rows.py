@@ -1,4 +1,4 @@
-"""The rows of a table as its contract declares them: their columns, and what may be in them."""
+"""The rows of a table as its contract declares them: their columns and allowed values."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ from gateway.contract.values.violation import Violation
 ColumnKind = Literal["text", "integer", "number", "boolean", "date", "moment", "json"]
 
 KEY: Final = "id"
-"""Every table's primary key, a text; the database makes one for a row that has none."""
+"""The primary key of every table, a text. The database generates it for a row without one."""
 CREATED_AT: Final = "created_at"
 UPDATED_AT: Final = "updated_at"
 _KINDS: Final[Mapping[str, ColumnKind]] = {
@@ -25,7 +25,7 @@ _KINDS: Final[Mapping[str, ColumnKind]] = {
 _FORMATS: Final[Mapping[str, ColumnKind]] = {"date": "date", "date-time": "moment"}
 _NUL: Final = "\0"
 _INFINITIES: Final = frozenset({"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"})
-"""The ends of Python's calendar: the driver for PostgreSQL stores infinity for them."""
+"""The limits of Python's calendar. The PostgreSQL driver stores them as infinity."""
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -35,15 +35,15 @@ class Column(Struct, frozen=True, kw_only=True):
     kind: ColumnKind
     is_nullable: bool
     is_read_only: bool
-    """Whether the database alone sets it."""
+    """Whether only the database sets it."""
     default: Any | UnsetType = UNSET
-    """What a new row holds where nothing is given."""
+    """The value in a new row that does not set the column."""
 
     def canonical(self, value: Any) -> Any:
-        """`value` in the one form that every database is given and answers.
+        """`value` in canonical form, which is the same for every database.
 
-        Dates and date-times are RFC 3339 text, the latter in UTC with `Z`; whole numbers have no
-        fraction. Raises `ValueError` with a reason that does not repeat the value.
+        Dates and date-times are RFC 3339 text, date-times in UTC with `Z`. Whole numbers have no
+        fraction. Raises `ValueError`, whose message never contains the value.
         """
         if value is None:
             return None
@@ -59,17 +59,17 @@ class Shape(Struct, frozen=True, eq=False):
     columns: Mapping[str, Column]
     schema: Mapping[str, Any]
     admits_new: Validator
-    """Checks a row to be added."""
+    """Validates a new row."""
     admits_change: Validator
-    """Checks new values for rows."""
+    """Validates changed columns of rows."""
     admits_stored: Validator
-    """Checks a row, or some columns of one, as a database answers it."""
+    """Validates a row, or some of its columns, as a database returns it."""
     entity: str | None = None
-    """The kind of entity whose rows the table shows; None where the rows are the table's own."""
+    """The kind of entity whose rows the table shows. None if the table has its own rows."""
     sources: Mapping[str, str] = {}
-    """Of such a table: the entity's column, by column."""
+    """If the table shows an entity: by column, the entity's column."""
     owners: Mapping[str, str] = {}
-    """Of such a table: who writes each column, `webhook`, `agent` or `gateway`."""
+    """If the table shows an entity: by column, its owner `webhook`, `agent` or `gateway`."""
 
     def canonical(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """`row` with every value in canonical form. Raises `InvalidColumnValue`."""
@@ -94,7 +94,7 @@ class InvalidColumnValue(ValueError):
 
 
 def shape_of(table: str, schema: Mapping[str, Any]) -> Shape:
-    """The shape of `table`, whose rows keep `schema`, a closed object."""
+    """The shape of `table`. `schema` is the schema of its rows, a closed object."""
     properties: Mapping[str, dict[str, Any]] = schema["properties"]
     required = frozenset(schema.get("required", ()))
     columns = {name: _column(name, facts, required) for name, facts in properties.items()}
@@ -112,7 +112,7 @@ def shape_of(table: str, schema: Mapping[str, Any]) -> Shape:
 
 
 def holds_nul(value: Any) -> bool:
-    """Whether a text anywhere in `value`, names of members too, holds the character NUL."""
+    """Whether any text in `value`, including names of members, contains the character NUL."""
     match value:
         case str():
             return _NUL in value
@@ -162,7 +162,7 @@ def _boolean(value: Any) -> bool:
 def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         raise ValueError("must be a whole number")
-    # Not by way of a double, which would change what is larger than 2**53.
+    # Compared as an integer: a double would change numbers above 2**53.
     if not -(2**63) <= int(value) < 2**63:
         raise ValueError("must be a whole number of at most 64 bits")
     return int(value)
@@ -181,7 +181,7 @@ def _number(value: Any) -> int | float:
 def _moment(value: Any) -> str:
     moment = as_date_time(value)
     if moment in _INFINITIES:
-        raise ValueError("is an end of the calendar, which stands for infinity")
+        raise ValueError("is the first or the last time of the calendar, which means infinity")
     return moment
 
 

@@ -1,9 +1,10 @@
-"""Replaying the states that messages report of a row: what is applied, and what may not follow.
+"""Replays the states that messages report for a row, and decides which of them are applied.
 
-A log is a list of plain JSON objects, so that it is stored and answered as it is. Its order is that
-of what happened; arriving late, twice or in another order makes no difference to it, as long as no
-more than a hundred reports are newer. Of what is older the log keeps the outcome and the count: who
-comes later still is counted, also a second time, and changes nothing.
+A log is a list of plain JSON objects, which are stored and returned unchanged. Its entries are in
+the order of the events that they report. Messages that arrive late, twice or in another order give
+the same log, as long as at most 100 reports are newer. Of older reports the log keeps the resulting
+state and their number. A message that arrives even later is counted, also if it is repeated, and
+changes nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,28 +16,28 @@ import msgspec
 from gateway.contract.rows.entity import States
 
 Entry = dict[str, Any]
-"""`state`, `occurred_at` (RFC 3339, UTC), `webhook_id`, `applied`; `values` of carried columns, if
-there are any; `earlier` where it stands for older entries as well."""
+"""`state`, `occurred_at` (RFC 3339, UTC), `webhook_id` and `applied`; `values` of carried columns,
+if any; `earlier`, the number of older entries that are merged into this one, if any."""
 
 MOST_ENTRIES: Final = 100
-"""Entries of one log. Older ones are folded into the oldest that is kept."""
+"""The most entries of one log. Older ones are merged into the oldest entry that is kept."""
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 def replay(states: States, log: Sequence[Entry], new: Entry) -> list[Entry]:
-    """`log` with `new` in its place, each entry marked with whether it is applied."""
+    """`log` with `new` inserted in order. `applied` of every entry is computed again."""
     kept = {_identity(entry): entry for entry in log}
     known = kept.get(_identity(new))
     if known is not None:
-        # The same report under two ids: which one arrived first must not matter.
+        # Two messages with the same report: the log must not depend on which arrived first.
         new = {**known, "webhook_id": min(known["webhook_id"], new["webhook_id"])}
     kept[_identity(new)] = new
-    entries = sorted(kept.values(), key=lambda entry: _place(states, entry))
+    entries = sorted(kept.values(), key=lambda entry: _sort_key(states, entry))
     return _marked(states, _bounded(states, entries))
 
 
 def outcome(states: States, log: Sequence[Entry]) -> tuple[str | None, dict[str, Any]]:
-    """The state that the row is in after `log`, and its carried columns."""
+    """The state of the row after `log`, and the values of its carried columns."""
     state, values = None, dict.fromkeys(states.carries)
     for entry in log:
         if entry["applied"]:
@@ -46,7 +47,7 @@ def outcome(states: States, log: Sequence[Entry]) -> tuple[str | None, dict[str,
 
 
 def moment(entry: Entry) -> datetime:
-    """When what `entry` reports had happened."""
+    """The time of the event that `entry` reports."""
     return datetime.fromisoformat(entry["occurred_at"])
 
 
@@ -54,7 +55,7 @@ def _identity(entry: Entry) -> bytes:
     return _encode([entry["occurred_at"], entry["state"], entry.get("values", {})])
 
 
-def _place(states: States, entry: Entry) -> tuple[datetime, int, bytes]:
+def _sort_key(states: States, entry: Entry) -> tuple[datetime, int, bytes]:
     order = list(states.next)
     rank = order.index(entry["state"]) if entry["state"] in order else -1
     return moment(entry), rank, _identity(entry)
@@ -82,20 +83,20 @@ def _may_follow(states: States, state: str | None, values: Mapping[str, Any], en
     column = states.same.get(reported)
     if column is None:
         return True
-    held, said = values.get(column), entry.get("values", {}).get(column)
-    return held is None or said is None or held == said
+    current, reported_value = values.get(column), entry.get("values", {}).get(column)
+    return current is None or reported_value is None or current == reported_value
 
 
 def _bounded(states: States, entries: Sequence[Entry]) -> list[Entry]:
-    """The newest entries; the first of them stands for what is older."""
+    """The newest entries. Older ones are merged into the first of them."""
     rest = [*entries]
     while len(rest) > MOST_ENTRIES or any("earlier" in entry for entry in rest[1:]):
         first, second = _marked(states, rest[:2])
-        rest[:2] = [_folded(states, first, second)]
+        rest[:2] = [_merged(states, first, second)]
     return rest
 
 
-def _folded(states: States, first: Entry, second: Entry) -> Entry:
+def _merged(states: States, first: Entry, second: Entry) -> Entry:
     count = sum(1 + entry.get("earlier", 0) for entry in (first, second)) - 1
     if "earlier" in second:
         return {**second, "earlier": count}

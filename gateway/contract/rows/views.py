@@ -1,7 +1,8 @@
-"""Tables of upstreams as agents see them, and who owns their columns.
+"""Tables of upstreams as agents see them, and the owners of their columns.
 
-A table is the agents' own, or it shows the rows that webhooks write: then the gateway's store holds
-them once, `x-table` names the kind, and agents write only the columns that the kind leaves to them.
+A table either has its own rows, which agents write, or shows the rows of an entity, which webhooks
+write. `x-table` then names the kind. The rows exist once, in the gateway's store, and agents can
+change only the columns that they own.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from gateway.contract.rows.rows import Shape, shape_of
 def shapes_of(
     tables: Mapping[str, Mapping[str, Any]], entities: Mapping[str, Entity]
 ) -> dict[str, Shape]:
-    """The shapes of an upstream's tables, by name. `entities` are those of the catalogue."""
+    """The shapes of an upstream's tables, by name. `entities` are the catalogue's, by kind."""
     return {name: _shape(name, schema, entities) for name, schema in tables.items()}
 
 

@@ -1,1 +1,1 @@
-"""JSON text, pointers, schemas, and characters that nobody sees."""
+"""JSON text, pointers, schemas, and hidden characters."""

@@ -1,4 +1,4 @@
-"""Which of the alternatives of `anyOf` and `oneOf` a refused value was most likely meant for."""
+"""Finds the branch of `anyOf` or `oneOf` that an invalid value was most likely meant for."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,21 +8,23 @@ _Branches = Sequence[Sequence[ValidationError]]
 
 
 def relevant(errors: Sequence[ValidationError]) -> Iterator[ValidationError]:
-    """`errors` without those alternatives about whose value another error says more.
+    """`errors` without the errors about branches that another error explains better.
 
-    That is one whose alternative a constant decides, or any error where no alternative is near.
+    An error about branches is left out if another error is at or below the same place, and that
+    error is inside a branch that a constant selects. If no branch of the first error is likely, any
+    clear error is enough.
     """
-    read = [(error, branches_of(error)) for error in errors]
-    decided = _places(inner for _, branches in read for inner in _decided(branches))
-    clear = _places(error for error, branches in read if _is_clear(error, branches))
-    for error, branches in read:
-        more = decided if _is_clear(error, branches) else clear
-        if not branches or _decided(branches) or tuple(error.instance_path) not in more:
+    found = [(error, branches_of(error)) for error in errors]
+    selected = _paths(inner for _, branches in found for inner in _selected(branches))
+    clear = _paths(error for error, branches in found if _is_clear(error, branches))
+    for error, branches in found:
+        better = selected if _is_clear(error, branches) else clear
+        if not branches or _selected(branches) or tuple(error.instance_path) not in better:
             yield error
 
 
 def branches_of(error: ValidationError) -> _Branches:
-    """What each alternative finds wrong; empty where `error` is not about alternatives."""
+    """The errors of each branch. Empty if `error` is not about `anyOf` or `oneOf`."""
     match error.kind:
         case (
             ValidationErrorKind.AnyOf(context=branches)
@@ -33,9 +35,9 @@ def branches_of(error: ValidationError) -> _Branches:
 
 
 def nearest(branches: _Branches, path: list[str | int]) -> Sequence[ValidationError]:
-    """What is wrong by the branch that was most likely meant; nothing when that is not clear.
+    """The errors of the branch that was most likely meant. Empty if that is not clear.
 
-    It is the one with the fewest errors among those for values of this kind.
+    That branch has the fewest errors of those that accept values of this type.
     """
     meant = sorted((branch for branch in branches if not _is_of_other_kind(branch, path)), key=len)
     is_clear = len(meant) == 1 or (len(meant) > 1 and len(meant[0]) < len(meant[1]))
@@ -43,7 +45,7 @@ def nearest(branches: _Branches, path: list[str | int]) -> Sequence[ValidationEr
 
 
 def needed(branches: _Branches, path: list[str | int]) -> list[str]:
-    """The properties of which the value lacks one, if each alternative asks for nothing else."""
+    """The missing properties, one per branch, if every branch fails only for a missing property."""
     names = [
         str(branch[0].kind.property)
         for branch in branches
@@ -54,14 +56,14 @@ def needed(branches: _Branches, path: list[str | int]) -> list[str]:
     return names if len(names) == len(branches) else []
 
 
-def _decided(branches: _Branches) -> Sequence[ValidationError]:
-    """What is wrong by the only branch whose constants the value has; nothing without one."""
+def _selected(branches: _Branches) -> Sequence[ValidationError]:
+    """The errors of the only branch whose constants the value has. Empty without such a branch."""
     left = [branch for branch in branches if not _has_other_constant(branch)]
     return left[0] if len(left) == 1 and len(branches) > 1 else ()
 
 
 def _is_of_other_kind(branch: Sequence[ValidationError], path: list[str | int]) -> bool:
-    """Whether the value is of another type, or some constant says that it is for another branch."""
+    """Whether the value has another type or another constant than the branch."""
     return _has_other_constant(branch) or any(
         error.kind.name in {"type", "enum"} and list(error.instance_path) == path
         for error in branch
@@ -73,12 +75,12 @@ def _has_other_constant(branch: Sequence[ValidationError]) -> bool:
 
 
 def _is_clear(error: ValidationError, branches: _Branches) -> bool:
-    """Whether it can be said what to change."""
+    """Whether the error shows what to change."""
     path = list(error.instance_path)
     return not branches or bool(nearest(branches, path) or needed(branches, path))
 
 
-def _places(errors: Iterable[ValidationError]) -> frozenset[tuple[str | int, ...]]:
-    """Every place at which, or below which, one of `errors` lies."""
+def _paths(errors: Iterable[ValidationError]) -> frozenset[tuple[str | int, ...]]:
+    """The instance paths of `errors`, and all their parents."""
     paths = (list(error.instance_path) for error in errors)
     return frozenset(tuple(path[:length]) for path in paths for length in range(len(path) + 1))

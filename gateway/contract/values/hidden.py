@@ -1,11 +1,10 @@
-"""Characters that a reader does not see or that steer what shows the text: removed from results.
+"""Removes hidden characters from results: invisible ones, and those that control the display.
 
-A person who looks at a reply does not see what such characters say; a model that reads it does.
-Unicode's tag characters spell whole sentences invisibly, variation selectors and zero-width
-characters carry bits, bidirectional controls reorder what is shown (Unicode TR 36 §3, TR 39), and
-ESC and U+009B begin the commands of terminals (ECMA-48 §5.3). What belongs to the writing itself
-stays: tab and line feed, the joiners of emoji, of Indic scripts and of Persian, the three flags
-that are spelt with tags.
+A person does not see text that is written in such characters, but a model reads it. Unicode's tag
+characters can encode sentences, variation selectors and zero-width characters can encode bits,
+bidirectional controls change the displayed order (Unicode TR 36 §3, TR 39), and ESC and U+009B
+start terminal commands (ECMA-48 §5.3). Characters that a script needs are kept: tab and line feed,
+the joiners of emoji, Indic scripts and Persian, and the tags of three flags.
 """
 
 import re
@@ -13,7 +12,7 @@ import unicodedata
 from typing import Any, Final
 
 _HIDDEN: Final = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line feed
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls other than tab and line feed
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -24,16 +23,16 @@ _FLAGS: Final = "|".join(
 )
 """The subdivision flags that are recommended for interchange (Unicode TR 51 §C.1)."""
 HIDDEN: Final = re.compile(f"[{_HIDDEN}]")
-"""Any of them, also where it belongs to the writing."""
+"""Any hidden character, also one that its script needs."""
 _FOUND: Final = re.compile(f"{_FLAGS}|{HIDDEN.pattern}")
 REPLACEMENT: Final = "\ufffd"
-"""Stands for a character that cannot be shown (Unicode §3.9)."""
+"""Replaces a character that cannot be shown (Unicode §3.9)."""
 _BREAKS: Final = frozenset("\x0b\x0c\r\x85\u2028\u2029")
-"""They end a line; a line feed takes their place."""
+"""Line breaks. They are replaced with a line feed."""
 
-# The same characters as JSON text holds them, controls below U+0020 escaped and all else in UTF-8,
-# and some more: what is found here is looked at, what is not found holds none of them. By their
-# first bytes, because finding a byte is a hundred times faster than matching a pattern.
+# A superset of the same characters in JSON text: controls below U+0020 as escapes, all others as
+# UTF-8. A text without a match has no hidden character; a text with a match is examined further.
+# The first byte is searched first, because that is a hundred times faster than a pattern.
 _ESCAPED: Final = re.compile(rb"\\(?:[bf]|u00|r(?!\\n))")
 _SUSPECTS: Final = tuple(
     (bytes([lead]), re.compile(re.escape(bytes([lead])) + rest))
@@ -53,13 +52,13 @@ _SUSPECTS: Final = tuple(
 _KEYCAPS: Final = frozenset("0123456789#*")
 _KEYCAP: Final = "\u20e3"
 _VIRAMA: Final = 9
-"""The combining class of what joins consonants in Indic scripts (RFC 5892 Appendix A.1)."""
+"""The combining class of signs that join consonants in Indic scripts (RFC 5892 Appendix A.1)."""
 
 
 def may_hide(text: bytes) -> bool:
-    """Whether the JSON `text` may hold a hidden character. Never False when it does.
+    """Whether the JSON `text` may contain a hidden character. False is certain, True is not.
 
-    `text` is what `jsontext.encode` writes. Most results are settled here, in one look at bytes.
+    `text` is the output of `jsontext.encode`. For most results this fast search is enough.
     """
     if b"\x7f" in text or (b"\\" in text and _ESCAPED.search(text)):
         return True
@@ -69,10 +68,10 @@ def may_hide(text: bytes) -> bool:
 
 
 def visible(value: Any, mark: str = "") -> tuple[Any, int]:
-    """The JSON `value` with `mark` for each hidden character, and how many there were.
+    """The JSON `value` with `mark` in place of each hidden character, and the number of those.
 
-    Names of members count like values. One that would then be the name of another member gets a
-    `REPLACEMENT` at its end: a plain name stays whose it is.
+    This includes names of members. If a changed name equals another name, `REPLACEMENT` is added at
+    its end, so that names without hidden characters stay unchanged.
     """
     match value:
         case str():
@@ -87,7 +86,7 @@ def visible(value: Any, mark: str = "") -> tuple[Any, int]:
 
 
 def visible_text(text: str, mark: str = "") -> tuple[str, int]:
-    """The same of one text."""
+    """`text` with `mark` in place of each hidden character, and the number of those."""
     if text.isascii() and text.isprintable():
         return text, 0
     count = 0
@@ -116,7 +115,7 @@ def _visible_members(value: dict[str, Any], mark: str) -> tuple[dict[str, Any], 
 
 
 def _belongs(text: str, index: int) -> bool:
-    """Whether the hidden character at `index` is part of how its neighbours are written."""
+    """Whether the script of its neighbours needs the hidden character at `index`."""
     char, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
     match char:
         case "\r":
@@ -151,7 +150,7 @@ def _is_arabic(char: str) -> bool:
 
 
 def _has_presentations(before: str, after: str) -> bool:
-    """Whether `before` can be shown as text and as emoji (Unicode TR 51 §1.4.3)."""
+    """Whether `before` has a text and an emoji presentation (Unicode TR 51 §1.4.3)."""
     if before in _KEYCAPS:
         return after == _KEYCAP
     if before < "\u00a9":

@@ -1,4 +1,4 @@
-"""JSON in and out, by the strict reading that every transport shares (RFC 8259, RFC 7493)."""
+"""Decodes and encodes JSON by the strict rules of all transports (RFC 8259, RFC 7493)."""
 
 import json
 import re
@@ -9,27 +9,29 @@ import msgspec
 from msgspec import Struct
 
 MAX_DEPTH: Final = 64
-"""Nesting beyond this is refused: no contract needs it, and recursion must not decide for us."""
+"""The deepest nesting that is accepted. No contract needs more, and it is below Python's recursion
+limit."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How much one JSON value may hold, whatever its bytes."""
+    """How much one JSON value may contain, independent of its size in bytes."""
 
     depth: int = MAX_DEPTH
     names: int | None = None
-    """Members of all objects together; None is without limit."""
+    """Members of all objects together. None: no limit."""
     elements: int | None = None
-    """Members of all objects and arrays together; None is without limit."""
+    """Members of all objects and arrays together. None: no limit."""
 
 
 ANY: Final = Limits()
 REQUEST: Final = Limits(names=10_000, elements=100_000)
-"""What anybody with a key may send: checking it must not keep the others waiting."""
+"""Limits of a client's request, so that its validation does not delay other requests."""
 MESSAGE: Final = msgspec.structs.replace(REQUEST, depth=REQUEST.depth + 2)
-"""The same within a message, which comes on top with its `params`: arguments may nest as deep."""
+"""Limits of a message that contains a request: the message and its `params` add two levels."""
 REPLY: Final = Limits(depth=200)
-"""What an upstream may answer: its bytes are capped, and a list of 1,000 flights holds 20,000
-names. Deeper, because that takes no look at what is ordinarily large; gates read to 255."""
+"""Limits of an upstream's reply. Its bytes are limited elsewhere, and a list of 1,000 flights has
+20,000 names. The depth is larger, so that large replies rarely need the exact check. Validators
+accept up to 255 levels."""
 
 _decoder = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
@@ -39,14 +41,14 @@ _LONE_SURROGATE: Final = re.compile(rb'\\ud[89ab][0-9a-f]{2}"', re.IGNORECASE)
 
 
 class NotJson(ValueError):
-    """The text is not the JSON this gateway reads."""
+    """The text is not JSON that the gateway accepts."""
 
 
 def decode(text: bytes, limits: Limits = ANY) -> Any:
     """The value of `text`.
 
-    Raises `NotJson` for anything but one well-formed UTF-8 value: also for NaN and infinities, lone
-    surrogates, trailing text, names that occur twice in one object, and a value beyond `limits`.
+    Raises `NotJson` if `text` is not one well-formed JSON value in UTF-8, contains NaN, infinities,
+    lone surrogates or a name twice in one object, or exceeds `limits`.
     """
     try:
         value = _decoder.decode(text)
@@ -59,8 +61,8 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
     colons = text.count(b":")
     if _may_exceed(text, colons, limits):
         _refuse_excess(value, limits)
-    # Of two equal names msgspec has kept one, so its value written again has fewer colons than the
-    # text, unless the text wrote some colon as an escape.
+    # msgspec keeps only one of two equal names, so the encoded value then has fewer colons than the
+    # text, unless a colon in the text is escaped.
     is_escaped = b"\\" in text and _COLON_ESCAPED.search(text)
     if is_escaped or colons != encode(value).count(b":"):
         _refuse_duplicate_names(text)
@@ -68,7 +70,7 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
 
 
 def holds_more_than(value: Any, elements: int) -> bool:
-    """Whether all objects and arrays of `value` have more members than that together."""
+    """Whether all objects and arrays of `value` together have more than `elements` members."""
     found = 0
     for containers in _levels(value):
         found += sum(map(len, containers))
@@ -78,15 +80,15 @@ def holds_more_than(value: Any, elements: int) -> bool:
 
 
 def _reason(error: msgspec.DecodeError, text: bytes) -> str:
-    """Why `text` is no JSON, without msgspec's words for itself and for its path."""
+    """The reason of `error`, without msgspec's prefix and path."""
     reason = str(error).removeprefix("JSON is malformed: ").partition(" - at ")[0]
-    # After the first half of a pair msgspec wants six bytes more, and near the end there are none.
+    # After a high surrogate msgspec reads six more bytes; near the end it reports a truncated text.
     is_lone = reason.endswith("truncated") and _LONE_SURROGATE.search(text)
     return "a lone surrogate" if is_lone else reason
 
 
 def _may_exceed(text: bytes, colons: int, limits: Limits) -> bool:
-    """Whether the marks of `text`, those inside strings too, are enough for an excess."""
+    """Whether `text` has enough braces, colons and commas, also in strings, to exceed `limits`."""
     openings = text.count(b"{") + text.count(b"[")
     return (
         openings > limits.depth
@@ -109,7 +111,7 @@ def _refuse_excess(value: Any, limits: Limits) -> None:
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
-    """The objects and arrays of `value`, outermost first: those of one depth together."""
+    """The objects and arrays of `value`, level by level, outermost first."""
     level = [value] if type(value) is dict or type(value) is list else []
     while level:
         yield level
@@ -126,7 +128,10 @@ def _too_deep(limits: Limits) -> str:
 
 
 def _refuse_duplicate_names(text: bytes) -> None:
-    """msgspec keeps the last of two equal names in silence, and two readers would then disagree."""
+    """Raise `NotJson` for equal names, of which msgspec silently keeps the last.
+
+    Another parser may keep the first, and then act on another value.
+    """
     try:
         _unique_names.decode(text.decode())
     except NotJson:
@@ -140,5 +145,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> None:
         raise NotJson("a name occurs twice in one object")
 
 
-# Built once: `json.loads` with a hook would build a decoder for every text.
+# Created once: `json.loads` with a hook would create a decoder for every text.
 _unique_names: Final = json.JSONDecoder(object_pairs_hook=_unique)

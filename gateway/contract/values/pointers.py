@@ -1,11 +1,11 @@
-"""JSON Pointers (RFC 6901) as text: build, extend, split, follow."""
+"""Builds, splits and follows JSON Pointers (RFC 6901), which are texts here."""
 
 from collections.abc import Iterable
 from typing import Any
 
 
 class NoSuchPlace(LookupError):
-    """The pointer leads nowhere in this value."""
+    """The value has nothing at the pointer."""
 
 
 def child(pointer: str, step: str | int) -> str:
@@ -16,7 +16,7 @@ def child(pointer: str, step: str | int) -> str:
 
 
 def pointer_of(steps: Iterable[str | int]) -> str:
-    """The pointer that takes these member names and array indices, from the root."""
+    """The pointer with these member names and array indices, from the root."""
     return "".join(child("", step) for step in steps)
 
 
@@ -26,12 +26,12 @@ def steps(pointer: str) -> list[str]:
 
 
 def parent(pointer: str) -> str:
-    """The pointer to what holds the place `pointer` names; the root holds itself."""
+    """The pointer to the object or array around `pointer`. The parent of the root is the root."""
     return pointer.rpartition("/")[0]
 
 
 def follow(value: Any, pointer: str) -> Any:
-    """What lies at `pointer` in `value`. Raises `NoSuchPlace`."""
+    """The value at `pointer` in `value`. Raises `NoSuchPlace`."""
     for step in steps(pointer):
         value = _step(value, step)
     return value

@@ -1,8 +1,8 @@
-"""The gate: one JSON Schema, compiled, that says whether a value may pass.
+"""Validates JSON values with compiled JSON Schemas (2020-12).
 
-The only place that configures jsonschema-rs, so that contracts, arguments, replies and results are
-checked by the same rules: formats are asserted, unknown formats refused, patterns run in linear
-time, nothing is fetched, and no message repeats a value.
+Only this module configures jsonschema-rs, so that contracts, arguments, replies and results are
+validated by the same rules: formats are asserted, unknown formats are refused, patterns run in
+linear time, nothing is fetched, and no message contains a value.
 """
 
 import json
@@ -22,9 +22,9 @@ from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 MAX_EXPLAINED: Final = 1000
 _MAX_NAME: Final = 64
 _MAX_LISTED: Final = 20
-"""Names or values that one message lists at most."""
+"""The most names or values that one message lists."""
 _MAX_PATTERN: Final = 60
-"""A longer one is not shown: nobody reads it."""
+"""Longer patterns are not shown, because they are not readable."""
 _MAX_MEANING: Final = 160
 _WRITTEN: Final = {"date": "2026-12-01", "date-time": "2026-12-01T15:00:00Z"}
 _MASK: Final = "the value"
@@ -48,10 +48,10 @@ class Validator:
         self.admits = self._validator.is_valid
 
     def violations(self, value: Any) -> tuple[Violation, ...]:
-        """What is wrong with `value`, at most `MAX_VIOLATIONS`, in document order.
+        """The violations of `value`, at most `MAX_VIOLATIONS`, in document order.
 
-        Of a value with more than `MAX_EXPLAINED` members only the first error is reported: the
-        validator finds all errors before it reports one, and 100,000 of them take half a second.
+        For a value with more than `MAX_EXPLAINED` members only the first one is reported, because
+        the validator finds all errors before it returns one, and 100,000 errors take half a second.
         """
         found = (
             v for error in relevant(self._errors(value)) for v in _violations(error, self._schema)
@@ -100,13 +100,13 @@ def _detail(error: ValidationError, schema: Any) -> str:
             return f"{_MASK} is not one of {choices}"
         case ValidationErrorKind.Pattern(pattern=pattern):
             is_short = len(pattern) <= _MAX_PATTERN
-            said = error.message if is_short else f"{_MASK} does not have the required form"
-            return said + _meaning(_around(error, schema))
+            message = error.message if is_short else f"{_MASK} does not have the required form"
+            return message + _meaning(_around(error, schema))
         case ValidationErrorKind.Format(format=name) if name in _WRITTEN:
             return f"{error.message}: write it as {_WRITTEN[name]}"
         case ValidationErrorKind.Type(types=types) if _is_text_meant(types, error.instance):
-            said = f'{_MASK} is a number where text is required: write it in quotes, such as "380"'
-            return said + _meaning(_around(error, schema))
+            wanted = 'is a number where text is required: write it in quotes, such as "380"'
+            return f"{_MASK} {wanted}{_meaning(_around(error, schema))}"
     return error.message
 
 
@@ -116,7 +116,7 @@ def _is_text_meant(types: Sequence[str], value: Any) -> bool:
 
 
 def _around(error: ValidationError, schema: Any) -> Mapping[str, Any]:
-    """The schema that the keyword which refused stands in; empty where it is not found."""
+    """The schema that contains the failed keyword. Empty if it is not found."""
     found = schema
     for step in error.schema_path[:-1]:
         try:
@@ -132,7 +132,7 @@ def _known(schema: Mapping[str, Any]) -> str:
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:
-    """The message about such values: few callers can read a pattern at a glance."""
+    """The schema's description for a message, because patterns are hard to read."""
     description = schema.get("description")
     if not isinstance(description, str):
         return ""
@@ -140,7 +140,7 @@ def _meaning(schema: Mapping[str, Any]) -> str:
 
 
 def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Each once: keywords that stand side by side may find the same."""
+    """`violations` without repetitions: two keywords may report the same."""
     seen: set[Violation] = set()
     for violation in violations:
         if violation not in seen:

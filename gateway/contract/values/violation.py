@@ -5,18 +5,19 @@ from typing import Final
 from msgspec import Struct
 
 MAX_VIOLATIONS: Final = 20
-"""At most so many are reported of one value: `common/problem.json` promises no more."""
+"""The most violations that are reported for one value. `common/problem.json` declares the same
+limit."""
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """Where, which rule, and what is wrong; never the offending value."""
+    """The place, the keyword and the reason of one error. It never contains the value."""
 
     pointer: str
-    """RFC 6901 JSON Pointer to the place; a missing or surplus property is pointed at itself."""
+    """JSON Pointer (RFC 6901) to the value, or to the missing or surplus property."""
     keyword: str
-    """The JSON Schema keyword that refused, such as `pattern` or `required`."""
+    """The JSON Schema keyword that failed, such as `pattern` or `required`."""
     detail: str
 
-    def under(self, place: str) -> "Violation":
-        """The same, of a value that lies at the pointer `place` in a larger one."""
-        return Violation(pointer=place + self.pointer, keyword=self.keyword, detail=self.detail)
+    def under(self, pointer: str) -> "Violation":
+        """The same violation, for a value that is at `pointer` in a larger value."""
+        return Violation(pointer=pointer + self.pointer, keyword=self.keyword, detail=self.detail)

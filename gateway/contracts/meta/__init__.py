@@ -1,4 +1,4 @@
-"""The schemas of the contract format itself, copied to `schemas/_meta/` for editors."""
+"""The meta-schemas of the contract format. Editors use the copies in `schemas/_meta/`."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,19 +10,19 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 
 _BASE: Final = "https://contracts.invalid/"
-"""Never fetched: it only makes the files' relative references absolute (RFC 2606 domain)."""
+"""Base of the files' relative references. It is never fetched (RFC 2606 domain)."""
 
 
 @cache
 def texts() -> Mapping[str, bytes]:
-    """Every meta-schema's text by file name, in order of names."""
+    """The text of every meta-schema by file name, sorted by name."""
     found = (file for file in files(__name__).iterdir() if file.name.endswith(".schema.json"))
     return {file.name: file.read_bytes() for file in sorted(found, key=lambda file: file.name)}
 
 
 @cache
 def validator(name: str) -> Validator:
-    """The gate of the meta-schema `name`, such as `tool.schema.json`."""
+    """The validator of the meta-schema `name`, such as `tool.schema.json`."""
     schemas: dict[str, Any] = {
         name: {**jsontext.decode(text), "$id": _BASE + name} for name, text in texts().items()
     }
@@ -30,7 +30,7 @@ def validator(name: str) -> Validator:
 
 
 def install(schemas: Path) -> tuple[Path, ...]:
-    """Write the copies under `schemas/_meta/` that are missing or differ. Answers which."""
+    """Write the copies under `schemas/_meta/` that are missing or differ. Returns their paths."""
     folder = schemas / "_meta"
     folder.mkdir(parents=True, exist_ok=True)
     stale = [folder / name for name in stale_copies(schemas)]

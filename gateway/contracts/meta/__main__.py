@@ -1,4 +1,4 @@
-"""`python -m gateway.contracts.meta [SCHEMAS]`: renew the copies under `SCHEMAS/_meta/`."""
+"""`python -m gateway.contracts.meta [SCHEMAS]`: update the copies under `SCHEMAS/_meta/`."""
 
 import sys
 from pathlib import Path

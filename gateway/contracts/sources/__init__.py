@@ -1,1 +1,1 @@
-"""Contract files as they are written: values with their lines, and the references among them."""
+"""Contract files as written: values with line numbers, and the references between files."""

@@ -1,4 +1,4 @@
-"""One contract file: its text turned into a value, with the line of every part of it."""
+"""Reads one contract file: its value, and the line of every part."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Document:
-    """A contract file as read. Nobody changes its value."""
+    """A contract file. Its value must not be changed."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Document:
         """Relative to the schemas folder."""
         self.value = value
         self.text_sha256 = text_sha256
-        """Of the text with line ends as `\\n`, so that every checkout agrees."""
+        """Digest of the text with `\\n` as line ends, so that it is the same in every checkout."""
         self._locate = locate
 
     @cached_property
@@ -38,14 +38,14 @@ class Document:
         return self._locate()
 
     def line_of(self, pointer: str) -> int:
-        """The 1-based line of `pointer`; of the nearest part around it when it leads nowhere."""
+        """The 1-based line of `pointer`. If nothing is there, the line of the nearest parent."""
         while pointer and pointer not in self._lines:
             pointer = parent(pointer)
         return self._lines.get(pointer, 1)
 
 
 def read_document(root: Path, path: PurePosixPath) -> Document:
-    """Read `path` under `root`. Raises `ContractRefused` with one finding."""
+    """Read the file `path` under `root`. Raises `ContractRefused` with one finding."""
     raw = _read(root / path, path)
     digest = hashlib.sha256(raw).hexdigest()
     text = _text(raw, path)

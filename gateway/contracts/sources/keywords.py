@@ -1,7 +1,7 @@
 """Which members of a contract are schemas, which are names, and which are plain data.
 
-A `$ref` is a reference only where an object is expected: not inside an example, and not where a
-property happens to be called `$ref`. JSON Schema 2020-12 §10-11; OpenAPI 3.1.1 §4.8.
+A member `$ref` is a reference unless it is inside plain data, such as an example, or is the name of
+a property. See JSON Schema 2020-12 §10-11 and OpenAPI 3.1.1 §4.8.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.contract.values.pointers import child
 
 SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
-"""Keywords whose members are names of the author's choice, each holding a schema."""
+"""Keywords whose members are schemas under names that the author chooses."""
 SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 SCHEMA_VALUES: Final = frozenset(
     {
@@ -40,7 +40,7 @@ ANNOTATIONS: Final = frozenset(
         "$comment",
     }
 )
-"""Keywords that never refuse a value; the only ones that may stand beside `$ref`."""
+"""Keywords that never refuse a value. Only they may be used beside `$ref`."""
 NAME_MAPS: Final = SCHEMA_MAPS | {
     "callbacks",
     "content",
@@ -58,7 +58,7 @@ NAME_MAPS: Final = SCHEMA_MAPS | {
     "variables",
     "webhooks",
 }
-"""Members of schemas, of OpenAPI objects and of `x-upstream` whose own members are names."""
+"""Members of schemas, OpenAPI objects and `x-upstream` whose own members are names."""
 DATA: Final = frozenset(
     {
         "const",
@@ -75,7 +75,7 @@ DATA: Final = frozenset(
         "x-table",
     }
 )
-"""Members whose content is never a reference."""
+"""Members whose content is plain data: it contains no references."""
 
 
 def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -83,25 +83,24 @@ def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, 
     if not isinstance(schema, dict):
         return
     yield pointer, schema
-    for _, place, member in branches(schema, pointer):
-        yield from subschemas(member, place)
+    for _, below, member in branches(schema, pointer):
+        yield from subschemas(member, below)
 
 
 def branches(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, Any]]:
-    """What stands directly under the keywords of `schema`: keyword, pointer, subschema."""
+    """The direct subschemas of `schema`, each as keyword, pointer and subschema."""
     for keyword, value in schema.items():
+        below = child(pointer, keyword)
         if keyword in SCHEMA_VALUES:
-            yield keyword, child(pointer, keyword), value
+            yield keyword, below, value
         elif keyword in SCHEMA_LISTS and isinstance(value, list):
-            place = child(pointer, keyword)
-            yield from ((keyword, child(place, index), each) for index, each in enumerate(value))
+            yield from ((keyword, child(below, index), each) for index, each in enumerate(value))
         elif keyword in SCHEMA_MAPS and isinstance(value, dict):
-            place = child(pointer, keyword)
-            yield from ((keyword, child(place, name), each) for name, each in value.items())
+            yield from ((keyword, child(below, name), each) for name, each in value.items())
 
 
 def references(value: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object in `value` that holds a `$ref`, with the object's pointer, in file order."""
+    """Every object in `value` that has a `$ref`, each with its pointer, in file order."""
     yield from _references(value, pointer, is_map=False)
 
 
@@ -115,5 +114,5 @@ def _references(value: Any, pointer: str, *, is_map: bool) -> Iterator[tuple[str
         yield pointer, value
     for name, member in value.items():
         if is_map or name not in DATA:
-            place = child(pointer, name)
-            yield from _references(member, place, is_map=not is_map and name in NAME_MAPS)
+            below = child(pointer, name)
+            yield from _references(member, below, is_map=not is_map and name in NAME_MAPS)

@@ -1,4 +1,4 @@
-"""On which line of a JSON text each value begins; JSON decoders do not say."""
+"""Finds the line on which each value of a JSON text begins. JSON decoders do not report it."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class JsonRefused(ValueError):
 
 
 def decode(text: bytes) -> Any:
-    """The value of `text`, by the reading that every transport shares. Raises `JsonRefused`."""
+    """The value of `text`, by the same strict rules as requests. Raises `JsonRefused`."""
     try:
         return jsontext.decode(text)
     except jsontext.NotJson as error:
@@ -32,17 +32,17 @@ def decode(text: bytes) -> Any:
 
 
 def lines_of(text: str) -> Mapping[str, int]:
-    """The 1-based line of every JSON Pointer of `text`, which is well-formed."""
+    """The 1-based line of every JSON Pointer of the well-formed `text`."""
     scanner = _Scanner(text)
     scanner.value(0, "")
     return scanner.lines
 
 
 def _located(text: bytes, message: str) -> JsonRefused:
-    place = re.search(r" \(byte (\d+)\)$", message)
-    if place:
-        line = text.count(b"\n", 0, int(place[1])) + 1
-        return JsonRefused(line, "", message[: place.start()])
+    offset = re.search(r" \(byte (\d+)\)$", message)
+    if offset:
+        line = text.count(b"\n", 0, int(offset[1])) + 1
+        return JsonRefused(line, "", message[: offset.start()])
     if "twice" in message:
         scanner = _Scanner(text.decode())
         scanner.value(0, "")
@@ -52,7 +52,7 @@ def _located(text: bytes, message: str) -> JsonRefused:
 
 
 class _Scanner:
-    """Walks a well-formed text once; every method returns the offset after what it read."""
+    """Scans a well-formed text once. Every method returns the offset after the part it scanned."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -77,11 +77,11 @@ class _Scanner:
         while self._text[at] == '"':
             line = self._line_at(at)
             name, at = _decoder.raw_decode(self._text, at)
-            place = child(pointer, name)
-            if place in self.lines:
-                self.repeated.append((line, place, name))
-            self.lines[place] = line
-            at = self._skip(self.value(self._skip(at) + 1, place))
+            below = child(pointer, name)
+            if below in self.lines:
+                self.repeated.append((line, below, name))
+            self.lines[below] = line
+            at = self._skip(self.value(self._skip(at) + 1, below))
             if self._text[at] == ",":
                 at = self._skip(at + 1)
         return at + 1

@@ -1,7 +1,7 @@
-"""References between contract files: resolved inside the schemas folder, and nowhere else.
+"""Resolves references between contract files. They cannot leave the schemas folder.
 
 A reference is a relative path and a JSON Pointer (`../common/money.json#/$defs/Usd`). It is looked
-up among the documents already read, so that no reference can open a file or a socket.
+up in the documents that were already read, so that no reference can open a file or a socket.
 """
 
 import posixpath
@@ -19,15 +19,15 @@ from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import SourceTree
 
 MAX_DEPTH: Final = 32
-"""Objects within objects of one dereferenced contract, names not counted."""
+"""The deepest nesting of objects in one dereferenced contract. Maps of names do not count."""
 MAX_NODES: Final = 10_000
-"""Objects of one dereferenced contract: a few nested references can expand to millions."""
+"""The most objects of one dereferenced contract. A few nested references can expand to millions."""
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "$comment"})
 
 
 class RefTarget(NamedTuple):
-    """What a reference leads to."""
+    """The target of a reference."""
 
     document: Document
     pointer: str
@@ -35,22 +35,22 @@ class RefTarget(NamedTuple):
 
 
 Keep = Callable[[RefTarget], str | None]
-"""What a reference to this target becomes; None when its content takes its place."""
+"""Returns the new text of a reference to this target. None: the target's content replaces it."""
 
 
 def keep_none(_: RefTarget) -> None:
-    """The rule of a value that holds no references any more."""
+    """Replaces every reference with the content of its target."""
 
 
 def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") -> RefTarget:
-    """What `ref`, written in the file `base_path` at the pointer `at`, leads to.
+    """The target of `ref`, which is written in the file `base_path` at the pointer `at`.
 
-    Raises `ContractRefused`: `ref/remote`, `ref/absolute`, `ref/escapes`, `ref/dangling`,
-    `ref/malformed`; without findings
-    when the target could not be read, which the tree reports already.
+    Raises `ContractRefused` with a finding of `ref/remote`, `ref/absolute`, `ref/escapes`,
+    `ref/dangling` or `ref/malformed`. It has no finding if the target's file could not be read,
+    because the tree reports that.
     """
     if not isinstance(ref, str):
-        raise _refused(tree, base_path, at, "ref/malformed", "a reference is text")
+        raise _refused(tree, base_path, at, "ref/malformed", "a reference must be text")
     try:
         path, fragment = _parts(base_path, ref)
     except _Unusable as error:
@@ -69,42 +69,43 @@ def resolve(tree: SourceTree, base_path: PurePosixPath, ref: Any, at: str = "") 
 
 
 def _at_reference(document: Document, at: str) -> str:
-    """Where the text of the reference stands that the object at `at` holds."""
-    place = child(at, "$ref")
+    """The pointer to the `$ref` of the object at `at`, or `at` if that has no `$ref`."""
+    pointer = child(at, "$ref")
     try:
-        follow(document.value, place)
+        follow(document.value, pointer)
     except NoSuchPlace:
         return at
-    return place
+    return pointer
 
 
 def dereference(
     tree: SourceTree, path: PurePosixPath, pointer: str = "", keep: Keep = keep_none
 ) -> Any:
-    """The value at `pointer` of the file `path` with references replaced by what they name.
+    """The value at `pointer` of the file `path`, with references replaced by their targets.
 
-    All of them, but for those that `keep` gives another text. Members beside a `$ref` win over
-    the target's (a `description`, say); `$defs`, `$id`, `$schema` and `$comment` are left out,
-    since nothing refers to them any more.
-    Raises `ContractRefused` for a reference that cannot be resolved, recursion, and what expands
-    beyond `MAX_DEPTH` or `MAX_NODES`.
+    References for which `keep` returns a text get that text instead. Members beside a `$ref` (such
+    as `description`) have precedence over those of the target. `$defs`, `$id`, `$schema` and
+    `$comment` are left out, because nothing refers to them any more.
+
+    Raises `ContractRefused` for a reference that cannot be resolved, for recursion, and for a value
+    that exceeds `MAX_DEPTH` or `MAX_NODES`.
     """
     document = tree.documents[path]
     return _Expansion(tree, keep).value(document, pointer, follow(document.value, pointer))
 
 
 def origin(tree: SourceTree, document: Document, pointer: str, inside: str) -> RefTarget:
-    """Where the part `inside` of the dereferenced value at `pointer` is written.
+    """The place where the part `inside` of the dereferenced value at `pointer` is written.
 
-    Raises `NoSuchPlace` when there is no such part, and `ContractRefused` as `resolve` does.
+    Raises `NoSuchPlace` if there is no such part, and `ContractRefused` as `resolve` does.
     """
-    place = RefTarget(document, pointer, follow(document.value, pointer))
+    found = RefTarget(document, pointer, follow(document.value, pointer))
     for step in steps(inside):
-        while _is_reference_without(place.value, step):
-            place = resolve(tree, place.document.path, place.value["$ref"], place.pointer)
-        value = follow(place.value, child("", step))
-        place = RefTarget(place.document, child(place.pointer, step), value)
-    return place
+        while _is_reference_without(found.value, step):
+            found = resolve(tree, found.document.path, found.value["$ref"], found.pointer)
+        value = follow(found.value, child("", step))
+        found = RefTarget(found.document, child(found.pointer, step), value)
+    return found
 
 
 def _is_reference_without(value: Any, step: str) -> bool:
@@ -112,9 +113,9 @@ def _is_reference_without(value: Any, step: str) -> bool:
 
 
 def closure(tree: SourceTree, path: PurePosixPath) -> tuple[PurePosixPath, ...]:
-    """`path` and every file that its references lead to, at any distance, sorted.
+    """`path` and every file that it refers to, directly or indirectly, sorted.
 
-    The upstream named by an `x-binding` is not a reference. Raises `ContractRefused`.
+    The upstream that an `x-binding` names is not a reference. Raises `ContractRefused`.
     """
     found: set[PurePosixPath] = set()
     waiting = [path]
@@ -134,7 +135,7 @@ def _neighbours(tree: SourceTree, document: Document) -> list[PurePosixPath]:
 
 
 class _Expansion:
-    """One dereferencing: counts what it makes and knows which references it is inside of."""
+    """One dereferencing, with its counters and the references that are being expanded."""
 
     def __init__(self, tree: SourceTree, keep: Keep) -> None:
         self._tree = tree
@@ -144,7 +145,7 @@ class _Expansion:
         self._inside: list[tuple[PurePosixPath, str]] = []
 
     def value(self, document: Document, pointer: str, value: Any) -> Any:
-        """`value`, which stands where an object or a list of objects may stand."""
+        """The expansion of `value`, which is not plain data and not a map of names."""
         if isinstance(value, list):
             return [
                 self.value(document, child(pointer, index), item)
@@ -183,12 +184,12 @@ class _Expansion:
         kept = self._keep(target)
         if kept is not None:
             return {"$ref": kept, **siblings}
-        place = (target.document.path, target.pointer)
-        if place in self._inside or _contains(place, document.path, pointer):
+        key = (target.document.path, target.pointer)
+        if key in self._inside or _contains(key, document.path, pointer):
             raise _refused(
                 self._tree, document.path, pointer, "ref/recursive", "the reference contains itself"
             )
-        self._inside.append(place)
+        self._inside.append(key)
         expanded = self.value(target.document, target.pointer, target.value)
         self._inside.pop()
         if not isinstance(expanded, dict):
@@ -208,13 +209,13 @@ class _Expansion:
             raise _refused(self._tree, document.path, pointer, "schema/too-deep", message)
 
 
-def _contains(place: tuple[PurePosixPath, str], path: PurePosixPath, pointer: str) -> bool:
-    """Whether `place` is around (or at) `pointer` of `path`."""
-    return place[0] == path and f"{pointer}/".startswith(f"{place[1]}/")
+def _contains(target: tuple[PurePosixPath, str], path: PurePosixPath, pointer: str) -> bool:
+    """Whether `target`, a file and a pointer, contains or is the place `pointer` of `path`."""
+    return target[0] == path and f"{pointer}/".startswith(f"{target[1]}/")
 
 
 class _Unusable(ValueError):
-    """A reference that breaks the rule `rule` wherever it stands in its folder."""
+    """A reference that violates `rule` in every file of its folder."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
@@ -224,13 +225,13 @@ class _Unusable(ValueError):
 
 @lru_cache(maxsize=100_000)
 def _parts(base_path: PurePosixPath, ref: str) -> tuple[PurePosixPath, str]:
-    """File and pointer that `ref` means in `base_path`. Raises `_Unusable`."""
+    """The file and the pointer of `ref` in the file `base_path`. Raises `_Unusable`."""
     file, _, fragment = ref.partition("#")
     fragment = unquote(fragment)
     if _SCHEME.match(ref):
-        raise _Unusable("ref/remote", "nothing is fetched from elsewhere")
+        raise _Unusable("ref/remote", "the reference is a URL, and nothing is fetched")
     if file.startswith(("/", "~")):
-        raise _Unusable("ref/absolute", "a reference is a relative path")
+        raise _Unusable("ref/absolute", "a reference must be a relative path")
     if any(mark in file for mark in "\\%?\0") or not (fragment + "/").startswith("/"):
         raise _Unusable("ref/malformed", "not a relative path with a JSON Pointer")
     joined = posixpath.normpath(str(base_path.parent / file)) if file else str(base_path)
@@ -240,14 +241,14 @@ def _parts(base_path: PurePosixPath, ref: str) -> tuple[PurePosixPath, str]:
 
 
 _FIXES: Final = {
-    "ref/remote": "copy the schema under schemas/common and refer to that file",
+    "ref/remote": "copy the schema to schemas/common and refer to that file",
     "ref/absolute": "write the path relative to this file",
     "ref/escapes": "move the target into the schemas folder",
-    "ref/dangling": "correct the path or the pointer, or write what it should lead to",
+    "ref/dangling": "correct the path or the pointer, or create the target",
     "ref/malformed": "write `file.json#/pointer`, with forward slashes",
-    "ref/recursive": "write the levels out, or bound them: recursive shapes cannot be published",
-    "schema/too-large": "share less, or split the contract: references multiply",
-    "schema/too-deep": "flatten the shape",
+    "ref/recursive": "write each level as a separate schema: recursive schemas cannot be published",
+    "schema/too-large": "use fewer nested references, or split the contract",
+    "schema/too-deep": "reduce the nesting",
 }
 
 

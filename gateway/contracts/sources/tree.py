@@ -1,4 +1,4 @@
-"""A schemas folder as read: every contract file, and what could not be read."""
+"""Reads a schemas folder: all contract files, and findings for the files that cannot be read."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -38,12 +38,12 @@ class ToolSource(Struct, frozen=True, eq=False):
 
     @property
     def id(self) -> str:
-        """`<connector>.<tool>`, by the file's place on disk."""
+        """`<connector>.<tool>`, from the file's path."""
         return f"{self.connector}.{self.tool}"
 
     @property
     def operation(self) -> dict[str, Any]:
-        """The Operation Object under `post`; empty when the file does not hold one."""
+        """The Operation Object under `post`. Empty if the file has none."""
         value = self.document.value
         operation = value.get("post") if isinstance(value, dict) else None
         return operation if isinstance(operation, dict) else {}
@@ -60,7 +60,7 @@ class EventFile(Struct, frozen=True, eq=False):
 
     @property
     def type(self) -> str:
-        """`gateway.<entity>.<verb>.v<n>`, by the file's place on disk."""
+        """`gateway.<entity>.<verb>.v<n>`, from the file's path."""
         return f"gateway.{self.path.stem}"
 
 
@@ -79,13 +79,13 @@ class WebhookFile(Struct, frozen=True, eq=False):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """What stands under `x-webhook`."""
+        """The value of `x-webhook`."""
         found: dict[str, Any] = self.document.value["post"]["x-webhook"]
         return found
 
 
 class SourceTree:
-    """The contract files under one folder, by path relative to it, in order of paths."""
+    """The contract files of one folder, by relative path and sorted by it."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class SourceTree:
             dict(sorted(documents.items()))
         )
         self.findings = findings
-        """Files that could not be read, and why."""
+        """One finding for each file that could not be read."""
         self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
         self._references: dict[PurePosixPath, tuple[tuple[str, dict[str, Any]], ...]] = {}
 
@@ -112,7 +112,7 @@ class SourceTree:
 
     @cached_property
     def tools(self) -> tuple[ToolSource, ...]:
-        """Every tool file on disk, in order of connector and tool."""
+        """All tool files, sorted by connector and tool."""
         return tuple(
             ToolSource(document, path.parts[1], path.stem)
             for path, document in self.documents.items()
@@ -121,7 +121,7 @@ class SourceTree:
 
     @cached_property
     def upstreams(self) -> Mapping[str, Document]:
-        """The contract of each upstream, by the name of its folder."""
+        """The contract of each upstream, by folder name."""
         return MappingProxyType(
             {
                 path.parts[1]: document
@@ -134,7 +134,7 @@ class SourceTree:
 
     @cached_property
     def webhooks(self) -> tuple[WebhookFile, ...]:
-        """Every webhook file on disk, in order of providers."""
+        """All webhook files, sorted by provider."""
         return tuple(
             WebhookFile(document)
             for path, document in self.documents.items()
@@ -143,7 +143,7 @@ class SourceTree:
 
     @cached_property
     def events(self) -> tuple[EventFile, ...]:
-        """Every event file on disk, in order of types."""
+        """All event files, sorted by type."""
         return tuple(
             EventFile(document)
             for path, document in self.documents.items()
@@ -152,7 +152,7 @@ class SourceTree:
 
     @cached_property
     def entities(self) -> Mapping[str, Document]:
-        """The schema of each kind of row, by kind."""
+        """The schema of each entity, by kind."""
         return MappingProxyType(
             {
                 path.stem: document
@@ -162,11 +162,11 @@ class SourceTree:
         )
 
     def is_unread(self, path: PurePosixPath) -> bool:
-        """Whether `path`, or a folder around it, is there and could not be read."""
+        """Whether `path` or one of its folders exists and could not be read."""
         return not self._unread.isdisjoint((path, *path.parents))
 
     def references(self, path: PurePosixPath) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Every object with a `$ref` in the file `path`, with its pointer, in file order."""
+        """Every object with a `$ref` in the file `path`, each with its pointer, in file order."""
         if path not in self._references:
             self._references[path] = tuple(keywords.references(self.documents[path].value))
         return self._references[path]
@@ -177,9 +177,9 @@ class SourceTree:
 
 
 def read_tree(root: Path) -> SourceTree:
-    """Read every contract file under `root`; a file that cannot be read becomes a finding.
+    """Read every contract file under `root`. A file that cannot be read becomes a finding.
 
-    Raises `ContractError` when `root` itself cannot be used.
+    Raises `ContractError` if `root` is not a folder or cannot be read.
     """
     if not root.is_dir():
         raise ContractError(f"{root} is not a folder; name the folder that holds openapi.yaml")
@@ -204,7 +204,7 @@ def _read(root: Path, path: PurePosixPath) -> Document:
                     line=1,
                     pointer="",
                     rule="file/unknown-kind",
-                    message="contracts are .yaml and .json files",
+                    message="a contract must be a .yaml or .json file",
                     fix="rename the file, or move it out of the schemas folder",
                 )
             ]

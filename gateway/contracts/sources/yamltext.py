@@ -1,9 +1,10 @@
-"""YAML as contracts use it: the part of YAML 1.2 that means one JSON value, with its lines.
+"""Decodes the YAML of contracts: the part of YAML 1.2 that is one JSON value, with line numbers.
 
-Built from parser events instead of PyYAML's constructors, because those read YAML 1.1 (`on` would
-be true, `2026-11-20` a date) and lose what must be refused: aliases, tags, merge keys, equal names.
-Plain scalars follow the JSON schema of YAML 1.2 (§10.2): null, true, false, JSON numbers, otherwise
-text. Spellings that YAML readers disagree about (`True`, `0x1F`, `012`, `~`, `1_000`) are refused.
+It uses PyYAML's parser events, not its constructors. Those implement YAML 1.1 (`on` would be true,
+`2026-11-20` a date), and do not report what must be refused: aliases, tags, merge keys, equal
+names. Plain scalars follow the JSON schema of YAML 1.2 (§10.2): null, true, false, JSON numbers, or
+text. Scalars that YAML parsers interpret differently (`True`, `0x1F`, `012`, `~`, `1_000`) are
+refused.
 """
 
 import math
@@ -25,12 +26,12 @@ _AMBIGUOUS: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_TEXT: Final = re.compile(r"[^-+.~0-9nNtTfF]")
-"""How text begins that cannot be mistaken for anything else."""
+"""The first character of a scalar that every YAML parser reads as text."""
 _WORDS: Final = {"": None, "null": None, "true": True, "false": False}
 
 
 class YamlRefused(ValueError):
-    """The text is not the YAML that contracts are written in."""
+    """The text is not YAML that contracts may use."""
 
     def __init__(self, line: int, pointer: str, rule: str, message: str, fix: str) -> None:
         super().__init__(message)
@@ -43,22 +44,22 @@ class YamlRefused(ValueError):
 
 
 def decode(text: str) -> Any:
-    """The one value that `text` holds. Raises `YamlRefused`."""
+    """The value of `text`. Raises `YamlRefused`."""
     return _Builder(text, None).document()
 
 
 def lines_of(text: str) -> Mapping[str, int]:
-    """The 1-based line on which each JSON Pointer of `text`, which can be decoded, begins."""
+    """The 1-based line of every JSON Pointer of `text`. `decode` must accept the text."""
     lines: dict[str, int] = {}
     _Builder(text, lines).document()
     return lines
 
 
 class _Builder:
-    """Turns parser events into a value; notes lines in `lines` when there is such a dict.
+    """Builds a value from parser events, and writes the lines of its parts to `lines`, if given.
 
-    The way to the current value is kept as steps, because building a pointer for every value of a
-    thousand files is most of the cost of reading them.
+    The path to the current value is a list of steps, because building a pointer for every value
+    would be most of the time of reading a thousand files.
     """
 
     def __init__(self, text: str, lines: dict[str, int] | None) -> None:
@@ -73,7 +74,7 @@ class _Builder:
         if isinstance(start, yaml.StreamEndEvent):
             self._refuse(start, "yaml/empty", "the file is empty", "write the contract")
         if start.version or start.tags:
-            self._refuse(start, "yaml/directive", "% directives are not read", "delete the line")
+            self._refuse(start, "yaml/directive", "% directives are not allowed", "delete the line")
         value = self._value(self._next())
         self._next()
         extra = self._next()
@@ -103,7 +104,7 @@ class _Builder:
             return self._scalar(event)
         if len(self._path) >= MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH} levels"
-            self._refuse(event, "yaml/too-deep", message, "flatten it")
+            self._refuse(event, "yaml/too-deep", message, "reduce the nesting")
         return self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
 
     def _mapping(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class _Builder:
         if type(event) is not yaml.ScalarEvent:
             self._refuse(event, "yaml/key", "a name must be text", "write a plain or quoted name")
         if event.value == _MERGE_KEY and not event.style:
-            self._refuse(event, "yaml/merge-key", "merge keys are not read", "write it out")
+            self._refuse(event, "yaml/merge-key", "merge keys are not allowed", "copy the members")
         name = self._scalar(event)
         if not isinstance(name, str):
             message = f"the name {event.value} is not text"
@@ -154,16 +155,16 @@ class _Builder:
             self._refuse(
                 event,
                 "yaml/ambiguous-scalar",
-                "YAML readers disagree about what this plain value means",
+                "YAML parsers interpret this plain value differently",
                 "write null, true, false or a JSON number, or put it in quotes",
             )
         return text
 
     def _refuse_indirection(self, event: Any) -> None:
         if type(event) is yaml.AliasEvent or event.anchor:
-            self._refuse(event, "yaml/anchor", "anchors and aliases are not read", "use $ref")
+            self._refuse(event, "yaml/anchor", "anchors and aliases are not allowed", "use $ref")
         if event.tag:
-            self._refuse(event, "yaml/tag", "tags are not read", "delete the tag")
+            self._refuse(event, "yaml/tag", "tags are not allowed", "delete the tag")
 
     def _refuse(self, event: Any, rule: str, message: str, fix: str) -> NoReturn:
         raise YamlRefused(event.start_mark.line + 1, self._pointer(), rule, message, fix)
@@ -171,7 +172,7 @@ class _Builder:
     def _reason(self, error: yaml.MarkedYAMLError) -> str:
         mark = error.problem_mark
         if mark is not None and self._text[mark.index : mark.index + 1] == "\t":
-            return "a TAB stands where only spaces may: YAML is indented with spaces"
+            return "a TAB is used for indentation: YAML allows only spaces"
         return error.problem or "cannot be parsed"
 
     def _pointer(self) -> str:

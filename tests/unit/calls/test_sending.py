@@ -115,11 +115,11 @@ async def test_the_upstream_is_informed_whose_time_ends_the_request(
     assert backend.hurried == [says]
 
 
-async def test_a_handlers_patience_is_not_the_callers() -> None:
+async def test_a_handlers_time_limit_is_not_the_callers() -> None:
     to_shop, backend = connection(reply())
     sending = Sendings().start(seconds=4, is_cut_short=True)
-    await sending.send(to_shop, LOOK, patience_seconds=2)
-    await sending.send(to_shop, LOOK, patience_seconds=6)
+    await sending.send(to_shop, LOOK, timeout_seconds=2)
+    await sending.send(to_shop, LOOK, timeout_seconds=6)
     assert (backend.limits, backend.hurried) == ([2, 4], [False, True])
 
 

@@ -184,8 +184,8 @@ async def test_while_one_call_asks_again_the_others_do_not_wait() -> None:
     probe.cancel()
 
 
-async def test_a_handler_may_have_less_patience_than_the_call() -> None:
-    asked = UpstreamCall("shop", "news", patience_seconds=0.01)
+async def test_a_handler_may_have_less_time_than_the_call() -> None:
+    asked = UpstreamCall("shop", "news", timeout_seconds=0.01)
     context = Context(asyncio.Event())
     with pytest.raises(UpstreamTimeout):
         await context.again().send(asked)
@@ -199,16 +199,16 @@ async def test_the_upstream_is_informed_how_long_the_handler_waits() -> None:
     for operation in ("look", "rate"):
         context = Context(reply())
         path = {"id": "1"} if operation == "look" else {}
-        asked = UpstreamCall("shop", operation, path=path, patience_seconds=2)
+        asked = UpstreamCall("shop", operation, path=path, timeout_seconds=2)
         await context.again().send(asked)
         assert context.backend.limits == [2]
 
 
-async def test_a_handlers_patience_is_for_all_attempts() -> None:
+async def test_a_handlers_time_limit_is_for_all_attempts() -> None:
     context = Context(UpstreamTimeout(), reply())
     context.attempts = Attempts(max=3, backoff_seconds=(8,))
     with pytest.raises(UpstreamTimeout):
-        await context.again().send(UpstreamCall("shop", "rate", patience_seconds=5))
+        await context.again().send(UpstreamCall("shop", "rate", timeout_seconds=5))
     assert context.sendings.waits == [], "there is no time left for another one"
 
 

@@ -49,7 +49,7 @@ class Scripted:
         self.asked.append(asked)
         answers = self._script[asked.operation]
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if answer is HANGS and asked.patience_seconds is not None:
+        if answer is HANGS and asked.timeout_seconds is not None:
             raise UpstreamTimeout
         if answer is HANGS:
             await asyncio.Event().wait()

@@ -350,4 +350,4 @@ def test_a_tab_is_called_a_tab(tmp_path: Path) -> None:
         {"file": "tools/hello/greet.yaml", "old": "  operationId", "new": "\toperationId"},
     )
     [finding] = [each for each in lint(read_tree(schemas)) if each.rule == "yaml/malformed"]
-    assert finding.message == "a TAB stands where only spaces may: YAML is indented with spaces"
+    assert finding.message == "a TAB is used for indentation: YAML allows only spaces"
