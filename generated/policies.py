@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a354f6552bd8da2481fc57ac7c3f0a7f; generator 1
+# Source closure sha256: 04015749136ca80706793f959e8e5d3a; generator 1
 
 """Which agent may call which operations."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 97805f70f4f5dbeba67a61734019da16; generator 1
+# Source closure sha256: d2b873a0a74372665d1cf48de7b54027; generator 1
 
 """The rows of entities, as SQLModel classes."""
 
@@ -20,7 +20,7 @@ class Rows(SQLModel, registry=registry()):
 
 
 class BookingsRow(Rows, table=True):
-    """A flight that is booked."""
+    """A booked flight."""
 
     __tablename__ = "entity_bookings"
     __table_args__ = (
@@ -61,7 +61,7 @@ class BookingsRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_booking_id: str = Field(
         sa_column=Column("avinode_booking_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -69,57 +69,57 @@ class BookingsRow(Rows, table=True):
     avinode_rfp_id: str | None = Field(
         default=None, sa_column=Column("avinode_rfp_id", Text, nullable=True, info={"kind": "text"})
     )
-    """Avinode's id of the request for proposal behind it."""
+    """Avinode's id of the request for proposal."""
     request_id: str | None = Field(
         default=None, sa_column=Column("request_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The request behind it."""
+    """Id of the row in requests."""
     quote_id: str | None = Field(
         default=None, sa_column=Column("quote_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The quote that was accepted."""
+    """Id of the accepted quote's row in quotes."""
     trip_id: str | None = Field(
         default=None, sa_column=Column("trip_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The trip that it belongs to."""
+    """Id of the row in trips."""
     operator_profile_id: str | None = Field(
         default=None,
         sa_column=Column("operator_profile_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """The operator who flies."""
+    """Id of the operator's row in operator_profiles."""
     status: str | None = Field(
         default=None, sa_column=Column("status", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the booking stands."""
+    """Status of the booking."""
     departure_airport: str | None = Field(
         default=None,
         sa_column=Column("departure_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
     arrival_airport: str | None = Field(
         default=None,
         sa_column=Column("arrival_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
     departure_at: int | None = Field(
         default=None,
         sa_column=Column("departure_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the flight departs."""
+    """Departure time."""
     passengers: int | None = Field(
         default=None,
         sa_column=Column("passengers", BigInteger, nullable=True, info={"kind": "integer"}),
     )
-    """How many passengers fly."""
+    """Number of passengers."""
     aircraft_type: str | None = Field(
         default=None, sa_column=Column("aircraft_type", Text, nullable=True, info={"kind": "text"})
     )
-    """The type of the aircraft."""
+    """Type of the aircraft."""
     total_price: float | None = Field(
         default=None,
         sa_column=Column("total_price", Float(53), nullable=True, info={"kind": "number"}),
     )
-    """Price with everything, in the booking's currency."""
+    """Total price, in the booking's currency."""
     currency: str | None = Field(
         default=None, sa_column=Column("currency", Text, nullable=True, info={"kind": "text"})
     )
@@ -128,37 +128,37 @@ class BookingsRow(Rows, table=True):
         default=None,
         sa_column=Column("total_price_usd", Float(53), nullable=True, info={"kind": "number"}),
     )
-    """Price with everything, in US dollars; null where the booking has another currency."""
+    """Total price, in US dollars; null if the booking has another currency."""
     cancellation_reason: str | None = Field(
         default=None,
         sa_column=Column("cancellation_reason", Text, nullable=True, info={"kind": "text"}),
     )
-    """Why the booking was cancelled."""
+    """Reason for the cancellation."""
     state_log: Any = Field(
         default=None,
         sa_column=Column(
             "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """The states that messages have reported, in the order in which they happened. Where `applied` is
-    false the state could not follow, and the row stayed as it was.
+    """The states that messages reported, in the order in which they happened. If `applied` is false,
+    the state was not a valid next state, and the row was not changed.
     """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -166,7 +166,7 @@ class BookingsRow(Rows, table=True):
 
 
 class ConversationsRow(Rows, table=True):
-    """A thread between the client's broker and an operator, in which the gateway speaks too."""
+    """A thread between the client's broker and an operator. The gateway also posts in it."""
 
     __tablename__ = "entity_conversations"
     __table_args__ = (
@@ -191,45 +191,45 @@ class ConversationsRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_thread_id: str = Field(
         sa_column=Column("avinode_thread_id", Text, nullable=False, info={"kind": "text"})
     )
-    """Avinode's id of the thread; the quote's id where Avinode names no thread."""
+    """Avinode's id of the thread, or of the quote if Avinode names no thread."""
     request_id: str | None = Field(
         default=None, sa_column=Column("request_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The request that it is about."""
+    """Id of the row in requests."""
     quote_id: str | None = Field(
         default=None, sa_column=Column("quote_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The quote that it is about."""
+    """Id of the row in quotes."""
     operator_profile_id: str | None = Field(
         default=None,
         sa_column=Column("operator_profile_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """The operator who takes part."""
+    """Id of the operator's row in operator_profiles."""
     last_message_at: int | None = Field(
         default=None,
         sa_column=Column("last_message_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the last message was sent."""
+    """Time of the last message."""
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -237,7 +237,7 @@ class ConversationsRow(Rows, table=True):
 
 
 class MessagesRow(Rows, table=True):
-    """What was said in a conversation."""
+    """A message in a conversation."""
 
     __tablename__ = "entity_messages"
     __table_args__ = (
@@ -265,64 +265,64 @@ class MessagesRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     content_type: str = Field(
         sa_column=Column("content_type", Text, nullable=False, info={"kind": "text"})
     )
-    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
+    """`text`: written by a person. `quote_shared`: the gateway reports a quote."""
     source_id: str = Field(
         sa_column=Column("source_id", Text, nullable=False, info={"kind": "text"})
     )
-    """Avinode's id of the message; for `quote_shared` that of the quote."""
+    """Avinode's id of the message; for `quote_shared`, Avinode's id of the quote."""
     conversation_id: str | None = Field(
         default=None,
         sa_column=Column("conversation_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """The conversation that it belongs to."""
+    """Id of the row in conversations."""
     sender_type: str | None = Field(
         default=None, sa_column=Column("sender_type", Text, nullable=True, info={"kind": "text"})
     )
-    """Who speaks."""
+    """Kind of the sender."""
     sender_name: str | None = Field(
         default=None, sa_column=Column("sender_name", Text, nullable=True, info={"kind": "text"})
     )
-    """The sender's name."""
+    """Name of the sender."""
     body: str | None = Field(
         default=None, sa_column=Column("body", Text, nullable=True, info={"kind": "text"})
     )
-    """What was written."""
+    """Text of the message."""
     sent_at: int | None = Field(
         default=None,
         sa_column=Column("sent_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When it was sent."""
+    """Time of sending."""
     quote_id: str | None = Field(
         default=None, sa_column=Column("quote_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The quote that it is about."""
+    """Id of the row in quotes."""
     rich_content: Any = Field(
         default=None,
         sa_column=Column(
             "rich_content", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """What a chat shows in place of a text."""
+    """Structured content that a chat shows instead of text."""
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -330,7 +330,7 @@ class MessagesRow(Rows, table=True):
 
 
 class OperatorProfilesRow(Rows, table=True):
-    """A company that flies charters."""
+    """A company that operates charter flights."""
 
     __tablename__ = "entity_operator_profiles"
     __table_args__ = (
@@ -354,7 +354,7 @@ class OperatorProfilesRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_operator_id: str = Field(
         sa_column=Column("avinode_operator_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -362,39 +362,39 @@ class OperatorProfilesRow(Rows, table=True):
     company_name: str | None = Field(
         default=None, sa_column=Column("company_name", Text, nullable=True, info={"kind": "text"})
     )
-    """The company's name."""
+    """Name of the company."""
     rating: float | None = Field(
         default=None, sa_column=Column("rating", Float(53), nullable=True, info={"kind": "number"})
     )
-    """Rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
     safety_rating: str | None = Field(
         default=None, sa_column=Column("safety_rating", Text, nullable=True, info={"kind": "text"})
     )
-    """The safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
     contact_email: str | None = Field(
         default=None, sa_column=Column("contact_email", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the company is written to."""
+    """Email address of the company."""
     contact_phone: str | None = Field(
         default=None, sa_column=Column("contact_phone", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the company is called."""
+    """Telephone number of the company."""
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -402,7 +402,7 @@ class OperatorProfilesRow(Rows, table=True):
 
 
 class QuotesRow(Rows, table=True):
-    """What an operator asks for a flight."""
+    """An operator's offer for a flight."""
 
     __tablename__ = "entity_quotes"
     __table_args__ = (
@@ -445,7 +445,7 @@ class QuotesRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_quote_id: str = Field(
         sa_column=Column("avinode_quote_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -453,24 +453,24 @@ class QuotesRow(Rows, table=True):
     avinode_rfp_id: str | None = Field(
         default=None, sa_column=Column("avinode_rfp_id", Text, nullable=True, info={"kind": "text"})
     )
-    """Avinode's id of the request for proposal that it answers."""
+    """Avinode's id of the request for proposal."""
     request_id: str | None = Field(
         default=None, sa_column=Column("request_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The request that it answers."""
+    """Id of the row in requests."""
     operator_profile_id: str | None = Field(
         default=None,
         sa_column=Column("operator_profile_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """The operator who quotes."""
+    """Id of the operator's row in operator_profiles."""
     status: str | None = Field(
         default=None, sa_column=Column("status", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the quote stands."""
+    """Status of the quote."""
     aircraft_type: str | None = Field(
         default=None, sa_column=Column("aircraft_type", Text, nullable=True, info={"kind": "text"})
     )
-    """The type of the offered aircraft, such as Citation X."""
+    """Type of the offered aircraft, such as Citation X."""
     aircraft_id: str | None = Field(
         default=None, sa_column=Column("aircraft_id", Text, nullable=True, info={"kind": "text"})
     )
@@ -478,7 +478,7 @@ class QuotesRow(Rows, table=True):
     price: float | None = Field(
         default=None, sa_column=Column("price", Float(53), nullable=True, info={"kind": "number"})
     )
-    """Price with everything, in the quote's currency."""
+    """Total price, in the quote's currency."""
     currency: str | None = Field(
         default=None, sa_column=Column("currency", Text, nullable=True, info={"kind": "text"})
     )
@@ -487,7 +487,7 @@ class QuotesRow(Rows, table=True):
         default=None,
         sa_column=Column("price_usd", Float(53), nullable=True, info={"kind": "number"}),
     )
-    """Price with everything, in US dollars; null where the quote has another currency."""
+    """Total price, in US dollars; null if the quote has another currency."""
     base_price: float | None = Field(
         default=None,
         sa_column=Column("base_price", Float(53), nullable=True, info={"kind": "number"}),
@@ -502,86 +502,86 @@ class QuotesRow(Rows, table=True):
         default=None,
         sa_column=Column("valid_until", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the quote lapses."""
+    """When the quote expires."""
     notes: str | None = Field(
         default=None, sa_column=Column("notes", Text, nullable=True, info={"kind": "text"})
     )
-    """What the operator adds in words."""
+    """Notes of the operator."""
     rejection_reason: str | None = Field(
         default=None,
         sa_column=Column("rejection_reason", Text, nullable=True, info={"kind": "text"}),
     )
-    """Why the quote was rejected."""
+    """Reason for the rejection."""
     avinode_operator_id: str | None = Field(
         default=None,
         sa_column=Column("avinode_operator_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """Avinode's id of the operator who quotes."""
+    """Avinode's id of the operator."""
     operator_name: str | None = Field(
         default=None, sa_column=Column("operator_name", Text, nullable=True, info={"kind": "text"})
     )
-    """The operator's name when it quoted."""
+    """Name of the operator at the time of the quote."""
     operator_rating: float | None = Field(
         default=None,
         sa_column=Column("operator_rating", Float(53), nullable=True, info={"kind": "number"}),
     )
-    """The operator's rating by customers when it quoted, from 0 to 5."""
+    """Customer rating of the operator at the time of the quote, from 0 to 5."""
     operator_safety_rating: str | None = Field(
         default=None,
         sa_column=Column("operator_safety_rating", Text, nullable=True, info={"kind": "text"}),
     )
-    """The operator's safety rating when it quoted, such as ARGUS Gold."""
+    """Safety rating of the operator at the time of the quote, such as ARGUS Gold."""
     aircraft_category: str | None = Field(
         default=None,
         sa_column=Column("aircraft_category", Text, nullable=True, info={"kind": "text"}),
     )
-    """The category of the offered aircraft."""
+    """Category of the offered aircraft."""
     amenities: Any = Field(
         default=None,
         sa_column=Column(
             "amenities", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """What is on board, such as wifi."""
+    """Amenities on board, such as wifi."""
     flight_minutes: int | None = Field(
         default=None,
         sa_column=Column("flight_minutes", BigInteger, nullable=True, info={"kind": "integer"}),
     )
-    """Minutes from departure to arrival."""
+    """Flight time in minutes."""
     iso_request_id: str | None = Field(
         default=None, sa_column=Column("iso_request_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The client's request behind it, in the table iso_requests."""
+    """Id of the client's request in the table iso_requests."""
     details: Any = Field(
         default=None,
         sa_column=Column("details", JSON(none_as_null=True), nullable=True, info={"kind": "json"}),
     )
-    """What agents note of the quote."""
+    """Notes of the agents about the quote."""
     state_log: Any = Field(
         default=None,
         sa_column=Column(
             "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """The states that messages have reported, in the order in which they happened. Where `applied` is
-    false the state could not follow, and the row stayed as it was.
+    """The states that messages reported, in the order in which they happened. If `applied` is false,
+    the state was not a valid next state, and the row was not changed.
     """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -589,7 +589,7 @@ class QuotesRow(Rows, table=True):
 
 
 class RequestsRow(Rows, table=True):
-    """A client's request for a flight, for which operators are asked for proposals."""
+    """A client's request for a flight, which is sent to operators as a request for proposal."""
 
     __tablename__ = "entity_requests"
     __table_args__ = (
@@ -630,7 +630,7 @@ class RequestsRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_rfp_id: str = Field(
         sa_column=Column("avinode_rfp_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -639,84 +639,85 @@ class RequestsRow(Rows, table=True):
         default=None,
         sa_column=Column("avinode_trip_id", Text, nullable=True, info={"kind": "text"}),
     )
-    """Avinode's id of the trip that it belongs to."""
+    """Avinode's id of the trip."""
     status: str | None = Field(
         default=None, sa_column=Column("status", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the request stands. `reopened`: its booking was cancelled, and it looks for a flight
-    again.
+    """Status of the request. `reopened`: its booking was cancelled, and a flight is needed again.
     """
     buyer_id: str | None = Field(
         default=None, sa_column=Column("buyer_id", Text, nullable=True, info={"kind": "text"})
     )
-    """Avinode's id of the company that asks."""
+    """Avinode's id of the buyer."""
     buyer_name: str | None = Field(
         default=None, sa_column=Column("buyer_name", Text, nullable=True, info={"kind": "text"})
     )
-    """The name of the company that asks."""
+    """Name of the buyer."""
     departure_airport: str | None = Field(
         default=None,
         sa_column=Column("departure_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
     arrival_airport: str | None = Field(
         default=None,
         sa_column=Column("arrival_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
     departure_at: int | None = Field(
         default=None,
         sa_column=Column("departure_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the flight is to depart."""
+    """Planned departure time."""
     passengers: int | None = Field(
         default=None,
         sa_column=Column("passengers", BigInteger, nullable=True, info={"kind": "integer"}),
     )
-    """How many passengers fly."""
+    """Number of passengers."""
     quote_deadline_at: int | None = Field(
         default=None,
         sa_column=Column("quote_deadline_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """Until when operators may quote."""
+    """Deadline for quotes."""
     special_requirements: str | None = Field(
         default=None,
         sa_column=Column("special_requirements", Text, nullable=True, info={"kind": "text"}),
     )
-    """Wishes in words."""
+    """Special requirements, as text."""
     iso_request_id: str | None = Field(
         default=None, sa_column=Column("iso_request_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The client's request behind it, in the table iso_requests."""
+    """Id of the client's request in the table iso_requests."""
     booking_id: str | None = Field(
         default=None, sa_column=Column("booking_id", Text, nullable=True, info={"kind": "text"})
     )
-    """The latest booking, or the one whose cancellation reopened the request."""
+    """Id of the row in bookings: the latest booking, or the one whose cancellation reopened the
+    request.
+    """
     state_log: Any = Field(
         default=None,
         sa_column=Column(
             "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """The states that messages have reported, in the order in which they happened. Where `applied` is
-    false the state could not follow, and the row stayed as it was.
+    """The states that messages reported, in the order in which they happened. If `applied` is false,
+    the state was not a valid next state, and the row was not changed.
     """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
@@ -724,7 +725,7 @@ class RequestsRow(Rows, table=True):
 
 
 class TripsRow(Rows, table=True):
-    """A journey as Avinode keeps it: what a client searches aircraft for."""
+    """A trip in Avinode, for which a client searches aircraft."""
 
     __tablename__ = "entity_trips"
     __table_args__ = (
@@ -757,7 +758,7 @@ class TripsRow(Rows, table=True):
     )
 
     id: str = Field(sa_column=Column("id", Text, primary_key=True, info={"kind": "text"}))
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
     avinode_trip_id: str = Field(
         sa_column=Column("avinode_trip_id", Text, nullable=False, info={"kind": "text"})
     )
@@ -765,66 +766,66 @@ class TripsRow(Rows, table=True):
     status: str | None = Field(
         default=None, sa_column=Column("status", Text, nullable=True, info={"kind": "text"})
     )
-    """Where the trip stands."""
+    """Status of the trip."""
     departure_airport: str | None = Field(
         default=None,
         sa_column=Column("departure_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
     arrival_airport: str | None = Field(
         default=None,
         sa_column=Column("arrival_airport", Text, nullable=True, info={"kind": "text"}),
     )
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
     departure_at: int | None = Field(
         default=None,
         sa_column=Column("departure_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the first flight is to depart."""
+    """Planned departure time of the first flight."""
     return_at: int | None = Field(
         default=None,
         sa_column=Column("return_at", BigInteger, nullable=True, info={"kind": "moment"}),
     )
-    """When the flight back is to depart."""
+    """Planned departure time of the return flight."""
     passengers: int | None = Field(
         default=None,
         sa_column=Column("passengers", BigInteger, nullable=True, info={"kind": "integer"}),
     )
-    """How many passengers fly."""
+    """Number of passengers."""
     deep_link: str | None = Field(
         default=None, sa_column=Column("deep_link", Text, nullable=True, info={"kind": "text"})
     )
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""
     cancellation_reason: str | None = Field(
         default=None,
         sa_column=Column("cancellation_reason", Text, nullable=True, info={"kind": "text"}),
     )
-    """Why the trip was cancelled."""
+    """Reason for the cancellation."""
     state_log: Any = Field(
         default=None,
         sa_column=Column(
             "state_log", JSON(none_as_null=True), nullable=True, info={"kind": "json"}
         ),
     )
-    """The states that messages have reported, in the order in which they happened. Where `applied` is
-    false the state could not follow, and the row stayed as it was.
+    """The states that messages reported, in the order in which they happened. If `applied` is false,
+    the state was not a valid next state, and the row was not changed.
     """
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
     created_at: int = Field(
         sa_column=Column("created_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
     updated_at: int = Field(
         sa_column=Column("updated_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2e464f8888a5eff15d0d4486359b8402; generator 1
+# Source closure sha256: 6e91cec140dac46668eac218f152630f; generator 1
 
 """How the tables of entities came to be what they are."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 940ad99dfe629065cbca6d4f87d067a2; generator 1
+# Source closure sha256: 374c13e8b51762289f9b75948e0cc942; generator 1
 
 """The operations of amadeus."""
 
@@ -15,8 +15,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="amadeus",
         title="Get airport code",
         description=(
-            "Find the IATA code of a city's busiest airport. The answer also holds the city's "
-            "own code and other airports that fit the name."
+            "Find the IATA code of a city's busiest airport. The result also has the city's own "
+            "code and other airports that match the name."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -24,7 +24,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="city_not_found",
                 status=404,
-                title="Amadeus knows no city or airport of that name.",
+                title="Amadeus has no city or airport with this name.",
             ),
         ),
         binding=get_airport_code.BINDING,
@@ -36,8 +36,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="amadeus",
         title="Search scheduled flights",
         description=(
-            "Search flights of airlines for one adult, one way or there and back, cheapest "
-            "first. Prices are in US dollars, with the original amount beside them."
+            "Search airline flights for one adult, one-way or round trip, cheapest first. Prices "
+            "are in US dollars; each result also has the original amount."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -45,7 +45,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Amadeus does not know one of the airports or cities.",
+                title="One of the airports or cities does not exist in Amadeus.",
             ),
             DeclaredError(
                 reason="dates_refused",
@@ -62,15 +62,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="amadeus",
         title="Search hotels",
         description=(
-            "Search rooms for one adult in the hotels nearest to a city's centre, cheapest "
-            "first. Prices are for the whole stay, in US dollars, with the original amount "
-            "beside them."
+            "Search rooms for one adult in the hotels nearest to a city centre, cheapest first. "
+            "Prices are for the whole stay, in US dollars; each result also has the original "
+            "amount."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
-                reason="city_not_found", status=404, title="Amadeus does not know the city."
+                reason="city_not_found", status=404, title="The city does not exist in Amadeus."
             ),
             DeclaredError(
                 reason="dates_refused", status=422, title="Amadeus sells no stay for these dates."

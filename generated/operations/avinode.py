@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ade67daf18a653288781fa3998b46b7c; generator 1
+# Source closure sha256: 024c83827c9252da12140d18eb5fffa1; generator 1
 
 """The operations of avinode."""
 
@@ -25,7 +25,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="avinode.create_rfp",
         connector="avinode",
         title="Create a request for proposal",
-        description="Ask operators for proposals for a flight.",
+        description="Send a request for proposal for a flight to operators.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
@@ -37,7 +37,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Avinode does not know one of the airports.",
+                title="One of the airports does not exist in Avinode.",
             ),
             DeclaredError(
                 reason="same_airport",
@@ -53,12 +53,12 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="insufficient_capacity",
                 status=422,
-                title="No aircraft of these operators has so many seats.",
+                title="No aircraft of these operators has enough seats.",
             ),
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=create_rfp.BINDING,
@@ -75,7 +75,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Avinode does not know one of the airports.",
+                title="One of the airports does not exist in Avinode.",
             ),
             DeclaredError(
                 reason="same_airport",
@@ -88,7 +88,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=create_trip.BINDING,
@@ -98,14 +98,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="avinode.create_watch",
         connector="avinode",
         title="Watch for empty legs",
-        description="Create a watch that looks out for empty legs between two airports.",
+        description="Create a watch for empty legs between two airports.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Avinode does not know one of the airports.",
+                title="One of the airports does not exist in Avinode.",
             ),
             DeclaredError(
                 reason="same_airport",
@@ -116,7 +116,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=create_watch.BINDING,
@@ -126,7 +126,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="avinode.get_quote_status",
         connector="avinode",
         title="Get the status of quotes",
-        description="Get how many operators have answered a request for proposal, and how fast.",
+        description=(
+            "Get the number of operators that have responded to a request for proposal, and "
+            "their response times."
+        ),
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
@@ -161,8 +164,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="avinode",
         title="Get the status of a request for proposal",
         description=(
-            "Get how many operators have answered a request for proposal, and their quotes if "
-            "asked."
+            "Get the number of operators that have responded to a request for proposal and, on "
+            "request, their quotes."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -199,7 +202,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Avinode does not know one of the airports.",
+                title="One of the airports does not exist in Avinode.",
             ),
             DeclaredError(
                 reason="same_airport",
@@ -210,7 +213,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=search_empty_legs.BINDING,
@@ -222,9 +225,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="avinode",
         title="Search charter flights",
         description=(
-            "Search aircraft that can fly one leg on one date. Accounts of brokers may not "
-            "search through the API; they get an empty list and a notice, and with create_trip a "
-            "trip and a link to search from it on the Avinode website."
+            "Search aircraft that can fly one leg on one date. Broker accounts may not search "
+            "through the API: the result is an empty list with a notice. With create_trip, the "
+            "tool then creates a trip and returns a link to search from it on the Avinode "
+            "website."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -232,7 +236,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="airport_not_found",
                 status=404,
-                title="Avinode does not know one of the airports.",
+                title="One of the airports does not exist in Avinode.",
             ),
             DeclaredError(
                 reason="same_airport",
@@ -245,7 +249,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=search_flights.BINDING,
@@ -271,7 +275,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="request_refused",
                 status=422,
-                title="Avinode refused the request as not valid.",
+                title="Avinode rejected the request as invalid.",
             ),
         ),
         binding=send_message.BINDING,

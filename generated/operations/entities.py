@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9f793c7810407e0e0f90dc59095e4eba; generator 1
+# Source closure sha256: c5787dd608721bd90a28ace61fea9a24; generator 1
 
 """The operations of entities."""
 
@@ -23,8 +23,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Bookings",
         description=(
-            "List the bookings that Avinode's messages reported, the last changed first, page by "
-            "page."
+            "List the bookings that Avinode's messages reported, last changed first, in pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -38,8 +37,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Conversations",
         description=(
-            "List the conversations between client, operator and gateway, the last changed "
-            "first, page by page."
+            "List the conversations between client, operator and gateway, last changed first, in "
+            "pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -52,7 +51,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="entities.messages",
         connector="entities",
         title="Messages",
-        description="List what was said in conversations, the last changed first, page by page.",
+        description="List the messages of conversations, last changed first, in pages.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(),
@@ -65,8 +64,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Operators",
         description=(
-            "List the operators that Avinode's messages reported, the last changed first, page "
-            "by page."
+            "List the operators that Avinode's messages reported, last changed first, in pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -80,8 +78,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Quotes",
         description=(
-            "List the quotes that Avinode's messages reported, the last changed first, page by "
-            "page."
+            "List the quotes that Avinode's messages reported, last changed first, in pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -95,8 +92,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Requests",
         description=(
-            "List the requests for proposal that Avinode's messages reported, the last changed "
-            "first, page by page."
+            "List the requests for proposal that Avinode's messages reported, last changed "
+            "first, in pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -110,7 +107,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="entities",
         title="Trips",
         description=(
-            "List the trips that Avinode's messages reported, the last changed first, page by page."
+            "List the trips that Avinode's messages reported, last changed first, in pages."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a6ef61403563a426b4c743df5edc5696; generator 1
+# Source closure sha256: 0d3487c9ef6ffbfbfb5e98c158b1f099; generator 1
 
 """The operations of frankfurter."""
 
@@ -16,8 +16,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         title="Convert currency",
         description=(
             "Convert an amount of money at the European Central Bank's reference rate of the "
-            "last working day. When Frankfurter does not answer or does not have the currency, a "
-            "fixed rate is used, and `rate_source` and `date` say so."
+            "last working day. If Frankfurter does not respond or has no rate for the currency, "
+            "a fixed rate is used; `rate_source` and `date` show it."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -25,7 +25,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="unknown_currency",
                 status=404,
-                title="There is no rate for one of the currencies.",
+                title="One of the currencies has no exchange rate.",
             ),
         ),
         binding=convert_currency.BINDING,

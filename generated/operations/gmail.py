@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2e13460940d15997c9d3b9cbb9175050; generator 1
+# Source closure sha256: 795d2640825e106df189e7691103e700; generator 1
 
 """The operations of gmail."""
 
@@ -21,8 +21,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="gmail",
         title="Create a draft",
         description=(
-            "Create a draft of an email in the mailbox of this gateway, for people to look at "
-            "and send."
+            "Create a draft of an email in this gateway's mailbox. A person can review and send it."
         ),
         effect=Effect.WRITE,
         timeout_seconds=30.0,
@@ -30,7 +29,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="mail_refused",
                 status=422,
-                title="Gmail refused the mail, most likely because of a recipient.",
+                title="Gmail rejected the mail, most likely because of a recipient.",
             ),
         ),
         binding=create_draft.BINDING,
@@ -51,7 +50,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="gmail",
         title="Get an email",
         description=(
-            "Get an email of the mailbox by its id, with its text and the names of its files."
+            "Get an email of the mailbox by its id, with its text and the names of its attachments."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -68,7 +67,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="gmail.get_thread_history",
         connector="gmail",
         title="Get the history of a thread",
-        description="Get the mails of a thread, oldest first, to know what was said before.",
+        description="Get the mails of a thread, oldest first.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
@@ -85,8 +84,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="gmail",
         title="Send an email",
         description=(
-            "Send an email from the account of this gateway, with copies and files if there are "
-            "any."
+            "Send an email from this gateway's account, optionally with copies and attachments."
         ),
         effect=Effect.WRITE,
         timeout_seconds=30.0,
@@ -94,7 +92,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="mail_refused",
                 status=422,
-                title="Gmail refused the mail, most likely because of a recipient.",
+                title="Gmail rejected the mail, most likely because of a recipient.",
             ),
         ),
         binding=send_email.BINDING,
@@ -114,17 +112,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="gmail.send_template_email",
         connector="gmail",
         title="Send an email from a template",
-        description=(
-            "Send an email that one of the templates makes of the variables given, in HTML and "
-            "in plain text."
-        ),
+        description="Send an email made from a template and its variables, in HTML and plain text.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="mail_refused",
                 status=422,
-                title="Gmail refused the mail, most likely because of a recipient.",
+                title="Gmail rejected the mail, most likely because of a recipient.",
             ),
         ),
         binding=send_template_email.BINDING,

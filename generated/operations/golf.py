@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf5112c204ec98f585f9452f8ab12107; generator 1
+# Source closure sha256: ec2b00a31489bae89f127793d88a939f; generator 1
 
 """The operations of golf."""
 
@@ -15,9 +15,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="golf",
         title="Book a tee time",
         description=(
-            "Book a tee time that golf.search_tee_times has found. The date and the time must be "
-            "those of the tee time, or nothing is booked. Pass an idempotency_key, so that the "
-            "call can be repeated safely when its answer was lost."
+            "Book a tee time that golf.search_tee_times found. If the date or the time is not "
+            "that of the tee time, nothing is booked. Pass an idempotency_key, so that the call "
+            "can be repeated safely if its result is lost."
         ),
         effect=Effect.WRITE,
         timeout_seconds=30.0,
@@ -31,7 +31,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 title="The tee time is on another date or at another time.",
             ),
             DeclaredError(
-                reason="tee_time_unavailable", status=409, title="The tee time is taken."
+                reason="tee_time_unavailable", status=409, title="The tee time is already taken."
             ),
             DeclaredError(
                 reason="players_exceed_available",
@@ -41,15 +41,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="duplicate_reservation",
                 status=409,
-                title="The player has a reservation for this tee time already.",
+                title="The player already has a reservation for this tee time.",
             ),
             DeclaredError(
                 reason="idempotency_key_reused",
                 status=409,
-                title="This idempotency key has booked something else.",
+                title="This idempotency key was already used for another booking.",
             ),
             DeclaredError(
-                reason="hold_expired", status=410, title="The tee time was not held any longer."
+                reason="hold_expired", status=410, title="The hold on the tee time has expired."
             ),
         ),
         binding=book_tee_time.BINDING,
@@ -60,14 +60,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="golf.get_reservations",
         connector="golf",
         title="Get golf reservations",
-        description="Get the golf reservations of a player, of some days or of all.",
+        description="Get the golf reservations of a player, for a range of dates or all.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="cursor_refused",
                 status=422,
-                title="The tee sheet refused the cursor; begin again without one.",
+                title="The tee sheet rejected the cursor; start again without one.",
             ),
         ),
         binding=get_reservations.BINDING,
@@ -79,10 +79,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="golf",
         title="Search tee times",
         description=(
-            "Search the free tee times of a day, and book the earliest one when auto_book is "
-            "true. Without auto_book nothing is booked, and an answer can be up to five minutes "
-            "old. With auto_book, the earliest tee time is booked at once; if somebody else was "
-            "faster, up to two later ones are tried."
+            "Search the available tee times of a day, and book the earliest one if auto_book is "
+            "true. Without auto_book, nothing is booked, and the result can be up to five "
+            "minutes old. With auto_book, the earliest tee time is booked at once; if it was "
+            "taken in the meantime, up to two later ones are tried."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -90,17 +90,17 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="tee_time_unavailable",
                 status=409,
-                title="Every tee time that was tried was taken by somebody else.",
+                title="All tee times that were tried are already taken.",
             ),
             DeclaredError(
                 reason="duplicate_reservation",
                 status=409,
-                title="The player has a reservation for the earliest tee time already.",
+                title="The player already has a reservation for the earliest tee time.",
             ),
             DeclaredError(
                 reason="idempotency_key_reused",
                 status=409,
-                title="This idempotency key has booked something else.",
+                title="This idempotency key was already used for another booking.",
             ),
         ),
         binding=search_tee_times.BINDING,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 28c33cf86c2da18dfdc43cfdfee0f122; generator 1
+# Source closure sha256: 0800c3062183c28d9cf7d69a29f9fb99; generator 1
 
 """The operations of ntfy."""
 
@@ -14,16 +14,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="ntfy.send_push_notification",
         connector="ntfy",
         title="Send a push notification",
-        description=(
-            "Send a push notification to everybody who listens to this gateway's ntfy topic."
-        ),
+        description="Send a push notification to all subscribers of this gateway's ntfy topic.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="message_too_large",
                 status=413,
-                title="The server holds the message for too large.",
+                title="The message is too large for the server.",
             ),
         ),
         binding=send_push_notification.BINDING,

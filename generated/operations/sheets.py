@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4bb82d8b9ef2b7029e61a60bf03bceb6; generator 1
+# Source closure sha256: c9a20f3076b8ebe2940b3db3a0b368d2; generator 1
 
 """The operations of sheets."""
 
@@ -23,7 +23,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="sheets.add_flight_history",
         connector="sheets",
         title="Add a flight to a client's history",
-        description="Add a flight that took place to a client's history and count it.",
+        description=(
+            "Add a completed flight to a client's history and update the client's flight figures."
+        ),
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
@@ -36,23 +38,22 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="history_sheet_missing",
                 status=409,
-                title="The spreadsheet has no tab named Flight History; nothing was recorded.",
+                title="The spreadsheet has no sheet named Flight History; nothing was recorded.",
             ),
             DeclaredError(
                 reason="client_not_counted",
                 status=502,
                 title=(
-                    "The flight was recorded, but the figures of the client were not changed: do "
-                    "not record it again, set total_flights and last_flight_date with "
-                    "update_client."
+                    "The flight was recorded, but the client's figures were not updated. Do not "
+                    "record it again; set total_flights and last_flight_date with update_client."
                 ),
             ),
             DeclaredError(
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -72,8 +73,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -86,7 +87,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="sheets.get_client_details",
         connector="sheets",
         title="Get all details of a client",
-        description="Get everything the client sheet says of a client, by client id.",
+        description="Get all data about a client in the client sheet, by client id.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
@@ -95,8 +96,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -108,7 +109,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="sheets.list_clients",
         connector="sheets",
         title="List clients",
-        description="List the clients of the client sheet, part by part.",
+        description="List the clients of the client sheet, in pages.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
@@ -116,8 +117,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -144,7 +145,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="range_not_found",
                 status=404,
-                title="The spreadsheet, its tab or the range does not exist.",
+                title="The spreadsheet, its sheet or the range does not exist.",
             ),
         ),
         binding=read_sheet.BINDING,
@@ -155,7 +156,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="sheets.search_client",
         connector="sheets",
         title="Search a client by name",
-        description="Search clients by name or email address and answer the fields asked for.",
+        description="Search clients by name or email address and return the requested fields.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
@@ -163,8 +164,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -185,8 +186,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),
@@ -212,14 +213,17 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(
                 reason="client_moved",
                 status=409,
-                title="The sheet was rearranged meanwhile, and the change went to another client.",
+                title=(
+                    "The rows of the sheet were moved during the call, and the change was "
+                    "written to another client."
+                ),
             ),
             DeclaredError(
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
-                    "The client sheet is missing, or its first row does not name the columns in "
-                    "their order."
+                    "The client sheet is missing, or its first row does not have the expected "
+                    "column names in order."
                 ),
             ),
         ),

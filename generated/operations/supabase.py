@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e33a31732614d85d1c8b438964bf306; generator 1
+# Source closure sha256: 4c57f71bcbc6898cb5d3059980f8866f; generator 1
 
 """The operations of supabase."""
 
@@ -14,19 +14,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="supabase.delete",
         connector="supabase",
         title="Delete rows",
-        description="Remove the rows of a table that match, all of them or none.",
+        description="Delete the matching rows of a table, all of them or none.",
         effect=Effect.DESTROY,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="conflict",
                 status=409,
-                title="A row with this id or key exists already, or another row needs this one.",
+                title=(
+                    "A row with this id or key already exists, or another row refers to this one."
+                ),
             ),
             DeclaredError(
                 reason="too_many_rows",
                 status=422,
-                title="More than 1,000 rows match: nothing was changed. Narrow the filters.",
+                title="More than 1,000 rows match. Nothing was changed. Narrow the filters.",
             ),
         ),
         binding=delete.BINDING,
@@ -36,14 +38,16 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="supabase.insert",
         connector="supabase",
         title="Insert rows",
-        description="Add one or more rows to a table.",
+        description="Insert one or more rows into a table.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="conflict",
                 status=409,
-                title="A row with this id or key exists already, or another row needs this one.",
+                title=(
+                    "A row with this id or key already exists, or another row refers to this one."
+                ),
             ),
         ),
         binding=insert.BINDING,
@@ -53,7 +57,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="supabase.query",
         connector="supabase",
         title="Query a table",
-        description="Find rows of a table by the values of their columns.",
+        description="Query the rows of a table by the values of their columns.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(),
@@ -65,7 +69,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="supabase.rpc",
         connector="supabase",
         title="Call a function",
-        description="Call a function of the database, such as the scoring of quotes.",
+        description="Call a function of the database, such as the function that scores quotes.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(),
@@ -76,19 +80,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="supabase.update",
         connector="supabase",
         title="Update rows",
-        description="Change the rows of a table that match, all of them or none.",
+        description="Update the matching rows of a table, all of them or none.",
         effect=Effect.WRITE,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
                 reason="conflict",
                 status=409,
-                title="A row with this id or key exists already, or another row needs this one.",
+                title=(
+                    "A row with this id or key already exists, or another row refers to this one."
+                ),
             ),
             DeclaredError(
                 reason="too_many_rows",
                 status=422,
-                title="More than 1,000 rows match: nothing was changed. Narrow the filters.",
+                title="More than 1,000 rows match. Nothing was changed. Narrow the filters.",
             ),
         ),
         binding=update.BINDING,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 48198202eddbfddd7a76296a2158c197; generator 1
+# Source closure sha256: b70ca5ef21f49609a8bb9b63f1ab6bbd; generator 1
 
 """The operations of weather."""
 
@@ -14,12 +14,12 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         id="weather.get_weather",
         connector="weather",
         title="Get the weather",
-        description="Get the current weather and the forecast by day for a city or coordinates.",
+        description="Get the current weather and the daily forecast for a city or coordinates.",
         effect=Effect.READ,
         timeout_seconds=30.0,
         errors=(
             DeclaredError(
-                reason="location_not_found", status=404, title="There is no place of that name."
+                reason="location_not_found", status=404, title="No place with this name was found."
             ),
         ),
         binding=get_weather.BINDING,

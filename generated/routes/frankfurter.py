@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a6ef61403563a426b4c743df5edc5696; generator 1
+# Source closure sha256: 0d3487c9ef6ffbfbfb5e98c158b1f099; generator 1
 
 """The REST routes of frankfurter."""
 

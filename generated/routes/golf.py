@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf5112c204ec98f585f9452f8ab12107; generator 1
+# Source closure sha256: ec2b00a31489bae89f127793d88a939f; generator 1
 
 """The REST routes of golf."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4bb82d8b9ef2b7029e61a60bf03bceb6; generator 1
+# Source closure sha256: c9a20f3076b8ebe2940b3db3a0b368d2; generator 1
 
 """The REST routes of sheets."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 940ad99dfe629065cbca6d4f87d067a2; generator 1
+# Source closure sha256: 374c13e8b51762289f9b75948e0cc942; generator 1
 
 """The MCP tools of amadeus."""
 

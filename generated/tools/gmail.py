@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2e13460940d15997c9d3b9cbb9175050; generator 1
+# Source closure sha256: 795d2640825e106df189e7691103e700; generator 1
 
 """The MCP tools of gmail."""
 

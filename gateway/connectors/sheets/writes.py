@@ -33,7 +33,10 @@ _LAST_COLUMN: Final = "N"
 _HISTORY: Final = "'Flight History'!A:H"
 _NO_SUCH_TAB: Final = "Unable to parse range"
 """What Google says of a range whose tab does not exist, and of nothing else that is sent here."""
-_MOVED: Final = "The sheet was rearranged meanwhile, and the change went to another client."
+_MOVED: Final = (
+    "The rows of the sheet were moved during the call, "
+    "and the change was written to another client."
+)
 
 
 class _Book(Struct, frozen=True):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6ab7f6b2fd95154c1c866832252ede3d; generator 1
+# Source closure sha256: 1ef04d8a8ea107edc0a4b228de2ed51e; generator 1
 
 """The binding of amadeus.get_airport_code.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1949324986f1bce505fdcfde5992d4d4; generator 1
+# Source closure sha256: 6f67ca4d480c9d40935127aa30a4c9d4; generator 1
 
 """The binding of amadeus.search_hotels.
 

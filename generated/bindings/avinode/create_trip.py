@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bac2f9bf5fd89d65460418150f030b5c; generator 1
+# Source closure sha256: 141f96b7c9ab72103c79953f46be4540; generator 1
 
 """The binding of avinode.create_trip.
 

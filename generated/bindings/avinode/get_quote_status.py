@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 41d52b2855e69db294edf2eec405c442; generator 1
+# Source closure sha256: 32ddd81952e66d1982f2d36f8703d502; generator 1
 
 """The binding of avinode.get_quote_status.
 

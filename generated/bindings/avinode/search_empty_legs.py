@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f8d4c0657aafde54c7c2ba4080e2aef2; generator 1
+# Source closure sha256: ab396b3e3e7cd3f83402613279d21cda; generator 1
 
 """The binding of avinode.search_empty_legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 624d59c75e0f259f4cf89c08f0ec86bc; generator 1
+# Source closure sha256: 227b9c5f7561b3ebae3964e043913340; generator 1
 
 """The binding of avinode.search_flights.
 

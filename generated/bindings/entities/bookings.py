@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eef14d9809c00f47d0a6d472406c1847; generator 1
+# Source closure sha256: e8e04dbc5ee513e1b1e4708f7960a868; generator 1
 
 """The binding of entities.bookings.
 

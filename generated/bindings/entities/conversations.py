@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0ee31ac757b9b1d87de62e75dd1aeb74; generator 1
+# Source closure sha256: 31e378dfbf7f94860f3e901a62b097a5; generator 1
 
 """The binding of entities.conversations.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5d2fff96d9288daf65a4724bcfa2497b; generator 1
+# Source closure sha256: 72436422c90d8367ad246082d039ccad; generator 1
 
 """The binding of entities.messages.
 

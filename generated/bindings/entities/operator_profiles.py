@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 934e94bbf1d961bef70b25a313dc8d02; generator 1
+# Source closure sha256: f17308edad819e1e9ce964e73daa69ef; generator 1
 
 """The binding of entities.operator_profiles.
 

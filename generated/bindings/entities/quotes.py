@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 928bc7035ff3d0e4211f697c6b04c96f; generator 1
+# Source closure sha256: 5d90c651c3a95f25b45ed7247b87977a; generator 1
 
 """The binding of entities.quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7858b9d5e0830c967fe2cc571f3663b1; generator 1
+# Source closure sha256: 66e78578fae2ad36b4779aeb66efea64; generator 1
 
 """The binding of entities.requests.
 

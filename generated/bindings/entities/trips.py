@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0b983fb267aa990c46aa2d3fd83ad969; generator 1
+# Source closure sha256: 546382d857fac1df4b265e5a123530db; generator 1
 
 """The binding of entities.trips.
 

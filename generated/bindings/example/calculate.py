@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 29c83d9391170f9e6608484c32bb3fe5; generator 1
+# Source closure sha256: a645ffb4e96d793ade82ddad35b8cdef; generator 1
 
 """The binding of example.calculate.
 

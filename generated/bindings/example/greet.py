@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c7ef5c3333fd451ced3ba6995c8f4ccb; generator 1
+# Source closure sha256: 5c6d0a9148441d87f9c47d99cb369c18; generator 1
 
 """The binding of example.greet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1603ea2db7c2ecb7c6b46280e1e8555f; generator 1
+# Source closure sha256: 51cfe55c8a877f598dc4297bc22b864b; generator 1
 
 """The binding of gmail.create_draft.
 

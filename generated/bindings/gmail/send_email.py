@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ccd83d5047c89cb274c648e7171f9342; generator 1
+# Source closure sha256: 876731f700249ca8de1fa99e2e77ff3e; generator 1
 
 """The binding of gmail.send_email.
 

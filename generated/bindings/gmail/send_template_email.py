@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5554e6e4106cc9eaf5a047223433f55c; generator 1
+# Source closure sha256: 3534543a039b1b710d6ed2c92b38f39b; generator 1
 
 """The binding of gmail.send_template_email.
 

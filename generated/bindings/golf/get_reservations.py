@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 76c6343e3a7f6012c0341197a0527b2d; generator 1
+# Source closure sha256: df7716366f1a0ff2429d7c08e6ef7e20; generator 1
 
 """The binding of golf.get_reservations.
 

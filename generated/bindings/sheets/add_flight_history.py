@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4babe36a26225b7eb3567976d855c5d; generator 1
+# Source closure sha256: ccee62f8f81b581baf82f3ed8c295b11; generator 1
 
 """The binding of sheets.add_flight_history.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 65a197caab002c082172aa50f5a5a9e0; generator 1
+# Source closure sha256: 4f92f2fc74f9dafbff393d229299181a; generator 1
 
 """The binding of sheets.read_sheet.
 

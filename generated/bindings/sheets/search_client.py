@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 411f156853d6b899c4d4c0e93633698c; generator 1
+# Source closure sha256: 5f440860ee569dd70e2595a322decfc9; generator 1
 
 """The binding of sheets.search_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4a57eb9e3e66d282b8252f7b53875df4; generator 1
+# Source closure sha256: 4d37d940b905733388061ff00500e592; generator 1
 
 """The binding of sheets.search_clients.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 39a78a28fabc6ad05e68fc903f33af02; generator 1
+# Source closure sha256: 138d9a634edecbe0f5782782706bbc76; generator 1
 
 """The binding of sheets.update_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8f128583fbaac307f58351dd416ec503; generator 1
+# Source closure sha256: 17f657f2d39c078d51e8bb342c47ad5a; generator 1
 
 """The binding of supabase.delete.
 

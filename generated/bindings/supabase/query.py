@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: edb70feb90a609e20b3fb698f4dade0f; generator 1
+# Source closure sha256: a60b3776bacdbee0092db6fa353f1593; generator 1
 
 """The binding of supabase.query.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e167ce6cfb0bae31f18790017e5b885c; generator 1
+# Source closure sha256: 567fae09695be616cb3b1c7f78da43ef; generator 1
 
 """The binding of supabase.update.
 

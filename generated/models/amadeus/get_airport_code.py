@@ -1,11 +1,11 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0a8426793d86de6a2e25f8eedc5f6e37; generator 1
+# Source closure sha256: 8888587ec1aaa4276cbbdc6713775caf; generator 1
 
 """Get airport code.
 
-Find the IATA code of a city's busiest airport. The answer also holds the city's own code and other
-airports that fit the name.
+Find the IATA code of a city's busiest airport. The result also has the city's own code and other
+airports that match the name.
 """
 
 from typing import Annotated, Literal
@@ -26,7 +26,10 @@ class GetAirportCodeInput(BaseModel):
         extra="forbid",
     )
     city_name: Annotated[str, Field(max_length=100, min_length=1)]
-    """Name of a city in English, such as New York. Accents are left out before it is sent."""
+    """
+    Name of a city in English, such as New York. Accents are removed before the request is
+    sent.
+    """
 
 
 class Alternative(BaseModel):
@@ -39,18 +42,18 @@ class Alternative(BaseModel):
     """IATA code of the airport."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Name of the airport, as Amadeus writes it."""
+    """Name of the airport, as Amadeus spells it."""
 
     city_name: Annotated[str | None, Field(max_length=200)]
-    """Name of its city."""
+    """Name of the city."""
 
     country_code: Annotated[str | None, Field(max_length=2, pattern="^[A-Z]{2}$")]
-    """Its country as ISO 3166-1 alpha-2 code."""
+    """Country of the city, as an ISO 3166-1 alpha-2 code."""
 
 
 class GetAirportCodeOutput(BaseModel):
     """
-    The busiest airport of the city, and what else fits the name.
+    The busiest airport of the city, and other airports that match the name.
 
     Schema: schemas/tools/amadeus/get_airport_code.output.json
     """
@@ -59,25 +62,28 @@ class GetAirportCodeOutput(BaseModel):
         extra="forbid",
     )
     code: IataAirport
-    """IATA code of the airport: `search_flights` takes it."""
+    """IATA code of the airport, for `search_flights`."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Name of the airport, as Amadeus writes it."""
+    """Name of the airport, as Amadeus spells it."""
 
     kind: Literal["airport", "city"]
-    """`city` where Amadeus knows the city and none of its airports; the code is then the city's."""
+    """
+    `airport`, or `city` if Amadeus lists the city but none of its airports. `code` is then
+    the code of the city.
+    """
 
     city_code: Annotated[str | None, Field(max_length=3, pattern="^[A-Z]{3}$")]
     """
-    IATA code of the city: `search_hotels` takes it, and `search_flights` for any of its
+    IATA code of the city, for `search_hotels`, and for `search_flights` to search all its
     airports.
     """
 
     city_name: Annotated[str | None, Field(max_length=200)]
-    """Name of the city that was found; compare it with the one asked for."""
+    """Name of the city that was found. Compare it with the requested city."""
 
     country_code: Annotated[str | None, Field(max_length=2, pattern="^[A-Z]{2}$")]
-    """Country of the city as ISO 3166-1 alpha-2 code."""
+    """Country of the city, as an ISO 3166-1 alpha-2 code."""
 
     alternatives: Annotated[list[Alternative], Field(max_length=20)]
-    """Other airports that fit the name, busiest first."""
+    """Other airports that match the name, busiest first."""

@@ -1,11 +1,11 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4227d8eaf50eecc939bd63543779c313; generator 1
+# Source closure sha256: e46afeb5b02cc8e847afa0dc82ff733a; generator 1
 
 """Search scheduled flights.
 
-Search flights of airlines for one adult, one way or there and back, cheapest first. Prices are in
-US dollars, with the original amount beside them.
+Search airline flights for one adult, one-way or round trip, cheapest first. Prices are in US
+dollars; each result also has the original amount.
 """
 
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ from generated.models.common.money import CurrencyCode, ExactAmount, UsdPrice
 
 class SearchFlightsInput(BaseModel):
     """
-    From where to where, and when.
+    The airports and the dates.
 
     Schema: schemas/tools/amadeus/search_flights.input.json
     """
@@ -27,80 +27,83 @@ class SearchFlightsInput(BaseModel):
         extra="forbid",
     )
     origin: IataAirport
-    """IATA code of the airport or city of departure, such as JFK or NYC."""
+    """IATA code of the departure airport or city, such as JFK or NYC."""
 
     destination: IataAirport
-    """IATA code of the airport or city of arrival, such as LHR or LON."""
+    """IATA code of the arrival airport or city, such as LHR or LON."""
 
     departure_date: str
-    """Local date of departure, YYYY-MM-DD."""
+    """Local departure date, YYYY-MM-DD."""
 
     return_date: str | None = None
-    """Local date of the flight back, YYYY-MM-DD. Without it, only one-way flights are found."""
+    """Local date of the return flight, YYYY-MM-DD. Omit it to search one-way flights."""
 
 
 class Flight(BaseModel):
-    """A flight, or a flight there and back."""
+    """A one-way flight or a round trip."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     price: UsdPrice
-    """Total price for one adult in US dollars, there and back if a return date was given."""
+    """
+    Total price for one adult in US dollars. Includes the return flight if `return_date` was
+    given.
+    """
 
     currency: Literal["USD"]
     """Currency of `price`: always US dollars."""
 
     original_amount: ExactAmount
-    """The price as Amadeus quoted it, as decimal text."""
+    """The price as quoted by Amadeus, as decimal text."""
 
     original_currency: CurrencyCode
     """Currency of `original_amount`."""
 
     rate_source: Literal["live", "fallback", "same"] | None
-    """Where the rate behind `price` comes from; null where there is none."""
+    """Source of the exchange rate used for `price`; null if no rate is available."""
 
     departure: Annotated[
         str, Field(max_length=19, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$")
     ]
-    """Local date and time of departure, without offset."""
+    """Local departure date and time, without offset."""
 
     arrival: Annotated[
         str, Field(max_length=19, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$")
     ]
-    """Local date and time of arrival, without offset."""
+    """Local arrival date and time, without offset."""
 
     departure_airport: IataAirport
-    """IATA code of the airport of departure."""
+    """IATA code of the departure airport."""
 
     arrival_airport: IataAirport
-    """IATA code of the airport of arrival."""
+    """IATA code of the arrival airport."""
 
     airline: Annotated[str, Field(max_length=200)]
-    """Name of the airline that sells the first flight; its code where Amadeus gives no name."""
+    """Name of the airline that sells the first flight, or its code if Amadeus gives no name."""
 
     stops: Annotated[int, Field(ge=0, le=200)]
-    """Stops on the way there: changes of aircraft and technical stops."""
+    """Number of stops on the outbound flight: changes of aircraft and technical stops."""
 
     return_departure: Annotated[
         str | None,
         Field(max_length=19, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$"),
     ] = None
-    """Local date and time of departure of the flight back."""
+    """Local departure date and time of the return flight."""
 
     return_arrival: Annotated[
         str | None,
         Field(max_length=19, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$"),
     ] = None
-    """Local date and time of arrival of the flight back."""
+    """Local arrival date and time of the return flight."""
 
     return_stops: Annotated[int | None, Field(ge=0, le=200)] = None
-    """Stops on the way back."""
+    """Number of stops on the return flight."""
 
 
 class SearchFlightsOutput(BaseModel):
     """
-    Flights on offer for one adult.
+    Available flights for one adult.
 
     Schema: schemas/tools/amadeus/search_flights.output.json
     """
@@ -109,10 +112,10 @@ class SearchFlightsOutput(BaseModel):
         extra="forbid",
     )
     flights: Annotated[list[Flight], Field(max_length=20)]
-    """The flights, cheapest first; those without a price in US dollars last."""
+    """The flights, cheapest first. Flights without a price in US dollars are last."""
 
     count: Annotated[int, Field(ge=0, le=20)]
-    """How many flights there are in the list."""
+    """Number of flights in the list."""
 
     message: Annotated[str | None, Field(max_length=500)] = None
-    """What to know about this answer: that nothing was found, or how prices were converted."""
+    """A note about the result: that nothing was found, or how prices were converted."""

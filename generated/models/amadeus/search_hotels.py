@@ -1,11 +1,11 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e83f71dfa3e12f20a0f8df7d2a1783ab; generator 1
+# Source closure sha256: c4fdac17384fe420a7c977d56eb99e9f; generator 1
 
 """Search hotels.
 
-Search rooms for one adult in the hotels nearest to a city's centre, cheapest first. Prices are for
-the whole stay, in US dollars, with the original amount beside them.
+Search rooms for one adult in the hotels nearest to a city centre, cheapest first. Prices are for
+the whole stay, in US dollars; each result also has the original amount.
 """
 
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ from generated.models.common.money import CurrencyCode, ExactAmount, UsdPrice
 
 class SearchHotelsInput(BaseModel):
     """
-    Where, and for which nights.
+    The city and the dates.
 
     Schema: schemas/tools/amadeus/search_hotels.input.json
     """
@@ -30,10 +30,10 @@ class SearchHotelsInput(BaseModel):
     """IATA code of the city, such as LON."""
 
     check_in_date: str
-    """First day of the stay, YYYY-MM-DD."""
+    """Check-in date, YYYY-MM-DD."""
 
     check_out_date: str
-    """Day of departure, YYYY-MM-DD; after the first day."""
+    """Check-out date, YYYY-MM-DD, after the check-in date."""
 
 
 class Hotel(BaseModel):
@@ -46,30 +46,30 @@ class Hotel(BaseModel):
     """Name of the hotel."""
 
     price: UsdPrice
-    """Price of the whole stay in US dollars, taxes that Amadeus knows of included."""
+    """Price of the whole stay in US dollars, including the taxes that Amadeus reports."""
 
     currency: Literal["USD"]
     """Currency of `price`: always US dollars."""
 
     original_amount: ExactAmount
-    """The price of the whole stay as Amadeus quoted it, as decimal text."""
+    """The price of the whole stay as quoted by Amadeus, as decimal text."""
 
     original_currency: CurrencyCode
     """Currency of `original_amount`."""
 
     rate_source: Literal["live", "fallback", "same"] | None
-    """Where the rate behind `price` comes from; null where there is none."""
+    """Source of the exchange rate used for `price`; null if no rate is available."""
 
     rating: Annotated[int | None, Field(ge=1, le=5)]
-    """Stars of the hotel; null where Amadeus does not report it, as in most answers."""
+    """Number of stars; null if Amadeus does not report it. Most results have null."""
 
     address: Annotated[str | None, Field(max_length=500)]
-    """Street address of the hotel; null where Amadeus does not report it, as in most answers."""
+    """Street address; null if Amadeus does not report it. Most results have null."""
 
 
 class SearchHotelsOutput(BaseModel):
     """
-    Hotels near the city's centre that have a room for one adult.
+    Hotels near the city centre with a room for one adult.
 
     Schema: schemas/tools/amadeus/search_hotels.output.json
     """
@@ -78,13 +78,13 @@ class SearchHotelsOutput(BaseModel):
         extra="forbid",
     )
     hotels: Annotated[list[Hotel], Field(max_length=40)]
-    """The hotels, cheapest first; those without a price in US dollars last."""
+    """The hotels, cheapest first. Hotels without a price in US dollars are last."""
 
     count: Annotated[int, Field(ge=0, le=40)]
-    """How many hotels there are in the list."""
+    """Number of hotels in the list."""
 
     nights: Annotated[int, Field(ge=1, le=4000000)]
-    """Nights of the stay, which each price is for."""
+    """Number of nights. Each price is for all of them."""
 
     message: Annotated[str | None, Field(max_length=500)] = None
-    """What to know about this answer: that nothing was found, or how prices were converted."""
+    """A note about the result: that nothing was found, or how prices were converted."""

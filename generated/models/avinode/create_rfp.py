@@ -1,10 +1,10 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e808580da8f38c756b22283c586e972; generator 1
+# Source closure sha256: 7625957bba37a7c8c91850ddda3c9ba9; generator 1
 
 """Create a request for proposal.
 
-Ask operators for proposals for a flight.
+Send a request for proposal for a flight to operators.
 """
 
 from typing import Annotated, Literal
@@ -22,21 +22,21 @@ class FlightDetails(BaseModel):
         extra="forbid",
     )
     departure_airport: IcaoAirport
-    """ICAO code of the airport of departure, such as KTEB."""
+    """ICAO code of the departure airport, such as KTEB."""
 
     arrival_airport: IcaoAirport
-    """ICAO code of the airport of arrival, such as KVNY."""
+    """ICAO code of the arrival airport, such as KVNY."""
 
     passengers: Passengers
     """Number of passengers."""
 
     departure_date: str
-    """Departure, RFC 3339 with offset, such as 2026-12-01T14:00:00Z."""
+    """Departure time, RFC 3339 with offset, such as 2026-12-01T14:00:00Z."""
 
 
 class CreateRfpInput(BaseModel):
     """
-    The flight, and whom to ask.
+    The flight, and the operators that receive the request.
 
     Schema: schemas/tools/avinode/create_rfp.input.json
     """
@@ -46,18 +46,18 @@ class CreateRfpInput(BaseModel):
     )
     flight_details: FlightDetails
     operator_ids: Annotated[list[Identifier], Field(max_length=50, min_length=1)]
-    """The operators to ask, by the ids that the searches answer."""
+    """Ids of the operators that receive the request, from the results of the searches."""
 
     deadline: str | None = None
-    """Until when operators may quote, RFC 3339 with offset."""
+    """Deadline for quotes, RFC 3339 with offset."""
 
     special_requirements: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
-    """Wishes in words, passed on to the operators."""
+    """Requirements as text, forwarded to the operators."""
 
     requirements: list[str] | dict[str, str | int | float | bool] | None = None
     """
-    Wishes one by one, passed on to the operators: a list of texts, or an object of named
-    wishes.
+    Single requirements, forwarded to the operators: a list of strings, or an object of named
+    requirements.
     """
 
 
@@ -72,16 +72,16 @@ class CreateRfpOutput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id."""
+    """Id of the request for proposal."""
 
     status: Literal["created"]
-    """The state of the request."""
+    """Status of the request."""
 
     operators_notified: Annotated[int, Field(ge=0)]
-    """How many operators were asked."""
+    """Number of operators that received the request."""
 
     created_at: str
-    """When it was created, RFC 3339 in UTC."""
+    """Creation time, RFC 3339 in UTC."""
 
     deadline: str | None = None
-    """Until when operators may quote, RFC 3339 in UTC."""
+    """Deadline for quotes, RFC 3339 in UTC."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 89cde601644ee751f9ce94cdd8aff75e; generator 1
+# Source closure sha256: 634d0c9bc144a1ffa663587e29e13591; generator 1
 
 """Create a trip.
 
@@ -17,7 +17,7 @@ from generated.models.common.identifiers import Identifier
 
 class CreateTripInput(BaseModel):
     """
-    The flight, and the flight back if there is one.
+    The flight, and the return flight if there is one.
 
     Schema: schemas/tools/avinode/create_trip.input.json
     """
@@ -26,24 +26,24 @@ class CreateTripInput(BaseModel):
         extra="forbid",
     )
     departure_airport: IcaoAirport
-    """ICAO code of the airport of departure, such as KTEB."""
+    """ICAO code of the departure airport, such as KTEB."""
 
     arrival_airport: IcaoAirport
-    """ICAO code of the airport of arrival, such as KVNY."""
+    """ICAO code of the arrival airport, such as KVNY."""
 
     passengers: Passengers
     """Number of passengers."""
 
     departure_date: str
-    """Departure, RFC 3339 with offset, such as 2026-12-01T14:00:00Z."""
+    """Departure time, RFC 3339 with offset, such as 2026-12-01T14:00:00Z."""
 
     return_date: str | None = None
-    """Departure of the flight back, RFC 3339 with offset; not before the flight there."""
+    """Departure time of the return flight, RFC 3339 with offset; not before the outbound flight."""
 
 
 class CreateTripOutput(BaseModel):
     """
-    The trip, and where to go on.
+    The trip, and the link to continue.
 
     Schema: schemas/tools/avinode/create_trip.output.json
     """
@@ -52,16 +52,16 @@ class CreateTripOutput(BaseModel):
         extra="forbid",
     )
     trip_id: Identifier
-    """The trip's id."""
+    """Id of the trip."""
 
     deep_link: Annotated[str, Field(max_length=2048)]
-    """Where to choose operators on the Avinode website."""
+    """Link to choose operators on the Avinode website."""
 
     status: Literal["created"]
-    """The state of the trip."""
+    """Status of the trip."""
 
     next_action: Literal["OPEN_AVINODE"]
-    """What to do next."""
+    """The next step."""
 
     message: Annotated[str, Field(max_length=200)]
-    """The same in words."""
+    """The next step in words."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b7ca3e051fc3c30d07de32ed7538dae0; generator 1
+# Source closure sha256: 81c33be4a55c1bc17c4973bb7e38ff72; generator 1
 
 """Watch for empty legs.
 
-Create a watch that looks out for empty legs between two airports.
+Create a watch for empty legs between two airports.
 """
 
 from typing import Literal
@@ -17,7 +17,7 @@ from generated.models.common.identifiers import Identifier
 
 class CreateWatchInput(BaseModel):
     """
-    Which empty legs to look out for.
+    The empty legs to watch for.
 
     Schema: schemas/tools/avinode/create_watch.input.json
     """
@@ -26,10 +26,10 @@ class CreateWatchInput(BaseModel):
         extra="forbid",
     )
     departure_airport: IcaoAirport
-    """ICAO code of the airport of departure, such as KTEB."""
+    """ICAO code of the departure airport, such as KTEB."""
 
     arrival_airport: IcaoAirport
-    """ICAO code of the airport of arrival, such as KVNY."""
+    """ICAO code of the arrival airport, such as KVNY."""
 
     date_range: DateRange
     """The days on which the flight may depart."""
@@ -38,7 +38,7 @@ class CreateWatchInput(BaseModel):
     """Number of passengers."""
 
     max_price: UsDollars | None = None
-    """Only flights that cost at most this, in US dollars."""
+    """Maximum price, in US dollars."""
 
 
 class CreateWatchOutput(BaseModel):
@@ -52,10 +52,10 @@ class CreateWatchOutput(BaseModel):
         extra="forbid",
     )
     watch_id: Identifier
-    """The watch's id."""
+    """Id of the watch."""
 
     status: Literal["active", "paused"]
-    """The state of the watch."""
+    """Status of the watch."""
 
     created_at: str
-    """When it was created, RFC 3339 in UTC."""
+    """Creation time, RFC 3339 in UTC."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fd7c63deebd1e29bb2dc137b52ae6d1e; generator 1
+# Source closure sha256: 57f0afea085f93812cb326e1d4a4bf0b; generator 1
 
 """Get the status of quotes.
 
-Get how many operators have answered a request for proposal, and how fast.
+Get the number of operators that have responded to a request for proposal, and their response times.
 """
 
 from typing import Annotated
@@ -16,7 +16,7 @@ from generated.models.common.identifiers import Identifier
 
 class GetQuoteStatusInput(BaseModel):
     """
-    Which request.
+    The request for proposal.
 
     Schema: schemas/tools/avinode/get_quote_status.input.json
     """
@@ -25,12 +25,12 @@ class GetQuoteStatusInput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id, as `create_rfp` answered it."""
+    """Id of the request for proposal, from `create_rfp`."""
 
 
 class GetQuoteStatusOutput(BaseModel):
     """
-    How many operators have answered, and how fast.
+    The number of operators that have responded, and their response times.
 
     Schema: schemas/tools/avinode/get_quote_status.output.json
     """
@@ -39,25 +39,25 @@ class GetQuoteStatusOutput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id."""
+    """Id of the request for proposal."""
 
     total_operators: Annotated[int, Field(ge=0)]
-    """How many operators were asked."""
+    """Number of operators that received the request."""
 
     responded: Annotated[int, Field(ge=0)]
-    """How many of them have answered, with a quote or with a refusal."""
+    """Number of operators that have responded, with a quote or a refusal."""
 
     pending: Annotated[int, Field(ge=0)]
-    """How many of them have not answered yet."""
+    """Number of operators that have not responded yet."""
 
     created_at: str
-    """When it was created, RFC 3339 in UTC."""
+    """Creation time, RFC 3339 in UTC."""
 
     deadline: str | None = None
-    """Until when operators may quote, RFC 3339 in UTC."""
+    """Deadline for quotes, RFC 3339 in UTC."""
 
     first_response_time_minutes: Annotated[int | None, Field(ge=0)] = None
-    """Whole minutes until the first answer; left out while there is none."""
+    """Whole minutes until the first response; absent until there is one."""
 
     average_response_time_minutes: Annotated[int | None, Field(ge=0)] = None
-    """Mean time until an answer in whole minutes; left out while there is none."""
+    """Mean response time in whole minutes; absent until there is a response."""

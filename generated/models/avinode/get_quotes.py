@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f5b6bae0ac43c0834ee9ec5726980e25; generator 1
+# Source closure sha256: 0c2bfde2163c12d4a344df4c688aa373; generator 1
 
 """Get the quotes for a request for proposal.
 
@@ -17,7 +17,7 @@ from generated.models.common.identifiers import Identifier
 
 class GetQuotesInput(BaseModel):
     """
-    Which request.
+    The request for proposal.
 
     Schema: schemas/tools/avinode/get_quotes.input.json
     """
@@ -26,7 +26,7 @@ class GetQuotesInput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id, as `create_rfp` answered it."""
+    """Id of the request for proposal, from `create_rfp`."""
 
 
 class GetQuotesOutput(BaseModel):
@@ -40,10 +40,10 @@ class GetQuotesOutput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id."""
+    """Id of the request for proposal."""
 
     quotes: Annotated[list[Quote], Field(max_length=100)]
-    """The quotes in US dollars, in the order of the operators asked."""
+    """The quotes in US dollars, in the order of the operators in the request."""
 
     total: Annotated[int, Field(ge=0)]
-    """How many quotes in US dollars there are."""
+    """Number of quotes in US dollars."""

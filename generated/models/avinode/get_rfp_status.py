@@ -1,10 +1,11 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ac14b40d1f464a028c4841fa6108d73d; generator 1
+# Source closure sha256: 161a2a9aabbed47a3d435b342542b5a0; generator 1
 
 """Get the status of a request for proposal.
 
-Get how many operators have answered a request for proposal, and their quotes if asked.
+Get the number of operators that have responded to a request for proposal and, on request, their
+quotes.
 """
 
 from typing import Annotated
@@ -17,7 +18,7 @@ from generated.models.common.identifiers import Identifier
 
 class GetRfpStatusInput(BaseModel):
     """
-    Which request, and whether with its quotes.
+    The request for proposal, and whether to include its quotes.
 
     Schema: schemas/tools/avinode/get_rfp_status.input.json
     """
@@ -26,15 +27,15 @@ class GetRfpStatusInput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id, as `create_rfp` answered it."""
+    """Id of the request for proposal, from `create_rfp`."""
 
     include_quotes: bool = False
-    """Whether to answer the quotes too."""
+    """Whether to include the quotes."""
 
 
 class GetRfpStatusOutput(BaseModel):
     """
-    How the request for proposal stands.
+    The status of the request for proposal.
 
     Schema: schemas/tools/avinode/get_rfp_status.output.json
     """
@@ -43,25 +44,25 @@ class GetRfpStatusOutput(BaseModel):
         extra="forbid",
     )
     rfp_id: Identifier
-    """The request's id."""
+    """Id of the request for proposal."""
 
     total_operators: Annotated[int, Field(ge=0)]
-    """How many operators were asked."""
+    """Number of operators that received the request."""
 
     quoted: Annotated[int, Field(ge=0)]
-    """How many of them have quoted."""
+    """Number of operators that have quoted."""
 
     declined: Annotated[int, Field(ge=0)]
-    """How many of them have declined."""
+    """Number of operators that have declined."""
 
     pending: Annotated[int, Field(ge=0)]
-    """How many of them have not answered yet."""
+    """Number of operators that have not responded yet."""
 
     created_at: str
-    """When it was created, RFC 3339 in UTC."""
+    """Creation time, RFC 3339 in UTC."""
 
     deadline: str | None = None
-    """Until when operators may quote, RFC 3339 in UTC."""
+    """Deadline for quotes, RFC 3339 in UTC."""
 
     quotes: Annotated[list[Quote], Field(max_length=100)]
-    """The quotes in US dollars so far; empty unless they were asked for."""
+    """The quotes in US dollars so far; empty unless `include_quotes` is true."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b5515ce51c0d4ea633aeb13b5f0aaf8c; generator 1
+# Source closure sha256: 6e51e9790106bec4a03944d23af4fdd6; generator 1
 
 """Search airports.
 
@@ -16,7 +16,7 @@ from generated.models.common.aviation import Country, IataAirport, IcaoAirport
 
 class SearchAirportsInput(BaseModel):
     """
-    What to look for.
+    The search text and filters.
 
     Schema: schemas/tools/avinode/search_airports.input.json
     """
@@ -28,10 +28,10 @@ class SearchAirportsInput(BaseModel):
     """Part of an airport's name, city, ICAO code or IATA code."""
 
     country: Country | None = None
-    """Only airports in this country, as ISO 3166-1 alpha-2 code."""
+    """Only airports in this country, as an ISO 3166-1 alpha-2 code."""
 
     limit: Annotated[int, Field(ge=1, le=50)] = 10
-    """At most this many airports."""
+    """Maximum number of airports."""
 
 
 class Airport(BaseModel):
@@ -44,16 +44,16 @@ class Airport(BaseModel):
     """ICAO code, such as KTEB."""
 
     iata: IataAirport | None = None
-    """IATA code, where the airport has one."""
+    """IATA code, if the airport has one."""
 
     name: Annotated[str, Field(max_length=200)]
-    """The airport's name."""
+    """Name of the airport."""
 
     city: Annotated[str, Field(max_length=200)]
-    """The city it serves."""
+    """City that the airport serves."""
 
     country: Country
-    """Country as ISO 3166-1 alpha-2 code."""
+    """Country, as an ISO 3166-1 alpha-2 code."""
 
     lat: Annotated[int | float, Field(ge=-90.0, le=90.0)]
     """Latitude in degrees, north positive."""

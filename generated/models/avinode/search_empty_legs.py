@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 378fbbff6505744b41bfcd7d2016a938; generator 1
+# Source closure sha256: 9a99cc244be09f7a8251c7ed3b1138e2; generator 1
 
 """Search empty legs.
 
@@ -24,7 +24,7 @@ from generated.models.common.identifiers import Identifier
 
 class SearchEmptyLegsInput(BaseModel):
     """
-    Between which airports, when, and for how many.
+    The airports, the dates and the number of passengers.
 
     Schema: schemas/tools/avinode/search_empty_legs.input.json
     """
@@ -33,10 +33,10 @@ class SearchEmptyLegsInput(BaseModel):
         extra="forbid",
     )
     departure_airport: IcaoAirport
-    """ICAO code of the airport of departure, such as KTEB."""
+    """ICAO code of the departure airport, such as KTEB."""
 
     arrival_airport: IcaoAirport
-    """ICAO code of the airport of arrival, such as KVNY."""
+    """ICAO code of the arrival airport, such as KVNY."""
 
     date_range: DateRange
     """The days on which the flight may depart."""
@@ -45,20 +45,20 @@ class SearchEmptyLegsInput(BaseModel):
     """Number of passengers."""
 
     max_price: UsDollars | None = None
-    """Only flights that cost at most this, in US dollars."""
+    """Maximum price, in US dollars."""
 
 
 class Aircraft(BaseModel):
-    """The aircraft that flies."""
+    """The aircraft."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: Identifier
-    """The aircraft's id."""
+    """Id of the aircraft."""
 
     type: Annotated[str, Field(max_length=100)]
-    """The aircraft's type, such as Phenom 300."""
+    """Type of the aircraft, such as Phenom 300."""
 
     category: AircraftCategory
     """Size class of the aircraft."""
@@ -68,7 +68,7 @@ class Aircraft(BaseModel):
 
 
 class Window(BaseModel):
-    """When it may depart."""
+    """The period in which the flight can depart."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -87,18 +87,18 @@ class EmptyLeg(BaseModel):
         extra="forbid",
     )
     id: Identifier
-    """The flight's id."""
+    """Id of the flight."""
 
     aircraft: Aircraft
     operator: Operator
-    """The company that flies it."""
+    """The company that operates the aircraft."""
 
     window: Window
     price: UsDollars
     """Price of the whole aircraft, in US dollars."""
 
     discount: Annotated[int | float, Field(ge=0.0, le=100.0)]
-    """Percent off the usual price."""
+    """Discount on the usual price, in percent."""
 
 
 class SearchEmptyLegsOutput(BaseModel):
@@ -112,7 +112,7 @@ class SearchEmptyLegsOutput(BaseModel):
         extra="forbid",
     )
     empty_legs: Annotated[list[EmptyLeg], Field(max_length=200)]
-    """The flights on offer, cheapest first."""
+    """The available flights, cheapest first."""
 
     total: Annotated[int, Field(ge=0)]
-    """How many flights match; the list may hold fewer."""
+    """Number of flights that match. The list may have fewer."""

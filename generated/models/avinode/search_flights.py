@@ -1,12 +1,12 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5491ce7659bac0a8b2aafc1d5c666d8a; generator 1
+# Source closure sha256: d70e94ea23f367b1a3ab3c77305e8429; generator 1
 
 """Search charter flights.
 
-Search aircraft that can fly one leg on one date. Accounts of brokers may not search through the
-API; they get an empty list and a notice, and with create_trip a trip and a link to search from it
-on the Avinode website.
+Search aircraft that can fly one leg on one date. Broker accounts may not search through the API:
+the result is an empty list with a notice. With create_trip, the tool then creates a trip and
+returns a link to search from it on the Avinode website.
 """
 
 from typing import Annotated, Literal
@@ -26,7 +26,7 @@ from generated.models.common.identifiers import Identifier
 
 class SearchFlightsInput(BaseModel):
     """
-    One leg on one date, and what the aircraft must be like.
+    One leg on one date, and the requirements for the aircraft.
 
     Schema: schemas/tools/avinode/search_flights.input.json
     """
@@ -35,50 +35,50 @@ class SearchFlightsInput(BaseModel):
         extra="forbid",
     )
     departure_airport: IcaoAirport
-    """ICAO code of the airport of departure, such as KTEB."""
+    """ICAO code of the departure airport, such as KTEB."""
 
     arrival_airport: IcaoAirport
-    """ICAO code of the airport of arrival, such as KVNY."""
+    """ICAO code of the arrival airport, such as KVNY."""
 
     passengers: Passengers
     """Number of passengers."""
 
     departure_date: str
-    """Date of departure, YYYY-MM-DD."""
+    """Departure date, YYYY-MM-DD."""
 
     aircraft_category: AircraftCategory | None = None
     """Only aircraft of this size class."""
 
     aircraft_types: Annotated[list[str] | None, Field(max_length=20, min_length=1)] = None
     """
-    Only aircraft of one of these: a class (light-jet, mid-jet, heavy-jet,
-    ultra-long-range-jet) or a type by its name, such as Citation X.
+    Only aircraft of these classes (light-jet, mid-jet, heavy-jet, ultra-long-range-jet) or
+    types, such as Citation X.
     """
 
     max_budget: UsDollars | None = None
-    """Only aircraft whose estimated price is at most this, in US dollars."""
+    """Maximum estimated price, in US dollars."""
 
     min_operator_rating: Rating | None = None
-    """Only operators rated at least this, from 0 to 5."""
+    """Minimum rating of the operator, from 0 to 5."""
 
     create_trip: bool = False
     """
-    Create a trip to search from where the account may not search through the API. Needs the
-    grant of create_trip.
+    If the account may not search through the API: create a trip, and return a link to search
+    from it. Needs the grant for create_trip.
     """
 
 
 class Aircraft(BaseModel):
-    """An aircraft on offer."""
+    """An available aircraft."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: Identifier
-    """The aircraft's id."""
+    """Id of the aircraft."""
 
     type: Annotated[str, Field(max_length=100)]
-    """The aircraft's type, such as Citation X."""
+    """Type of the aircraft, such as Citation X."""
 
     category: AircraftCategory
     """Size class of the aircraft."""
@@ -93,10 +93,10 @@ class Aircraft(BaseModel):
     """Cruise speed in knots."""
 
     operator: Operator
-    """The company that flies it."""
+    """The company that operates the aircraft."""
 
     availability: Literal["available", "on_request"]
-    """Whether the aircraft is free on that date, or the operator must be asked."""
+    """Whether the aircraft is available on that date, or only the operator can confirm it."""
 
     estimated_price_usd: UsDollars
     """Estimated price of the leg, in US dollars."""
@@ -104,7 +104,7 @@ class Aircraft(BaseModel):
 
 class SearchFlightsOutput(BaseModel):
     """
-    The aircraft that can fly the leg, or a link to look for them.
+    The aircraft that can fly the leg, or a link to search for them.
 
     Schema: schemas/tools/avinode/search_flights.output.json
     """
@@ -113,16 +113,16 @@ class SearchFlightsOutput(BaseModel):
         extra="forbid",
     )
     aircraft: Annotated[list[Aircraft], Field(max_length=200)]
-    """The aircraft on offer, cheapest first."""
+    """The available aircraft, cheapest first."""
 
     total: Annotated[int, Field(ge=0)]
-    """How many aircraft match; the list may hold fewer."""
+    """Number of aircraft that match. The list may have fewer."""
 
     query_time_ms: Annotated[int, Field(ge=0)]
-    """How long the search took, in milliseconds."""
+    """Duration of the search, in milliseconds."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """Where to search on the Avinode website, when the account may not search through the API."""
+    """Link to search on the Avinode website, if the account may not search through the API."""
 
     notice: Annotated[str | None, Field(max_length=500)] = None
-    """What to know about this answer."""
+    """A note about the result."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f6be635033297685ca818f56f22705c0; generator 1
+# Source closure sha256: ae706fde986b298fcdf61f7e4f2ae638; generator 1
 
 """Send a message to an operator.
 
@@ -16,7 +16,7 @@ from generated.models.common.identifiers import Identifier
 
 class SendMessageInput(BaseModel):
     """
-    To whom, and what.
+    The thread and the message.
 
     Schema: schemas/tools/avinode/send_message.input.json
     """
@@ -25,10 +25,10 @@ class SendMessageInput(BaseModel):
         extra="forbid",
     )
     thread_id: Identifier
-    """The thread's id: the id of a request for proposal, or of one of its operators' answers."""
+    """Id of the thread: the id of a request for proposal, or of one operator's response to it."""
 
     message: Annotated[str, Field(max_length=4000, min_length=1)]
-    """The message, as plain text."""
+    """Plain text of the message."""
 
 
 class SendMessageOutput(BaseModel):
@@ -42,10 +42,10 @@ class SendMessageOutput(BaseModel):
         extra="forbid",
     )
     message_id: Identifier
-    """The message's id."""
+    """Id of the message."""
 
     thread_id: Identifier
-    """The thread it is part of."""
+    """Id of the thread."""
 
     sent_at: str
-    """When it was sent, RFC 3339 in UTC."""
+    """Time of sending, RFC 3339 in UTC."""

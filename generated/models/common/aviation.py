@@ -1,6 +1,6 @@
 # Generated from schemas/common/aviation.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 77dd6c6d08fe9acdad654f536fdf6fe6; generator 1
+# Source closure sha256: da6a82abbba596069f4bc20c2e37bfb7; generator 1
 
 """Definitions that several contracts share: aviation."""
 
@@ -20,7 +20,7 @@ IataAirport = TypeAliasType("IataAirport", Annotated[str, Field(pattern="^[A-Z]{
 
 
 Country = TypeAliasType("Country", Annotated[str, Field(pattern="^[A-Z]{2}$")])
-"""Country as ISO 3166-1 alpha-2 code, such as US."""
+"""Country, as an ISO 3166-1 alpha-2 code, such as US."""
 
 
 Passengers = TypeAliasType("Passengers", Annotated[int, Field(ge=1, le=19)])
@@ -36,7 +36,7 @@ AircraftCategory = TypeAliasType(
 Rating = TypeAliasType(
     "Rating", Annotated[int, Field(ge=0, le=5)] | Annotated[float, Field(ge=0.0, le=5.0)]
 )
-"""Rating by customers, from 0 to 5."""
+"""Customer rating, from 0 to 5."""
 
 
 UsDollars = TypeAliasType(
@@ -48,7 +48,7 @@ UsDollars = TypeAliasType(
 
 class DateRange(BaseModel):
     """
-    Two dates and the days between them.
+    A range of dates, inclusive.
 
     Schema: schemas/common/aviation.json#/$defs/DateRange
     """
@@ -65,7 +65,7 @@ class DateRange(BaseModel):
 
 class Operator(BaseModel):
     """
-    The company that flies the aircraft.
+    The company that operates the aircraft.
 
     Schema: schemas/common/aviation.json#/$defs/Operator
     """
@@ -74,19 +74,19 @@ class Operator(BaseModel):
         extra="forbid",
     )
     id: Identifier
-    """The operator's id, as `create_rfp` takes it."""
+    """Id of the operator, for `create_rfp`."""
 
     name: Annotated[str, Field(max_length=200)]
-    """The operator's name."""
+    """Name of the operator."""
 
     rating: Rating | None = None
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """The operator's safety rating, such as ARGUS Gold."""
+    """Safety rating of the operator, such as ARGUS Gold."""
 
 
 class Quote(BaseModel):
     """
-    What an operator asks for the flight.
+    An operator's offer for the flight.
 
     Schema: schemas/common/aviation.json#/$defs/Quote
     """
@@ -95,19 +95,19 @@ class Quote(BaseModel):
         extra="forbid",
     )
     quote_id: Identifier
-    """The quote's id."""
+    """Id of the quote."""
 
     operator_id: Identifier
-    """The id of the operator who quotes."""
+    """Id of the operator that sent the quote."""
 
     operator_name: Annotated[str, Field(max_length=200)]
-    """The name of the operator who quotes."""
+    """Name of the operator that sent the quote."""
 
     aircraft_type: Annotated[str, Field(max_length=100)]
-    """The type of the offered aircraft, such as Citation X."""
+    """Type of the offered aircraft, such as Citation X."""
 
     aircraft_id: Identifier | None = None
-    """The id of the offered aircraft."""
+    """Id of the offered aircraft."""
 
     base_price_usd: UsDollars | None = None
     taxes_fees_usd: UsDollars | None = None
@@ -116,7 +116,7 @@ class Quote(BaseModel):
     """Whole minutes between the request for proposal and this quote."""
 
     valid_until: str | None = None
-    """When the quote lapses, RFC 3339 in UTC."""
+    """Time at which the quote expires, RFC 3339 in UTC."""
 
     notes: Annotated[str | None, Field(max_length=4000)] = None
-    """What the operator adds in words."""
+    """Notes of the operator."""

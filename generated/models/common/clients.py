@@ -1,6 +1,6 @@
 # Generated from schemas/common/clients.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a9ba221d15d10a74c768e32807469191; generator 1
+# Source closure sha256: 2bac10f18566b119431d33186d191919; generator 1
 
 """Definitions that several contracts share: clients."""
 
@@ -10,22 +10,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 CellText = TypeAliasType("CellText", Annotated[str, Field(max_length=50000)])
-"""What a cell of a sheet says; a cell holds at most 50,000 characters."""
+"""Text of a cell; a cell has at most 50,000 characters."""
 
 
 ClientId = TypeAliasType(
     "ClientId", Annotated[str, Field(max_length=100, min_length=1, pattern="[^ ]")]
 )
-"""A client's id in the client sheet, such as CL-001; upper and lower case are the same."""
+"""Id of a client in the client sheet, such as CL-001, not case-sensitive."""
 
 
 VipStatus = TypeAliasType("VipStatus", Literal["standard", "silver", "gold", "platinum"])
-"""How the client is to be treated."""
+"""VIP status of the client."""
 
 
 class Preferences(BaseModel):
     """
-    What a client likes and needs.
+    Preferences and needs of a client.
 
     Schema: schemas/common/clients.json#/$defs/Preferences
     """
@@ -40,7 +40,7 @@ class Preferences(BaseModel):
 
 class History(BaseModel):
     """
-    A client's flights in figures.
+    Figures about a client's flights.
 
     Schema: schemas/common/clients.json#/$defs/History
     """
@@ -49,18 +49,18 @@ class History(BaseModel):
         extra="forbid",
     )
     total_flights: Annotated[int | None, Field(ge=0, le=999999999)] = None
-    """Flights so far; left out where the cell holds no number."""
+    """Number of flights so far; absent if the cell is not a number."""
 
     last_flight_date: str | None = None
-    """Day of the last flight, YYYY-MM-DD; left out where the cell holds no date."""
+    """Date of the last flight, YYYY-MM-DD; absent if the cell is not a date."""
 
     preferred_operators: Annotated[list[CellText] | None, Field(max_length=100)] = None
-    """Ids of the operators that the client prefers."""
+    """Ids of the client's preferred operators."""
 
 
 class Client(BaseModel):
     """
-    A client of the client sheet.
+    A client in the client sheet.
 
     Schema: schemas/common/clients.json#/$defs/Client
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/common/golf.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 22369bd1651a1bf3bde3031c7065ac7e; generator 1
+# Source closure sha256: d20dd7e29cc3388ce39c10cf8b5f9c5f; generator 1
 
 """Definitions that several contracts share: golf."""
 
@@ -12,13 +12,13 @@ from typing_extensions import TypeAliasType
 from generated.models.common.identifiers import Identifier
 
 LocalDate = TypeAliasType("LocalDate", str)
-"""A day at the course, YYYY-MM-DD, such as 2026-12-01."""
+"""A date, local to the course, YYYY-MM-DD, such as 2026-12-01."""
 
 
 LocalTime = TypeAliasType(
     "LocalTime", Annotated[str, Field(pattern="^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")]
 )
-"""A time of day at the course, HH:MM from 00:00 to 23:59, such as 08:30."""
+"""A time of day, local to the course, HH:MM from 00:00 to 23:59, such as 08:30."""
 
 
 Players = TypeAliasType("Players", Annotated[int, Field(ge=1, le=4)])
@@ -30,21 +30,21 @@ IdempotencyKey = TypeAliasType(
     Annotated[str, Field(max_length=64, min_length=8, pattern="^[A-Za-z0-9._:-]+$")],
 )
 """
-Names one booking, for the caller's own choice; a new UUID is best. The same key never
+Identifies one booking. The caller chooses it, preferably a new UUID. The same key never
 books twice.
 """
 
 
 Amount = TypeAliasType("Amount", Annotated[str, Field(pattern="^[0-9]{1,7}[.][0-9]{2}$")])
-"""An amount of money in decimal, such as 65.00."""
+"""An amount of money as decimal text, such as 65.00."""
 
 
 Currency = TypeAliasType("Currency", Annotated[str, Field(pattern="^[A-Z]{3}$")])
-"""Currency as ISO 4217 code, such as USD."""
+"""Currency, as an ISO 4217 code, such as USD."""
 
 
 class Price(BaseModel):
-    """What it costs."""
+    """The price."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -52,7 +52,7 @@ class Price(BaseModel):
     amount: Amount
     currency: Currency
     per: Literal["player", "group"]
-    """What the amount is for: each player, or the group."""
+    """Whether the amount is per player or for the group."""
 
 
 class TeeTime(BaseModel):
@@ -66,21 +66,21 @@ class TeeTime(BaseModel):
         extra="forbid",
     )
     tee_time_id: Identifier
-    """The tee time's id, to book it by."""
+    """Id of the tee time, for booking it."""
 
     course_id: Identifier
-    """The course's id."""
+    """Id of the course."""
 
     date: LocalDate
     time: LocalTime
     starts_at: str
-    """The same moment, RFC 3339 with the course's offset from UTC."""
+    """Date and time together, RFC 3339 with the course's offset from UTC."""
 
     holes: Literal[9, 18]
-    """How many holes the round has."""
+    """Number of holes in the round."""
 
     spots_available: Annotated[int, Field(ge=1, le=100)]
-    """Places that are still free."""
+    """Number of free places."""
 
     price: Price
     cart_included: bool | None = None
@@ -88,7 +88,7 @@ class TeeTime(BaseModel):
 
 
 class Total(BaseModel):
-    """What it costs for all players, where the course says so."""
+    """Total price for all players, if the course reports it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -108,29 +108,29 @@ class Reservation(BaseModel):
         extra="forbid",
     )
     reservation_id: Identifier
-    """The reservation's id."""
+    """Id of the reservation."""
 
     confirmation_code: Annotated[str, Field(max_length=64)]
-    """What to show at the course."""
+    """Code to show at the course."""
 
     status: Literal["confirmed", "cancelled"]
-    """Whether the reservation holds."""
+    """Status of the reservation."""
 
     tee_time_id: Identifier
-    """The tee time that is booked."""
+    """Id of the booked tee time."""
 
     course_id: Identifier
-    """The course's id."""
+    """Id of the course."""
 
     date: LocalDate
     time: LocalTime
     starts_at: str
-    """The same moment, RFC 3339 with the course's offset from UTC."""
+    """Date and time together, RFC 3339 with the course's offset from UTC."""
 
     players: Players
     total: Total | None = None
     cancellable_until: str | None = None
-    """Until when it can be cancelled, RFC 3339 with offset."""
+    """Latest time for a cancellation, RFC 3339 with offset."""
 
     created_at: str
-    """When it was booked, RFC 3339 with offset."""
+    """Time of the booking, RFC 3339 with offset."""

@@ -1,6 +1,6 @@
 # Generated from schemas/common/identifiers.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a8a57ab918a00b4bc6733d898c189659; generator 1
+# Source closure sha256: 74d1529b83b5fd6b80c14952724ade17; generator 1
 
 """Definitions that several contracts share: identifiers."""
 
@@ -12,4 +12,4 @@ from typing_extensions import TypeAliasType
 Identifier = TypeAliasType(
     "Identifier", Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 )
-"""The upstream's id of a thing, taken over as it is."""
+"""The upstream's own id, unchanged."""

@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 804ba31748c77d69bf965ee27cc2a619; generator 1
+# Source closure sha256: a1a850df196ebeaea090fc206a9048e5; generator 1
 
 """Definitions that several contracts share: mail."""
 
@@ -19,7 +19,7 @@ Address = TypeAliasType(
         ),
     ],
 )
-"""An address such as name@example.com, without a name beside it."""
+"""An address such as name@example.com, without a display name."""
 
 
 Subject = TypeAliasType(
@@ -28,16 +28,16 @@ Subject = TypeAliasType(
         str, Field(max_length=998, pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$")
     ],
 )
-"""The subject, in one line."""
+"""Subject, in one line."""
 
 
 Body = TypeAliasType("Body", Annotated[str, Field(max_length=1000000)])
-"""The text of the mail, as HTML or plain."""
+"""Text of the mail, as HTML or plain text."""
 
 
 class Attachment(BaseModel):
     """
-    A file sent along.
+    An attached file.
 
     Schema: schemas/common/mail.json#/$defs/Attachment
     """
@@ -53,7 +53,7 @@ class Attachment(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069/\\\\]*$",
         ),
     ]
-    """The file's name, without a path."""
+    """Name of the file, without a path."""
 
     content: Annotated[
         str,
@@ -63,8 +63,8 @@ class Attachment(BaseModel):
         ),
     ]
     """
-    The file in base64 with padding. All files of a mail have at most 26,214,400 characters
-    together.
+    Content of the file in base64 with padding. All files of a mail together have at most
+    26,214,400 characters.
     """
 
     content_type: Annotated[
@@ -74,12 +74,12 @@ class Attachment(BaseModel):
             pattern="^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$",
         ),
     ] = "application/octet-stream"
-    """The file's media type, such as application/pdf; no type that holds further parts."""
+    """Media type of the file, such as application/pdf. Types with nested parts are not allowed."""
 
 
 class Recipients(BaseModel):
     """
-    Whom the mail is for.
+    The recipients of the mail.
 
     Schema: schemas/common/mail.json#/$defs/Recipients
     """
@@ -91,31 +91,31 @@ class Recipients(BaseModel):
     """The recipient."""
 
     cc: Annotated[list[Address], Field(max_length=100)]
-    """Who gets a copy."""
+    """Addresses that receive a copy."""
 
     bcc: Annotated[list[Address], Field(max_length=100)]
-    """Who gets a copy that the others do not see."""
+    """Addresses that receive a copy, hidden from the other recipients."""
 
 
 RfcMessageId = TypeAliasType("RfcMessageId", Annotated[str, Field(max_length=998)])
-"""The Message-ID in the mail's header, in angle brackets."""
+"""The Message-ID in the header of the mail, in angle brackets."""
 
 
 ReceivedAddress = TypeAliasType("ReceivedAddress", Annotated[str, Field(max_length=320)])
-"""An address as it stands in the mail, without the name."""
+"""An address as written in the mail, without the display name."""
 
 
 ReceivedSubject = TypeAliasType("ReceivedSubject", Annotated[str, Field(max_length=2000)])
-"""The subject; empty when the mail has none."""
+"""Subject; empty if the mail has none."""
 
 
 Snippet = TypeAliasType("Snippet", Annotated[str, Field(max_length=1000)])
-"""The beginning of the text."""
+"""Beginning of the text."""
 
 
 class ReceivedAttachment(BaseModel):
     """
-    A file that came with the mail.
+    A file attached to the mail.
 
     Schema: schemas/common/mail.json#/$defs/ReceivedAttachment
     """
@@ -124,10 +124,10 @@ class ReceivedAttachment(BaseModel):
         extra="forbid",
     )
     filename: Annotated[str, Field(max_length=255)]
-    """The file's name, as the sender gave it."""
+    """Name of the file, as given by the sender."""
 
     content_type: Annotated[str, Field(max_length=255)]
-    """The file's media type, as the sender gave it."""
+    """Media type of the file, as given by the sender."""
 
     size_bytes: Annotated[int, Field(ge=0)]
-    """The file's size in bytes."""
+    """Size of the file in bytes."""

@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail_templates.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 84f37bce034c419a8a53605a0d7aa42e; generator 1
+# Source closure sha256: f4a240bfe7ecae2e98bb713717f1973d; generator 1
 
 """Definitions that several contracts share: mail_templates."""
 
@@ -20,7 +20,7 @@ ClientName = TypeAliasType(
         ),
     ],
 )
-"""Whom the mail addresses, such as John Doe."""
+"""Name of the client that the mail addresses, such as John Doe."""
 
 
 Place = TypeAliasType(
@@ -34,7 +34,7 @@ Place = TypeAliasType(
         ),
     ],
 )
-"""An airport as the client should read it, such as Teterboro (KTEB)."""
+"""An airport as shown to the client, such as Teterboro (KTEB)."""
 
 
 Day = TypeAliasType("Day", str)
@@ -65,7 +65,7 @@ Reference = TypeAliasType(
         ),
     ],
 )
-"""The booking's reference."""
+"""Reference of the booking."""
 
 
 Operator = TypeAliasType(
@@ -79,7 +79,7 @@ Operator = TypeAliasType(
         ),
     ],
 )
-"""Who operates the aircraft."""
+"""Name of the operator of the aircraft."""
 
 
 AircraftType = TypeAliasType(
@@ -93,11 +93,11 @@ AircraftType = TypeAliasType(
         ),
     ],
 )
-"""The type of the aircraft, such as Citation X."""
+"""Type of the aircraft, such as Citation X."""
 
 
 Passengers = TypeAliasType("Passengers", Annotated[int, Field(ge=1, le=500)])
-"""How many passengers."""
+"""Number of passengers."""
 
 
 class ProposedAircraft(BaseModel):
@@ -122,7 +122,7 @@ class ProposedAircraft(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """What it offers, such as Wi-Fi and catering."""
+    """Amenities, such as Wi-Fi and catering."""
 
 
 class FlightProposal(BaseModel):
@@ -137,7 +137,7 @@ class FlightProposal(BaseModel):
     )
     client_name: ClientName
     proposal_count: Annotated[int, Field(ge=1, le=1000)]
-    """How many options were found."""
+    """Number of options that were found."""
 
     departure_airport: Place
     arrival_airport: Place
@@ -164,7 +164,7 @@ class BookingConfirmation(BaseModel):
     arrival_airport: Place
     departure_date: Day
     departure_time: Annotated[str, Field(max_length=5, pattern="^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")]
-    """When it departs, local time, HH:MM."""
+    """Departure time, local, HH:MM."""
 
     aircraft_type: AircraftType
     operator_name: Operator
@@ -172,7 +172,7 @@ class BookingConfirmation(BaseModel):
     total_price_usd: Dollars
     contact_phone: Phone
     notes: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
-    """What else the client should know; may have several lines."""
+    """Further information for the client; may have several lines."""
 
 
 class PaymentReceipt(BaseModel):
@@ -194,7 +194,7 @@ class PaymentReceipt(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """The receipt's number."""
+    """Number of the receipt."""
 
     payment_date: Day
     amount_usd: Dollars
@@ -206,7 +206,7 @@ class PaymentReceipt(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """How it was paid, such as Wire transfer."""
+    """Payment method, such as Wire transfer."""
 
     payment_for: Annotated[
         str,
@@ -216,7 +216,7 @@ class PaymentReceipt(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """What was paid for."""
+    """Purpose of the payment."""
 
     booking_reference: Reference | None = None
     contact_phone: Phone
@@ -241,10 +241,10 @@ class FollowUp(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """What it is about, in a few words."""
+    """Topic, in a few words."""
 
     message: Annotated[str, Field(max_length=5000, min_length=1)]
-    """What to say; may have several lines."""
+    """The message; may have several lines."""
 
     agent_name: Annotated[
         str,
@@ -254,6 +254,6 @@ class FollowUp(BaseModel):
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
         ),
     ]
-    """Who writes."""
+    """Name of the sender."""
 
     contact_phone: Phone

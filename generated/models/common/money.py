@@ -1,6 +1,6 @@
 # Generated from schemas/common/money.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fa090cd054f4d7a015973ed05ed32f96; generator 1
+# Source closure sha256: 90d9c1f84a42854169a7b9d522fbb983; generator 1
 
 """Definitions that several contracts share: money."""
 
@@ -16,13 +16,13 @@ CurrencyCode = TypeAliasType("CurrencyCode", Annotated[str, Field(pattern="^[A-Z
 ExactAmount = TypeAliasType(
     "ExactAmount", Annotated[str, Field(max_length=33, pattern="^[0-9]{1,26}(?:[.][0-9]{1,6})?$")]
 )
-"""An amount of money as decimal text, so that no digit is lost."""
+"""An amount of money as decimal text, without loss of digits."""
 
 
 RateSource = TypeAliasType("RateSource", Literal["live", "fallback", "same"])
 """
 `live`: the European Central Bank's rate of the last working day. `fallback`: a fixed rate
-kept in the gateway, for want of a live one. `same`: both currencies are the same.
+in the gateway, used if there is no live rate. `same`: both currencies are the same.
 """
 
 
@@ -33,6 +33,6 @@ UsdPrice = TypeAliasType(
     | None,
 )
 """
-Rounded to cents, half to even; null where no rate leads from the original currency to US
+Rounded to cents, half to even; null if there is no rate from the original currency to US
 dollars.
 """

@@ -1,6 +1,6 @@
 # Generated from schemas/common/problem.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e95aceeda4aed17aa57d7ca015b4ba53; generator 1
+# Source closure sha256: adcccf44186ac10fb344e97c43232461; generator 1
 
 """Definitions that several contracts share: problem."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Violation(BaseModel):
     """
-    One way in which a value breaks its schema.
+    One violation of a schema.
 
     Schema: schemas/common/problem.json#/$defs/Violation
     """
@@ -23,10 +23,10 @@ class Violation(BaseModel):
     """JSON Pointer (RFC 6901) to the place."""
 
     keyword: Annotated[str, Field(max_length=64)]
-    """The JSON Schema keyword that refused."""
+    """The JSON Schema keyword that the value violates."""
 
     detail: str
-    """What is wrong there; never the value itself."""
+    """The error at this place, without the value."""
 
 
 class Problem(BaseModel):
@@ -40,31 +40,34 @@ class Problem(BaseModel):
         extra="allow",
     )
     type: Annotated[str, Field(max_length=200)]
-    """The kind of problem, as a URI reference to a page that explains it."""
+    """The problem type, as a URI reference to a page that explains it."""
 
     title: Annotated[str, Field(max_length=200)]
-    """The kind of problem in words, the same for every occurrence."""
+    """Title of the problem type, the same for every occurrence."""
 
     status: Annotated[int, Field(ge=400, le=599)]
-    """The HTTP status of this answer."""
+    """The HTTP status of this response."""
 
     detail: str | None = None
-    """What is wrong with this call, and how to fix it."""
+    """The error in this call, and how to fix it."""
 
     code: Annotated[str, Field(pattern="^[A-Z][A-Z_]{0,63}$")]
-    """The kind of problem for programs."""
+    """The problem type, as a code for programs."""
 
     request_id: Annotated[str | None, Field(max_length=64)] = None
-    """Names this call in the gateway's log and audit records."""
+    """Id of this call in the gateway's log and audit records."""
 
     retryable: bool | None = None
-    """Whether the same call may succeed later without change."""
+    """Whether the same call can succeed later."""
 
     reason: Annotated[str | None, Field(max_length=64)] = None
-    """The name of the declared error, where the tool declares one."""
+    """The name of the declared error, if the tool declares one."""
 
     retry_after: Annotated[int | float | None, Field(ge=0.0)] = None
-    """Seconds to wait before the next try."""
+    """Seconds to wait before the next attempt."""
 
     errors: Annotated[list[Violation] | None, Field(max_length=20)] = None
-    """Each place at which the arguments, the reply or the result break their schema."""
+    """
+    The violations: each place where the arguments, the reply or the result break their
+    schema.
+    """

@@ -1,6 +1,6 @@
 # Generated from schemas/common/receipt.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 469c0a6863fae81b5f7b978deb4d68dd; generator 1
+# Source closure sha256: e96bd382231a618a36c573342fec4a22; generator 1
 
 """Definitions that several contracts share: receipt."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 class Receipt(BaseModel):
     """
-    The outcome for a message that a provider sent.
+    The outcome of receiving a message.
 
     Schema: schemas/common/receipt.json
     """
@@ -20,10 +20,10 @@ class Receipt(BaseModel):
         extra="forbid",
     )
     id: str
-    """The gateway's id of the message; of the first one where it had arrived before."""
+    """The gateway's id of the message. For a duplicate, the id of the first message."""
 
     outcome: Literal["stored", "quarantined", "duplicate"]
     """
-    `stored`: it will be processed. `quarantined`: it breaks its contract and waits.
-    `duplicate`: it arrived before.
+    `stored`: the message will be processed. `quarantined`: the message breaks its contract
+    and is kept. `duplicate`: the message had already arrived.
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/common/states.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c7cbe6794f6c6e1dcd84ecab6720420; generator 1
+# Source closure sha256: 6c4c49719ca59862a48ba20b5c1a4c83; generator 1
 
 """Definitions that several contracts share: states."""
 
@@ -10,16 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Values(BaseModel):
-    """What is written together with the state."""
+    """Columns that are written together with the state."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     rejection_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why a quote was rejected."""
+    """Reason for the rejection of a quote."""
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why it was cancelled."""
+    """Reason for the cancellation."""
 
     booking_id: str | None = None
     """The booking that a request's state is about."""
@@ -39,15 +39,15 @@ class StateReport(BaseModel):
     """The state."""
 
     occurred_at: str
-    """When it had happened."""
+    """When the state was reached."""
 
     webhook_id: str
-    """The message."""
+    """Id of the message that reported it."""
 
     applied: bool
-    """Whether the state could follow the one before it."""
+    """Whether the state was a valid next state."""
 
     earlier: Annotated[int | None, Field(ge=1, le=1000000000)] = None
-    """How many older reports this one stands for as well."""
+    """Number of older reports that this report also represents."""
 
     values: Values | None = None

@@ -1,6 +1,6 @@
 # Generated from schemas/common/tables.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3e73ab3f9ae77458a7f5f03fbf01bf36; generator 1
+# Source closure sha256: 1212cad4205400aa0d4d64eba7f1cd31; generator 1
 
 """Definitions that several contracts share: tables."""
 
@@ -25,7 +25,7 @@ TableName = TypeAliasType(
         "rfqs",
     ],
 )
-"""A table."""
+"""Name of a table."""
 
 
 OwnTableName = TypeAliasType(
@@ -40,56 +40,56 @@ OwnTableName = TypeAliasType(
         "ranked_proposals",
     ],
 )
-"""A table whose rows are the agents' own."""
+"""Name of a table whose rows belong to the agents."""
 
 
 class Comparison(BaseModel):
-    """Operators, all of which must hold."""
+    """Operators. The value must meet all of them."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     eq: str | int | float | bool | None = None
-    """Equal to this; null: there is no value."""
+    """Equal to this value; null: the column has no value."""
 
     neq: str | int | float | bool | None = None
-    """There is a value, and not this one; null: there is some value."""
+    """The column has a value, and it is not this one; null: the column has any value."""
 
     gt: str | int | float | bool | None = None
-    """Greater, or later, than this."""
+    """Greater or later than this."""
 
     gte: str | int | float | bool | None = None
-    """This, or greater, or later."""
+    """Equal to, greater or later than this."""
 
     lt: str | int | float | bool | None = None
-    """Less, or earlier, than this."""
+    """Less or earlier than this."""
 
     lte: str | int | float | bool | None = None
-    """This, or less, or earlier."""
+    """Equal to, less or earlier than this."""
 
     like: Annotated[str | None, Field(max_length=200, min_length=1)] = None
-    """Text of this form: % stands for any text, _ for one character, and \\ makes either plain."""
+    """Matches this pattern: % matches any text, _ matches one character, and \\ escapes them."""
 
     ilike: Annotated[str | None, Field(max_length=200, min_length=1)] = None
-    """As like, where a and A are equal. Only the case of A to Z is ignored."""
+    """Like `like`, but not case-sensitive. Only the case of A to Z is ignored."""
 
     in_: Annotated[
         list[str | int | float | bool] | None, Field(alias="in", max_length=200, min_length=1)
     ] = None
-    """One of these."""
+    """One of these values."""
 
     is_: Annotated[bool | None, Field(alias="is")] = None
-    """null: there is no value. true and false: of a column that holds one of them."""
+    """null: the column has no value. true or false: a boolean column has this value."""
 
 
 Condition = TypeAliasType("Condition", str | int | float | bool | Comparison | None)
-"""What a column's value must be."""
+"""A condition on the value of a column."""
 
 
 Filters = TypeAliasType("Filters", dict[str, Condition])
 """
-Conditions by column, all of which must hold. A value means equal to it, null that there
-is none; an object names operators.
+Conditions by column. A row must meet all of them. A value means "equal to"; null means
+"has no value"; an object contains operators.
 
 Schema: schemas/common/tables.json#/$defs/Filters
 """
@@ -97,8 +97,8 @@ Schema: schemas/common/tables.json#/$defs/Filters
 
 NarrowingFilters = TypeAliasType("NarrowingFilters", dict[str, Condition])
 """
-Conditions by column, all of which must hold. A value means equal to it, null that there
-is none; an object names operators. There must be one at least.
+Conditions by column, at least one. A row must meet all of them. A value means "equal to";
+null means "has no value"; an object contains operators.
 
 Schema: schemas/common/tables.json#/$defs/NarrowingFilters
 """

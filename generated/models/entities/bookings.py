@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6eccb40bf1e93c689049a0b56ca1ee54; generator 1
+# Source closure sha256: 399df13cba746a64fad1392065f4f267; generator 1
 
 """Bookings.
 
-List the bookings that Avinode's messages reported, the last changed first, page by page.
+List the bookings that Avinode's messages reported, last changed first, in pages.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ from generated.models.common.states import StateReport
 
 class BookingsInput(BaseModel):
     """
-    Which of the bookings to list.
+    Filters and page.
 
     Schema: schemas/tools/entities/bookings.input.json
     """
@@ -27,40 +27,40 @@ class BookingsInput(BaseModel):
     avinode_booking_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Only rows with this: Avinode's id of the booking."""
+    """Only the booking with this Avinode id."""
 
     avinode_rfp_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Only rows with this: Avinode's id of the request for proposal behind it."""
+    """Only bookings for this request for proposal (Avinode id)."""
 
     request_id: str | None = None
-    """Only rows with this: the request behind it."""
+    """Only bookings for this request (row id)."""
 
     quote_id: str | None = None
-    """Only rows with this: the quote that was accepted."""
+    """Only bookings of this accepted quote (row id)."""
 
     trip_id: str | None = None
-    """Only rows with this: the trip that it belongs to."""
+    """Only bookings of this trip (row id)."""
 
     status: Literal["confirmed", "cancelled"] | None = None
-    """Only rows with this: where the booking stands."""
+    """Only bookings with this status."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    """The most rows of one page."""
+    """Maximum number of rows in one page."""
 
     cursor: Annotated[str | None, Field(max_length=300, min_length=1)] = None
-    """Where the page begins: next_cursor of the page before, with the same filters."""
+    """Start of the page: `next_cursor` of the previous page. Keep the same filters."""
 
 
 class Item(BaseModel):
-    """A flight that is booked."""
+    """A booked flight."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_booking_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the booking."""
@@ -68,67 +68,67 @@ class Item(BaseModel):
     avinode_rfp_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the request for proposal behind it."""
+    """Avinode's id of the request for proposal."""
 
     request_id: str | None = None
-    """The request behind it."""
+    """Id of the row in requests."""
 
     quote_id: str | None = None
-    """The quote that was accepted."""
+    """Id of the accepted quote's row in quotes."""
 
     trip_id: str | None = None
-    """The trip that it belongs to."""
+    """Id of the row in trips."""
 
     operator_profile_id: str | None = None
-    """The operator who flies."""
+    """Id of the operator's row in operator_profiles."""
 
     status: Literal["confirmed", "cancelled"] | None = None
-    """Where the booking stands."""
+    """Status of the booking."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When the flight departs."""
+    """Departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the aircraft."""
+    """Type of the aircraft."""
 
     total_price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the booking's currency."""
+    """Total price, in the booking's currency."""
 
     currency: Annotated[str | None, Field(max_length=3, pattern="^[A-Z]{3}$")] = None
     """ISO 4217 code of the booking's currency."""
 
     total_price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; null where the booking has another currency."""
+    """Total price, in US dollars; null if the booking has another currency."""
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why the booking was cancelled."""
+    """Reason for the cancellation."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
 
 
 class BookingsOutput(BaseModel):
@@ -142,7 +142,7 @@ class BookingsOutput(BaseModel):
         extra="forbid",
     )
     items: Annotated[list[Item], Field(max_length=200)]
-    """The rows, the last changed first."""
+    """The rows, last changed first."""
 
     next_cursor: Annotated[str | None, Field(max_length=300)]
-    """Where the next page begins; null when there is none."""
+    """Cursor of the next page; null if this is the last page."""

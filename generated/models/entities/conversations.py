@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 71a4758fabe48ddaee35e340ba092f74; generator 1
+# Source closure sha256: 384b6d674c9bb316358318ffc1c7838e; generator 1
 
 """Conversations.
 
-List the conversations between client, operator and gateway, the last changed first, page by page.
+List the conversations between client, operator and gateway, last changed first, in pages.
 """
 
 from typing import Annotated
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class ConversationsInput(BaseModel):
     """
-    Which of the conversations to list.
+    Filters and page.
 
     Schema: schemas/tools/entities/conversations.input.json
     """
@@ -26,61 +26,61 @@ class ConversationsInput(BaseModel):
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
     """
-    Only rows with this: Avinode's id of the thread; the quote's id where Avinode names no
-    thread.
+    Only the conversation with this Avinode thread id, or this Avinode quote id if Avinode
+    names no thread.
     """
 
     request_id: str | None = None
-    """Only rows with this: the request that it is about."""
+    """Only conversations about this request (row id)."""
 
     quote_id: str | None = None
-    """Only rows with this: the quote that it is about."""
+    """Only conversations about this quote (row id)."""
 
     operator_profile_id: str | None = None
-    """Only rows with this: the operator who takes part."""
+    """Only conversations with this operator (row id)."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    """The most rows of one page."""
+    """Maximum number of rows in one page."""
 
     cursor: Annotated[str | None, Field(max_length=300, min_length=1)] = None
-    """Where the page begins: next_cursor of the page before, with the same filters."""
+    """Start of the page: `next_cursor` of the previous page. Keep the same filters."""
 
 
 class Item(BaseModel):
-    """A thread between the client's broker and an operator, in which the gateway speaks too."""
+    """A thread between the client's broker and an operator. The gateway also posts in it."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_thread_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    """Avinode's id of the thread; the quote's id where Avinode names no thread."""
+    """Avinode's id of the thread, or of the quote if Avinode names no thread."""
 
     request_id: str | None = None
-    """The request that it is about."""
+    """Id of the row in requests."""
 
     quote_id: str | None = None
-    """The quote that it is about."""
+    """Id of the row in quotes."""
 
     operator_profile_id: str | None = None
-    """The operator who takes part."""
+    """Id of the operator's row in operator_profiles."""
 
     last_message_at: str | None = None
-    """When the last message was sent."""
+    """Time of the last message."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
 
 
 class ConversationsOutput(BaseModel):
@@ -94,7 +94,7 @@ class ConversationsOutput(BaseModel):
         extra="forbid",
     )
     items: Annotated[list[Item], Field(max_length=200)]
-    """The rows, the last changed first."""
+    """The rows, last changed first."""
 
     next_cursor: Annotated[str | None, Field(max_length=300)]
-    """Where the next page begins; null when there is none."""
+    """Cursor of the next page; null if this is the last page."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4b91e27a46015a6c935ddd801c31c459; generator 1
+# Source closure sha256: 00c6903ef28f82439ddf0de892a93c8f; generator 1
 
 """Messages.
 
-List what was said in conversations, the last changed first, page by page.
+List the messages of conversations, last changed first, in pages.
 """
 
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class MessagesInput(BaseModel):
     """
-    Which of the messages to list.
+    Filters and page.
 
     Schema: schemas/tools/entities/messages.input.json
     """
@@ -23,98 +23,101 @@ class MessagesInput(BaseModel):
         extra="forbid",
     )
     conversation_id: str | None = None
-    """Only rows with this: the conversation that it belongs to."""
+    """Only messages of this conversation (row id)."""
 
     content_type: Literal["text", "quote_shared"] | None = None
-    """Only rows with this: `text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
+    """
+    Only messages of this type. `text`: written by a person. `quote_shared`: the gateway
+    reports a quote.
+    """
 
     sender_type: Literal["operator", "buyer", "system"] | None = None
-    """Only rows with this: who speaks."""
+    """Only messages from this kind of sender."""
 
     quote_id: str | None = None
-    """Only rows with this: the quote that it is about."""
+    """Only messages about this quote (row id)."""
 
     source_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Only rows with this: Avinode's id of the message; for `quote_shared` that of the quote."""
+    """Only the message with this Avinode id; for `quote_shared`, the Avinode id of the quote."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    """The most rows of one page."""
+    """Maximum number of rows in one page."""
 
     cursor: Annotated[str | None, Field(max_length=300, min_length=1)] = None
-    """Where the page begins: next_cursor of the page before, with the same filters."""
+    """Start of the page: `next_cursor` of the previous page. Keep the same filters."""
 
 
 class RichContent(BaseModel):
-    """What a chat shows in place of a text."""
+    """Structured content that a chat shows instead of text."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     type: Literal["quote_shared"]
-    """What is shown."""
+    """Kind of content."""
 
     quote_id: str
-    """The quote."""
+    """Id of the quote."""
 
     operator_name: Annotated[str, Field(max_length=200)]
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str, Field(max_length=100)]
-    """The type of the offered aircraft."""
+    """Type of the offered aircraft."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; null where the quote has another currency."""
+    """Total price, in US dollars; null if the quote has another currency."""
 
 
 class Item(BaseModel):
-    """What was said in a conversation."""
+    """A message in a conversation."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     content_type: Literal["text", "quote_shared"]
-    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
+    """`text`: written by a person. `quote_shared`: the gateway reports a quote."""
 
     source_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    """Avinode's id of the message; for `quote_shared` that of the quote."""
+    """Avinode's id of the message; for `quote_shared`, Avinode's id of the quote."""
 
     conversation_id: str | None = None
-    """The conversation that it belongs to."""
+    """Id of the row in conversations."""
 
     sender_type: Literal["operator", "buyer", "system"] | None = None
-    """Who speaks."""
+    """Kind of the sender."""
 
     sender_name: Annotated[str | None, Field(max_length=200)] = None
-    """The sender's name."""
+    """Name of the sender."""
 
     body: Annotated[str | None, Field(max_length=5000)] = None
-    """What was written."""
+    """Text of the message."""
 
     sent_at: str | None = None
-    """When it was sent."""
+    """Time of sending."""
 
     quote_id: str | None = None
-    """The quote that it is about."""
+    """Id of the row in quotes."""
 
     rich_content: RichContent | None = None
-    """What a chat shows in place of a text."""
+    """Structured content that a chat shows instead of text."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
 
 
 class MessagesOutput(BaseModel):
@@ -128,7 +131,7 @@ class MessagesOutput(BaseModel):
         extra="forbid",
     )
     items: Annotated[list[Item], Field(max_length=200)]
-    """The rows, the last changed first."""
+    """The rows, last changed first."""
 
     next_cursor: Annotated[str | None, Field(max_length=300)]
-    """Where the next page begins; null when there is none."""
+    """Cursor of the next page; null if this is the last page."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6172a53c970d82e936224e80c328318b; generator 1
+# Source closure sha256: c30475a071c57ff91619b66df1a3d5f5; generator 1
 
 """Operators.
 
-List the operators that Avinode's messages reported, the last changed first, page by page.
+List the operators that Avinode's messages reported, last changed first, in pages.
 """
 
 from typing import Annotated
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class OperatorProfilesInput(BaseModel):
     """
-    Which of the operators to list.
+    Filters and page.
 
     Schema: schemas/tools/entities/operator_profiles.input.json
     """
@@ -25,26 +25,26 @@ class OperatorProfilesInput(BaseModel):
     avinode_operator_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Only rows with this: Avinode's id of the company."""
+    """Only the operator with this Avinode id."""
 
     company_name: Annotated[str | None, Field(max_length=200)] = None
-    """Only rows with this: the company's name."""
+    """Only operators with this company name."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    """The most rows of one page."""
+    """Maximum number of rows in one page."""
 
     cursor: Annotated[str | None, Field(max_length=300, min_length=1)] = None
-    """Where the page begins: next_cursor of the page before, with the same filters."""
+    """Start of the page: `next_cursor` of the previous page. Keep the same filters."""
 
 
 class Item(BaseModel):
-    """A company that flies charters."""
+    """A company that operates charter flights."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_operator_id: Annotated[
         str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -52,31 +52,31 @@ class Item(BaseModel):
     """Avinode's id of the company."""
 
     company_name: Annotated[str | None, Field(max_length=200)] = None
-    """The company's name."""
+    """Name of the company."""
 
     rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """Rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
 
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """The safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
 
     contact_email: Annotated[str | None, Field(max_length=320)] = None
-    """Where the company is written to."""
+    """Email address of the company."""
 
     contact_phone: Annotated[str | None, Field(max_length=40)] = None
-    """Where the company is called."""
+    """Telephone number of the company."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
 
 
 class OperatorProfilesOutput(BaseModel):
@@ -90,7 +90,7 @@ class OperatorProfilesOutput(BaseModel):
         extra="forbid",
     )
     items: Annotated[list[Item], Field(max_length=200)]
-    """The rows, the last changed first."""
+    """The rows, last changed first."""
 
     next_cursor: Annotated[str | None, Field(max_length=300)]
-    """Where the next page begins; null when there is none."""
+    """Cursor of the next page; null if this is the last page."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a80305ea0c100475f4d1857e41be8cde; generator 1
+# Source closure sha256: c6f5da8502fc1637895212c6218e7037; generator 1
 
 """Trips.
 
-List the trips that Avinode's messages reported, the last changed first, page by page.
+List the trips that Avinode's messages reported, last changed first, in pages.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ from generated.models.common.states import StateReport
 
 class TripsInput(BaseModel):
     """
-    Which of the trips to list.
+    Filters and page.
 
     Schema: schemas/tools/entities/trips.input.json
     """
@@ -27,77 +27,77 @@ class TripsInput(BaseModel):
     avinode_trip_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Only rows with this: Avinode's id of the trip."""
+    """Only the trip with this Avinode id."""
 
     status: Literal["active", "cancelled"] | None = None
-    """Only rows with this: where the trip stands."""
+    """Only trips with this status."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """Only rows with this: iCAO code of the airport of departure."""
+    """Only trips with this departure airport (ICAO code)."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """Only rows with this: iCAO code of the airport of arrival."""
+    """Only trips with this arrival airport (ICAO code)."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    """The most rows of one page."""
+    """Maximum number of rows in one page."""
 
     cursor: Annotated[str | None, Field(max_length=300, min_length=1)] = None
-    """Where the page begins: next_cursor of the page before, with the same filters."""
+    """Start of the page: `next_cursor` of the previous page. Keep the same filters."""
 
 
 class Item(BaseModel):
-    """A journey as Avinode keeps it: what a client searches aircraft for."""
+    """A trip in Avinode, for which a client searches aircraft."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_trip_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the trip."""
 
     status: Literal["active", "cancelled"] | None = None
-    """Where the trip stands."""
+    """Status of the trip."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When the first flight is to depart."""
+    """Planned departure time of the first flight."""
 
     return_at: str | None = None
-    """When the flight back is to depart."""
+    """Planned departure time of the return flight."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why the trip was cancelled."""
+    """Reason for the cancellation."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""
 
 
 class TripsOutput(BaseModel):
@@ -111,7 +111,7 @@ class TripsOutput(BaseModel):
         extra="forbid",
     )
     items: Annotated[list[Item], Field(max_length=200)]
-    """The rows, the last changed first."""
+    """The rows, last changed first."""
 
     next_cursor: Annotated[str | None, Field(max_length=300)]
-    """Where the next page begins; null when there is none."""
+    """Cursor of the next page; null if this is the last page."""

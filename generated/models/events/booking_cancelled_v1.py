@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a0b52032923de77603cdaa698ba1b0ba; generator 1
+# Source closure sha256: bbae451483b23f9484a74fa7c0718004; generator 1
 
 """A booking was cancelled: gateway.booking.cancelled.v1."""
 
@@ -33,7 +33,7 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why, in words."""
+    """The reason, as text."""
 
 
 class BookingCancelledV1(BaseModel):
@@ -47,24 +47,24 @@ class BookingCancelledV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.booking.cancelled.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

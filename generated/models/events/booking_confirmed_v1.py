@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.confirmed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6dd8977e921fd6d117c96c72dde0d98b; generator 1
+# Source closure sha256: b00e0706f25b12311be8234c105c0116; generator 1
 
 """A booking was confirmed: gateway.booking.confirmed.v1."""
 
@@ -14,7 +14,7 @@ from generated.models.common.money import CurrencyCode
 
 
 class Data(BaseModel):
-    """A flight is booked."""
+    """A flight was booked."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -35,36 +35,36 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     operator_name: Annotated[str | None, Field(max_length=200)] = None
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the aircraft."""
+    """Type of the aircraft."""
 
     departure_airport: IcaoAirport | None = None
-    """Where the flight departs."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """Where it arrives."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs, in UTC."""
+    """Departure time, in UTC."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     total_price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the booking's currency."""
+    """Total price, in the booking's currency."""
 
     currency: CurrencyCode | None = None
-    """The booking's currency."""
+    """Currency of the booking."""
 
     total_price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; missing where the booking has another currency."""
+    """Total price, in US dollars; absent if the booking has another currency."""
 
 
 class BookingConfirmedV1(BaseModel):
     """
-    A flight is booked.
+    A flight was booked.
 
     Schema: schemas/events/booking.confirmed.v1.json
     """
@@ -73,24 +73,24 @@ class BookingConfirmedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.booking.confirmed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/code.pushed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: be8c5f683d06fb5dca8a5bedac63fc17; generator 1
+# Source closure sha256: 2f9b897ca9c00d5f782256bcf0b6ca5b; generator 1
 
 """Code was pushed: gateway.code.pushed.v1."""
 
@@ -22,10 +22,10 @@ class Data(BaseModel):
     """The branch or tag, such as refs/heads/main."""
 
     after: Annotated[str, Field(max_length=64)]
-    """The commit that it now points to."""
+    """The commit that the branch or tag now points to."""
 
     pusher: Annotated[str | None, Field(max_length=100)] = None
-    """Who pushed."""
+    """User who pushed."""
 
 
 class CodePushedV1(BaseModel):
@@ -39,24 +39,24 @@ class CodePushedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.code.pushed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/contract.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e2f4e8282d2e70ac2e14e60d76954999; generator 1
+# Source closure sha256: 31adcda98f53a351bf1ec5b3efaa5df6; generator 1
 
 """The gateway's contract has changed: gateway.contract.changed.v1."""
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Data(BaseModel):
-    """The gateway has started with another contract than before."""
+    """The gateway has started with a changed contract."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -19,12 +19,12 @@ class Data(BaseModel):
     """Digest of the contract."""
 
     previous: Annotated[str | None, Field(max_length=128, min_length=1)] = None
-    """Digest of the contract before."""
+    """Digest of the previous contract."""
 
 
 class ContractChangedV1(BaseModel):
     """
-    The gateway has started with another contract than before.
+    The gateway has started with a changed contract.
 
     Schema: schemas/events/contract.changed.v1.json
     """
@@ -33,24 +33,24 @@ class ContractChangedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.contract.changed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/deployment.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3efbbccdc37031af70f34161beffc867; generator 1
+# Source closure sha256: 1ad867e415c528372da50ae14e768460; generator 1
 
 """A deployment has changed: gateway.deployment.changed.v1."""
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Data(BaseModel):
-    """A deployment of a repository has reached another state."""
+    """A deployment of a repository has a new state."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -22,15 +22,15 @@ class Data(BaseModel):
     """GitHub's id of the deployment."""
 
     environment: Annotated[str, Field(max_length=200)]
-    """Where it is deployed."""
+    """Target environment."""
 
     state: Annotated[str, Field(max_length=40)]
-    """The state, such as success or failure."""
+    """State of the deployment, such as success or failure."""
 
 
 class DeploymentChangedV1(BaseModel):
     """
-    A deployment of a repository has reached another state.
+    A deployment of a repository has a new state.
 
     Schema: schemas/events/deployment.changed.v1.json
     """
@@ -39,24 +39,24 @@ class DeploymentChangedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.deployment.changed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

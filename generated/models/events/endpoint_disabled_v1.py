@@ -1,6 +1,6 @@
 # Generated from schemas/events/endpoint.disabled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1e5634065d58105fe9b7304dfdb6556b; generator 1
+# Source closure sha256: 725fd49c3e492f6de418aa2eaf643663; generator 1
 
 """An endpoint was disabled: gateway.endpoint.disabled.v1."""
 
@@ -10,24 +10,27 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Data(BaseModel):
-    """Nothing is delivered any more to an endpoint that failed for long or wants nothing more."""
+    """An endpoint receives no more events, because it failed for too long or answered 410."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     endpoint_id: str
-    """The endpoint's id."""
+    """Id of the endpoint."""
 
     reason: Literal["gone", "failing"]
     """`gone`: it answered 410. `failing`: it has failed for too long."""
 
     failing_since: str | None
-    """Since when every delivery has failed; null where the last one before did not."""
+    """
+    Start of the period in which every delivery failed; null if the previous delivery
+    succeeded.
+    """
 
 
 class EndpointDisabledV1(BaseModel):
     """
-    Nothing is delivered any more to an endpoint that failed for long or wants nothing more.
+    An endpoint receives no more events, because it failed for too long or answered 410.
 
     Schema: schemas/events/endpoint.disabled.v1.json
     """
@@ -36,24 +39,24 @@ class EndpointDisabledV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.endpoint.disabled.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,8 +1,8 @@
 # Generated from schemas/events/endpoint.tested.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1273327afad38dbbbabaa0b663495f6f; generator 1
+# Source closure sha256: cbc3156ca1cf640bd7258ec9374c5fa3; generator 1
 
-"""An endpoint is tried out: gateway.endpoint.tested.v1."""
+"""An endpoint is tested: gateway.endpoint.tested.v1."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Data(BaseModel):
     """
-    An operator tries out an endpoint. This event goes to that endpoint only and is not in the
+    An operator tests an endpoint. This event is sent only to that endpoint and is not in the
     log.
     """
 
@@ -19,12 +19,12 @@ class Data(BaseModel):
         extra="forbid",
     )
     endpoint_id: str
-    """The endpoint's id."""
+    """Id of the endpoint."""
 
 
 class EndpointTestedV1(BaseModel):
     """
-    An operator tries out an endpoint. This event goes to that endpoint only and is not in the
+    An operator tests an endpoint. This event is sent only to that endpoint and is not in the
     log.
 
     Schema: schemas/events/endpoint.tested.v1.json
@@ -34,24 +34,24 @@ class EndpointTestedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.endpoint.tested.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,8 +1,8 @@
 # Generated from schemas/events/job.completed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 013a4308b926bbd12941660618ecb447; generator 1
+# Source closure sha256: e6604d0df2526944975a3e8fcb21880d; generator 1
 
-"""A call that an event asked for was made: gateway.job.completed.v1."""
+"""A tool call for an event has succeeded: gateway.job.completed.v1."""
 
 from typing import Annotated, Literal
 
@@ -10,24 +10,24 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Data(BaseModel):
-    """A call of one of the gateway's tools that an event asked for has succeeded."""
+    """A tool call that an event triggered has succeeded."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     job_id: str
-    """The job's id."""
+    """Id of the job."""
 
     operation: Annotated[str, Field(max_length=128)]
     """The operation that was called, such as gmail.send_template_email."""
 
     attempts: Annotated[int, Field(ge=0)]
-    """How often it was tried."""
+    """Number of attempts."""
 
 
 class JobCompletedV1(BaseModel):
     """
-    A call of one of the gateway's tools that an event asked for has succeeded.
+    A tool call that an event triggered has succeeded.
 
     Schema: schemas/events/job.completed.v1.json
     """
@@ -36,24 +36,24 @@ class JobCompletedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.job.completed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

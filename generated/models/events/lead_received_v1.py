@@ -1,6 +1,6 @@
 # Generated from schemas/events/lead.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 44a1e3a862c7b5b786a2ac0c73ce326c; generator 1
+# Source closure sha256: 2ce6f37144b1e4a96fb8496140d7ba3c; generator 1
 
 """A lead was received: gateway.lead.received.v1."""
 
@@ -12,7 +12,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """A visitor of this account's website asks for a flight."""
+    """A visitor of this account's website has requested a flight."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -22,14 +22,14 @@ class Data(BaseModel):
 
     href: Annotated[str | None, Field(max_length=2048)] = None
     """
-    Where Avinode's API has the details; absent where the message's link leads elsewhere than
-    to Avinode.
+    URL of the details in Avinode's API; absent if the link in the message does not lead to
+    Avinode.
     """
 
 
 class LeadReceivedV1(BaseModel):
     """
-    A visitor of this account's website asks for a flight.
+    A visitor of this account's website has requested a flight.
 
     Schema: schemas/events/lead.received.v1.json
     """
@@ -38,24 +38,24 @@ class LeadReceivedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.lead.received.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

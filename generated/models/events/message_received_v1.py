@@ -1,6 +1,6 @@
 # Generated from schemas/events/message.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f3cc215428a55ec9f282a415a9e581b1; generator 1
+# Source closure sha256: 088003d53944180b82c64de133b2f357; generator 1
 
 """A message was received: gateway.message.received.v1."""
 
@@ -12,7 +12,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """The other side has written in a thread."""
+    """The other party has written in a thread."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -30,18 +30,18 @@ class Data(BaseModel):
     """Id of the row under /v1/entities/conversations."""
 
     sender_type: Literal["operator", "buyer"] | None = None
-    """Who writes."""
+    """Kind of the sender."""
 
     sender_name: Annotated[str | None, Field(max_length=200)] = None
-    """The sender's name."""
+    """Name of the sender."""
 
     message: Annotated[str, Field(max_length=5000)]
-    """What was written."""
+    """Text of the message."""
 
 
 class MessageReceivedV1(BaseModel):
     """
-    The other side has written in a thread.
+    The other party has written in a thread.
 
     Schema: schemas/events/message.received.v1.json
     """
@@ -50,24 +50,24 @@ class MessageReceivedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.message.received.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.accepted.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 898bbe6a1879f7cfe1e29b959bbcafc4; generator 1
+# Source closure sha256: 98775b01fd4495dc122945b19369f904; generator 1
 
 """A quote was accepted: gateway.quote.accepted.v1."""
 
@@ -31,19 +31,19 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     operator_name: Annotated[str | None, Field(max_length=200)] = None
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the offered aircraft."""
+    """Type of the offered aircraft."""
 
     price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the quote's currency."""
+    """Total price, in the quote's currency."""
 
     currency: CurrencyCode | None = None
-    """The quote's currency."""
+    """Currency of the quote."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; missing where the quote has another currency."""
+    """Total price, in US dollars; absent if the quote has another currency."""
 
 
 class QuoteAcceptedV1(BaseModel):
@@ -57,24 +57,24 @@ class QuoteAcceptedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.quote.accepted.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,8 +1,8 @@
 # Generated from schemas/events/quote.expired.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f152cf434972887d38a11e5d379b5b89; generator 1
+# Source closure sha256: 39aa576f0cfb24151a7d6a02441dc542; generator 1
 
-"""A quote has lapsed: gateway.quote.expired.v1."""
+"""A quote has expired: gateway.quote.expired.v1."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """A quote has lapsed without an answer."""
+    """A quote has expired without a response."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -32,7 +32,7 @@ class Data(BaseModel):
 
 class QuoteExpiredV1(BaseModel):
     """
-    A quote has lapsed without an answer.
+    A quote has expired without a response.
 
     Schema: schemas/events/quote.expired.v1.json
     """
@@ -41,24 +41,24 @@ class QuoteExpiredV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.quote.expired.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

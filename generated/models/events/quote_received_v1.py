@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6c747e04a123f8d4e948a5dc395b4122; generator 1
+# Source closure sha256: 3a9f8cfb66042ba03f734501e7d3bd02; generator 1
 
 """A quote was received: gateway.quote.received.v1."""
 
@@ -13,7 +13,7 @@ from generated.models.common.money import CurrencyCode
 
 
 class Data(BaseModel):
-    """An operator has quoted for a request for proposal."""
+    """An operator has sent a quote for a request for proposal."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -31,33 +31,33 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     thread_id: Identifier
-    """Avinode's id of the thread; the quote's id where Avinode names none."""
+    """Avinode's id of the thread, or of the quote if Avinode names no thread."""
 
     operator_id: Identifier
     """Avinode's id of the operator."""
 
     operator_name: Annotated[str, Field(max_length=200)]
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str, Field(max_length=100)]
-    """The type of the offered aircraft."""
+    """Type of the offered aircraft."""
 
     price: Annotated[int | float, Field(ge=0.0, le=1000000000.0)]
-    """Price with everything, in the quote's currency."""
+    """Total price, in the quote's currency."""
 
     currency: CurrencyCode
-    """The quote's currency."""
+    """Currency of the quote."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; missing where the quote has another currency."""
+    """Total price, in US dollars; absent if the quote has another currency."""
 
     valid_until: str | None = None
-    """When the quote lapses, in UTC."""
+    """Time at which the quote expires, in UTC."""
 
 
 class QuoteReceivedV1(BaseModel):
     """
-    An operator has quoted for a request for proposal.
+    An operator has sent a quote for a request for proposal.
 
     Schema: schemas/events/quote.received.v1.json
     """
@@ -66,24 +66,24 @@ class QuoteReceivedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.quote.received.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

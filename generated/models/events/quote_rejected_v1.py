@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.rejected.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 623225acb792e696272df6748fa9310c; generator 1
+# Source closure sha256: fa461e93e761c4cb43544194accfd5d0; generator 1
 
 """A quote was rejected: gateway.quote.rejected.v1."""
 
@@ -30,7 +30,7 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why, in words."""
+    """The reason, as text."""
 
 
 class QuoteRejectedV1(BaseModel):
@@ -44,24 +44,24 @@ class QuoteRejectedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.quote.rejected.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

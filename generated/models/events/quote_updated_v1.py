@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70886bbb5986cd5dd0b937dc79db9b12; generator 1
+# Source closure sha256: 5c9d4aeaa6e8519e0bfcccc9461d72bf; generator 1
 
 """A quote was changed: gateway.quote.updated.v1."""
 
@@ -13,7 +13,7 @@ from generated.models.common.money import CurrencyCode
 
 
 class Data(BaseModel):
-    """An operator has changed a quote; members that the message did not name are missing."""
+    """An operator has changed a quote. Members that the message did not contain are absent."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -34,27 +34,27 @@ class Data(BaseModel):
     """Avinode's id of the operator."""
 
     operator_name: Annotated[str | None, Field(max_length=200)] = None
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the offered aircraft."""
+    """Type of the offered aircraft."""
 
     price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the quote's currency."""
+    """Total price, in the quote's currency."""
 
     currency: CurrencyCode | None = None
-    """The quote's currency."""
+    """Currency of the quote."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; missing where the quote has another currency."""
+    """Total price, in US dollars; absent if the quote has another currency."""
 
     valid_until: str | None = None
-    """When the quote lapses, in UTC."""
+    """Time at which the quote expires, in UTC."""
 
 
 class QuoteUpdatedV1(BaseModel):
     """
-    An operator has changed a quote; members that the message did not name are missing.
+    An operator has changed a quote. Members that the message did not contain are absent.
 
     Schema: schemas/events/quote.updated.v1.json
     """
@@ -63,24 +63,24 @@ class QuoteUpdatedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.quote.updated.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/record.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e9fb946ba7724bfe2d7575b0db3562c; generator 1
+# Source closure sha256: 27c8a6abfae470dc33af202d65dcb46b; generator 1
 
 """A record has changed: gateway.record.changed.v1."""
 
@@ -18,16 +18,16 @@ class Data(BaseModel):
         extra="forbid",
     )
     record_id: Identifier
-    """The record's id."""
+    """Id of the record."""
 
     kind: Annotated[str, Field(max_length=64)]
-    """What kind of record it is."""
+    """Kind of the record."""
 
     change: Literal["created", "updated", "deleted"]
-    """What happened to it."""
+    """Kind of the change."""
 
     changed_at: str | None = None
-    """When it happened, in UTC."""
+    """Time of the change, in UTC."""
 
 
 class RecordChangedV1(BaseModel):
@@ -41,24 +41,24 @@ class RecordChangedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.record.changed.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

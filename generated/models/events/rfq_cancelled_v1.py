@@ -1,8 +1,8 @@
 # Generated from schemas/events/rfq.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 26906e07dffb8ca76a748b42a40bc0dd; generator 1
+# Source closure sha256: 9eebfa66633729c72a4f183428f22759; generator 1
 
-"""A request for proposal was withdrawn: gateway.rfq.cancelled.v1."""
+"""A request for proposal was cancelled: gateway.rfq.cancelled.v1."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """A buyer has withdrawn a request for proposal."""
+    """A buyer has cancelled a request for proposal."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -27,12 +27,12 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why, in words."""
+    """The reason, as text."""
 
 
 class RfqCancelledV1(BaseModel):
     """
-    A buyer has withdrawn a request for proposal.
+    A buyer has cancelled a request for proposal.
 
     Schema: schemas/events/rfq.cancelled.v1.json
     """
@@ -41,24 +41,24 @@ class RfqCancelledV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.rfq.cancelled.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dd2306800ec83d1c78532c463825a489; generator 1
+# Source closure sha256: 7a22e93fbda11a0ff420193c4512f1ef; generator 1
 
 """A request for proposal was received: gateway.rfq.received.v1."""
 
@@ -13,7 +13,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """A buyer asks this account, as an operator, for a proposal."""
+    """A buyer has requested a proposal from this account, as an operator."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -28,24 +28,24 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     buyer_name: Annotated[str | None, Field(max_length=200)] = None
-    """The name of the company that asks."""
+    """Name of the buyer."""
 
     departure_airport: IcaoAirport | None = None
-    """Where the flight departs."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """Where it arrives."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs, in UTC."""
+    """Departure time, in UTC."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
 
 class RfqReceivedV1(BaseModel):
     """
-    A buyer asks this account, as an operator, for a proposal.
+    A buyer has requested a proposal from this account, as an operator.
 
     Schema: schemas/events/rfq.received.v1.json
     """
@@ -54,24 +54,24 @@ class RfqReceivedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.rfq.received.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b92f0e01d32d249d1bf73be13fc8b51f; generator 1
+# Source closure sha256: c50b93d5b0589794d7cfe6417dfcc1db; generator 1
 
 """A request for proposal was changed: gateway.rfq.updated.v1."""
 
@@ -28,19 +28,19 @@ class Data(BaseModel):
     """Avinode's id of the trip."""
 
     buyer_name: Annotated[str | None, Field(max_length=200)] = None
-    """The name of the company that asks."""
+    """Name of the buyer."""
 
     departure_airport: IcaoAirport | None = None
-    """Where the flight departs."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """Where it arrives."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs, in UTC."""
+    """Departure time, in UTC."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
 
 class RfqUpdatedV1(BaseModel):
@@ -54,24 +54,24 @@ class RfqUpdatedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.rfq.updated.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9b02614a9c4fa161c4da2c7d3d8f5a03; generator 1
+# Source closure sha256: 47b690d92673a930dca926938bb9ceac; generator 1
 
 """A trip was cancelled: gateway.trip.cancelled.v1."""
 
@@ -24,7 +24,7 @@ class Data(BaseModel):
     """Id of the row under /v1/entities/trips."""
 
     reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why, in words."""
+    """The reason, as text."""
 
 
 class TripCancelledV1(BaseModel):
@@ -38,24 +38,24 @@ class TripCancelledV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.trip.cancelled.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.created.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e0781239073d0c9b55f21da0239f9f85; generator 1
+# Source closure sha256: dd896600213dfe1050342fc8148431b4; generator 1
 
 """A trip was created: gateway.trip.created.v1."""
 
@@ -25,22 +25,22 @@ class Data(BaseModel):
     """Id of the row under /v1/entities/trips."""
 
     departure_airport: IcaoAirport | None = None
-    """Where the flight departs."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """Where it arrives."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs, in UTC."""
+    """Departure time, in UTC."""
 
     return_at: str | None = None
-    """When the flight back departs, in UTC."""
+    """Departure time of the return flight, in UTC."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""
 
 
 class TripCreatedV1(BaseModel):
@@ -54,24 +54,24 @@ class TripCreatedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.trip.created.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a6e3eda8b9300ca10f1542ccfe1bedda; generator 1
+# Source closure sha256: 6817a21b32300827e18150d5fedc9982; generator 1
 
 """A trip was changed: gateway.trip.updated.v1."""
 
@@ -13,7 +13,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Data(BaseModel):
-    """The details of a trip have changed; members that the message did not name are missing."""
+    """The details of a trip have changed. Members that the message did not contain are absent."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -25,27 +25,27 @@ class Data(BaseModel):
     """Id of the row under /v1/entities/trips."""
 
     departure_airport: IcaoAirport | None = None
-    """Where the flight departs."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """Where it arrives."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs, in UTC."""
+    """Departure time, in UTC."""
 
     return_at: str | None = None
-    """When the flight back departs, in UTC."""
+    """Departure time of the return flight, in UTC."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""
 
 
 class TripUpdatedV1(BaseModel):
     """
-    The details of a trip have changed; members that the message did not name are missing.
+    The details of a trip have changed. Members that the message did not contain are absent.
 
     Schema: schemas/events/trip.updated.v1.json
     """
@@ -54,24 +54,24 @@ class TripUpdatedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.trip.updated.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

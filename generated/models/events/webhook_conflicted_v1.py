@@ -1,8 +1,8 @@
 # Generated from schemas/events/webhook.conflicted.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1e9069a4b5feed69ad40c98745c2ce56; generator 1
+# Source closure sha256: cd883e02cd79177455057afdcc315c05; generator 1
 
-"""A message contradicts an earlier one: gateway.webhook.conflicted.v1."""
+"""A message conflicts with an earlier one: gateway.webhook.conflicted.v1."""
 
 from typing import Annotated, Literal
 
@@ -11,30 +11,30 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Data(BaseModel):
     """
-    An authentic message has the id of an earlier one and another body. Both are kept; only
-    the first is processed.
+    An authentic message has the id of an earlier message but a different body. Both are kept;
+    only the first is processed.
     """
 
     model_config = ConfigDict(
         extra="forbid",
     )
     webhook_id: str
-    """Id, in the gateway, of the message that came later."""
+    """The gateway's id of the later message."""
 
     provider: Annotated[str, Field(max_length=64)]
     """The provider, such as avinode."""
 
     event_type: Annotated[str, Field(max_length=200)]
-    """The type that the message names; empty where it names none."""
+    """Type of the message; empty if it has none."""
 
     message_id: Annotated[str, Field(max_length=200)]
-    """The sender's id of the message."""
+    """The provider's id of the message."""
 
 
 class WebhookConflictedV1(BaseModel):
     """
-    An authentic message has the id of an earlier one and another body. Both are kept; only
-    the first is processed.
+    An authentic message has the id of an earlier message but a different body. Both are kept;
+    only the first is processed.
 
     Schema: schemas/events/webhook.conflicted.v1.json
     """
@@ -43,24 +43,24 @@ class WebhookConflictedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.webhook.conflicted.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

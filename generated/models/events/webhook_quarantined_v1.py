@@ -1,8 +1,8 @@
 # Generated from schemas/events/webhook.quarantined.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2bbfa3d9688fea18e34e0da35dd979a3; generator 1
+# Source closure sha256: 3622f3e6bc71d1ddf8d7e9b00e91df46; generator 1
 
-"""A message does not fit its contract: gateway.webhook.quarantined.v1."""
+"""A message breaks its contract: gateway.webhook.quarantined.v1."""
 
 from typing import Annotated, Literal
 
@@ -10,16 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Refusal(BaseModel):
-    """One place."""
+    """One violation."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     pointer: Annotated[str, Field(max_length=1000)]
-    """JSON Pointer into the message."""
+    """JSON Pointer to the place in the message."""
 
     detail: Annotated[str, Field(max_length=1000)]
-    """What is wrong there."""
+    """The error at this place."""
 
 
 class Data(BaseModel):
@@ -32,19 +32,19 @@ class Data(BaseModel):
         extra="forbid",
     )
     webhook_id: str
-    """The message's id in the gateway."""
+    """The gateway's id of the message."""
 
     provider: Annotated[str, Field(max_length=64)]
     """The provider, such as avinode."""
 
     event_type: Annotated[str, Field(max_length=200)]
-    """The type that the message names; empty where it names none."""
+    """Type of the message; empty if it has none."""
 
     message_id: Annotated[str, Field(max_length=200)]
-    """The sender's id of the message."""
+    """The provider's id of the message."""
 
     refusals: Annotated[list[Refusal], Field(max_length=20)]
-    """Where the message does not fit, never what it says there."""
+    """The places where the message breaks its contract, without the values."""
 
 
 class WebhookQuarantinedV1(BaseModel):
@@ -59,24 +59,24 @@ class WebhookQuarantinedV1(BaseModel):
         extra="forbid",
     )
     specversion: Literal["1.0"]
-    """The version of CloudEvents."""
+    """Version of the CloudEvents specification."""
 
     id: Annotated[str, Field(max_length=64, min_length=1)]
-    """The event's id: the same whenever it is delivered again."""
+    """Id of the event, the same for each repeated delivery."""
 
     source: Annotated[str, Field(max_length=200, min_length=1)]
-    """Where it comes from, such as /webhooks/avinode."""
+    """Source of the event, such as /webhooks/avinode."""
 
     type: Literal["gateway.webhook.quarantined.v1"]
-    """The type of the event."""
+    """Type of the event."""
 
     subject: Annotated[str, Field(max_length=200, min_length=1)]
-    """What it is about."""
+    """Subject of the event."""
 
     time: str
-    """When it was recorded, RFC 3339 in UTC."""
+    """Time at which the event was recorded, RFC 3339 in UTC."""
 
     datacontenttype: Literal["application/json"]
-    """The form of `data`."""
+    """Media type of `data`."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c9e4ce33cfe1fa78e3f5c2b2925438ff; generator 1
+# Source closure sha256: bbfaefd21cb17a4206d3c35249b27120; generator 1
 
 """Calculate.
 
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class CalculateInput(BaseModel):
     """
-    Two numbers and what to do with them.
+    Two numbers and the operation.
 
     Schema: schemas/tools/example/calculate.input.json
     """
@@ -23,7 +23,7 @@ class CalculateInput(BaseModel):
         extra="forbid",
     )
     operation: Literal["add", "subtract", "multiply", "divide"]
-    """What to do with the numbers."""
+    """The operation."""
 
     a: Annotated[int | float, Field(ge=-1e100, le=1e100)]
     """The first number."""

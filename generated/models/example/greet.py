@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 45743a25ffec5689f0153ef75bb8b965; generator 1
+# Source closure sha256: 178334ff5732a4a24f19bd57aef261e1; generator 1
 
 """Greet someone.
 
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class GreetInput(BaseModel):
     """
-    Whom to greet.
+    The person to greet.
 
     Schema: schemas/tools/example/greet.input.json
     """

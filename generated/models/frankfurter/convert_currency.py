@@ -1,12 +1,12 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: eef6bae2003fe66c062d6f38ad2651c5; generator 1
+# Source closure sha256: b8f0ada20a6138c7f92a9cfecd00303c; generator 1
 
 """Convert currency.
 
-Convert an amount of money at the European Central Bank's reference rate of the last working day.
-When Frankfurter does not answer or does not have the currency, a fixed rate is used, and
-`rate_source` and `date` say so.
+Convert an amount of money at the European Central Bank's reference rate of the last working day. If
+Frankfurter does not respond or has no rate for the currency, a fixed rate is used; `rate_source`
+and `date` show it.
 """
 
 from typing import Annotated
@@ -28,20 +28,20 @@ class ConvertCurrencyInput(BaseModel):
     )
     amount: Annotated[str, Field(max_length=19, pattern="^[0-9]{1,12}(?:[.][0-9]{1,6})?$")]
     """
-    The amount as decimal text, such as "380.00": up to 12 digits before the point and 6 after
-    it.
+    The amount as decimal text, such as "380.00": up to 12 digits before the decimal point and
+    6 after it.
     """
 
     from_: Annotated[CurrencyCode, Field(alias="from")]
-    """Currency of the amount, as ISO 4217 code."""
+    """Currency of the amount, as an ISO 4217 code."""
 
     to: CurrencyCode
-    """Currency wanted, as ISO 4217 code."""
+    """Target currency, as an ISO 4217 code."""
 
 
 class ConvertCurrencyOutput(BaseModel):
     """
-    The amount in the other currency, and the rate behind it.
+    The amount in the target currency, and the exchange rate.
 
     Schema: schemas/tools/frankfurter/convert_currency.output.json
     """
@@ -56,13 +56,16 @@ class ConvertCurrencyOutput(BaseModel):
     """Currency of the amount."""
 
     rate: Annotated[str, Field(max_length=48, pattern="^[0-9]{1,14}(?:[.][0-9]{1,30})?$")]
-    """What one unit of the original currency is worth, to ten significant digits; decimal text."""
+    """
+    Value of one unit of the original currency in the target currency, to ten significant
+    digits; decimal text.
+    """
 
     date: str
     """
-    The day of the rate, YYYY-MM-DD: the last working day for a live rate, an earlier one for
-    a fallback.
+    Date of the rate, YYYY-MM-DD: the last working day for a live rate, an earlier date for a
+    fallback rate.
     """
 
     rate_source: RateSource
-    """Where the rate comes from."""
+    """Source of the exchange rate."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e1ba24a1338f3862918569fd30af297; generator 1
+# Source closure sha256: 7f0b4f2cda57e23c6da8bc761b7730a9; generator 1
 
 """Create a draft.
 
-Create a draft of an email in the mailbox of this gateway, for people to look at and send.
+Create a draft of an email in this gateway's mailbox. A person can review and send it.
 """
 
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ from generated.models.common.mail import Address, Attachment, Body, Recipients, 
 
 class CreateDraftInput(BaseModel):
     """
-    The mail, and whom it is for.
+    The mail and its recipients.
 
     Schema: schemas/tools/gmail/create_draft.input.json
     """
@@ -26,28 +26,28 @@ class CreateDraftInput(BaseModel):
         extra="forbid",
     )
     to: Address
-    """The recipient's address."""
+    """Address of the recipient."""
 
     subject: Subject
-    """The subject, in one line."""
+    """Subject, in one line."""
 
     body: Body
-    """The text of the mail, in the form that `body_type` says."""
+    """Text of the mail, in the format that `body_type` names."""
 
     body_type: Literal["html", "text"] = "html"
-    """Whether the text is HTML or plain."""
+    """Format of the text: HTML or plain text."""
 
     cc: Annotated[list[Address], Field(max_length=100)] = []
-    """Who gets a copy."""
+    """Addresses that receive a copy."""
 
     bcc: Annotated[list[Address], Field(max_length=100)] = []
-    """Who gets a copy that the others do not see."""
+    """Addresses that receive a copy, hidden from the other recipients."""
 
     attachments: Annotated[list[Attachment] | None, Field(max_length=50)] = None
-    """Files to send along."""
+    """Files to attach."""
 
     reply_to: Address | None = None
-    """Where answers go, if not to the sender."""
+    """Address for replies, if it is not the sender's."""
 
 
 class CreateDraftOutput(BaseModel):
@@ -64,16 +64,16 @@ class CreateDraftOutput(BaseModel):
     """Gmail's id of the draft."""
 
     message_id: Identifier
-    """Gmail's id of the mail in it, which `get_email` takes."""
+    """Gmail's id of the mail in the draft, for `get_email`."""
 
     thread_id: Identifier
-    """Gmail's id of its thread."""
+    """Gmail's id of the thread."""
 
     created_at: str
     """When it was created, RFC 3339 in UTC."""
 
     status: Literal["draft"]
-    """The state of the mail."""
+    """Status of the mail."""
 
     recipients: Recipients
-    """Whom it is for."""
+    """The recipients."""

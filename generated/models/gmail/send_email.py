@@ -1,10 +1,10 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 598b606608bf344d3c5e46ce28413140; generator 1
+# Source closure sha256: 2bdfd6e11a3c923ca5d6f903030cc16f; generator 1
 
 """Send an email.
 
-Send an email from the account of this gateway, with copies and files if there are any.
+Send an email from this gateway's account, optionally with copies and attachments.
 """
 
 from typing import Annotated, Literal
@@ -24,7 +24,7 @@ from generated.models.common.mail import (
 
 class SendEmailInput(BaseModel):
     """
-    The mail, and whom it is for.
+    The mail and its recipients.
 
     Schema: schemas/tools/gmail/send_email.input.json
     """
@@ -33,28 +33,28 @@ class SendEmailInput(BaseModel):
         extra="forbid",
     )
     to: Address
-    """The recipient's address."""
+    """Address of the recipient."""
 
     subject: Subject
-    """The subject, in one line."""
+    """Subject, in one line."""
 
     body: Body
-    """The text of the mail, in the form that `body_type` says."""
+    """Text of the mail, in the format that `body_type` names."""
 
     body_type: Literal["html", "text"] = "html"
-    """Whether the text is HTML or plain."""
+    """Format of the text: HTML or plain text."""
 
     cc: Annotated[list[Address], Field(max_length=100)] = []
-    """Who gets a copy."""
+    """Addresses that receive a copy."""
 
     bcc: Annotated[list[Address], Field(max_length=100)] = []
-    """Who gets a copy that the others do not see."""
+    """Addresses that receive a copy, hidden from the other recipients."""
 
     attachments: Annotated[list[Attachment] | None, Field(max_length=50)] = None
-    """Files to send along."""
+    """Files to attach."""
 
     reply_to: Address | None = None
-    """Where answers go, if not to the sender."""
+    """Address for replies, if it is not the sender's."""
 
 
 class SendEmailOutput(BaseModel):
@@ -68,19 +68,19 @@ class SendEmailOutput(BaseModel):
         extra="forbid",
     )
     message_id: Identifier
-    """Gmail's id of the mail, which `get_email` takes."""
+    """Gmail's id of the mail, for `get_email`."""
 
     thread_id: Identifier
-    """Gmail's id of its thread, which `get_thread_history` takes."""
+    """Gmail's id of the thread, for `get_thread_history`."""
 
     rfc_message_id: RfcMessageId
-    """The Message-ID that the mail was sent with. Gmail may replace it."""
+    """The Message-ID with which the mail was sent. Gmail may replace it."""
 
     sent_at: str
     """When it was sent, RFC 3339 in UTC."""
 
     status: Literal["sent"]
-    """The state of the mail."""
+    """Status of the mail."""
 
     recipients: Recipients
-    """Whom it was sent to."""
+    """Addresses of the recipients."""

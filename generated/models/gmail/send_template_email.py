@@ -1,10 +1,10 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 892afdf429f904e6ab91300b68ea9b37; generator 1
+# Source closure sha256: d61e013712fd38298c75267f20998de0; generator 1
 
 """Send an email from a template.
 
-Send an email that one of the templates makes of the variables given, in HTML and in plain text.
+Send an email made from a template and its variables, in HTML and plain text.
 """
 
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ from generated.models.common.mail_templates import (
 
 class SendTemplateEmailInput(BaseModel):
     """
-    The template, what to fill in, and whom the mail is for.
+    The template, its variables and the recipient.
 
     Schema: schemas/tools/gmail/send_template_email.input.json
     """
@@ -32,21 +32,21 @@ class SendTemplateEmailInput(BaseModel):
         extra="forbid",
     )
     to: Address
-    """The recipient's address."""
+    """Address of the recipient."""
 
     template_name: Literal[
         "flight_proposal", "booking_confirmation", "payment_receipt", "follow_up"
     ]
-    """Which template."""
+    """Name of the template."""
 
     template_data: FlightProposal | BookingConfirmation | PaymentReceipt | FollowUp
     """
-    The variables of the template: all that it needs, and no others. Which those are follows
-    from `template_name`.
+    The variables of the template. `template_name` determines which ones are required and
+    allowed.
     """
 
     attachments: Annotated[list[Attachment] | None, Field(max_length=50)] = None
-    """Files to send along."""
+    """Files to attach."""
 
 
 class SendTemplateEmailOutput(BaseModel):
@@ -60,22 +60,22 @@ class SendTemplateEmailOutput(BaseModel):
         extra="forbid",
     )
     message_id: Identifier
-    """Gmail's id of the mail, which `get_email` takes."""
+    """Gmail's id of the mail, for `get_email`."""
 
     thread_id: Identifier
-    """Gmail's id of its thread, which `get_thread_history` takes."""
+    """Gmail's id of the thread, for `get_thread_history`."""
 
     rfc_message_id: RfcMessageId
-    """The Message-ID that the mail was sent with. Gmail may replace it."""
+    """The Message-ID with which the mail was sent. Gmail may replace it."""
 
     subject: Subject
-    """The subject that the template made."""
+    """Subject, made from the template."""
 
     sent_at: str
     """When it was sent, RFC 3339 in UTC."""
 
     status: Literal["sent"]
-    """The state of the mail."""
+    """Status of the mail."""
 
     recipients: Recipients
-    """Whom it was sent to."""
+    """Addresses of the recipients."""

@@ -1,12 +1,12 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4a2a63ce4d2a46989169a0323c1743ee; generator 1
+# Source closure sha256: 8b14166fac8971ab06eef55c70932c49; generator 1
 
 """Book a tee time.
 
-Book a tee time that golf.search_tee_times has found. The date and the time must be those of the tee
-time, or nothing is booked. Pass an idempotency_key, so that the call can be repeated safely when
-its answer was lost.
+Book a tee time that golf.search_tee_times found. If the date or the time is not that of the tee
+time, nothing is booked. Pass an idempotency_key, so that the call can be repeated safely if its
+result is lost.
 """
 
 from pydantic import BaseModel, ConfigDict
@@ -17,7 +17,7 @@ from generated.models.common.identifiers import Identifier
 
 class BookTeeTimeInput(BaseModel):
     """
-    The tee time, and for how many players.
+    The tee time and the number of players.
 
     Schema: schemas/tools/golf/book_tee_time.input.json
     """
@@ -26,18 +26,18 @@ class BookTeeTimeInput(BaseModel):
         extra="forbid",
     )
     tee_time_id: Identifier
-    """The tee time's id, from golf.search_tee_times."""
+    """Id of the tee time, from golf.search_tee_times."""
 
     date: LocalDate
     """
-    The day it is meant to be, YYYY-MM-DD, local to the course. Nothing is booked if the tee
-    time is on another.
+    Expected date of the tee time, YYYY-MM-DD, local to the course. Nothing is booked if the
+    tee time is on another date.
     """
 
     time: LocalTime
     """
-    The time it is meant to be, HH:MM, local to the course. Nothing is booked if the tee time
-    is at another.
+    Expected time of the tee time, HH:MM, local to the course. Nothing is booked if the tee
+    time is at another time.
     """
 
     players: Players
@@ -45,8 +45,8 @@ class BookTeeTimeInput(BaseModel):
 
     idempotency_key: IdempotencyKey | None = None
     """
-    Names the booking, so that the call can be repeated: the same key answers the same
-    reservation. Without one, every call makes a new booking.
+    Makes the call safe to repeat: a call with the same key returns the same reservation.
+    Without a key, each call makes a new booking.
     """
 
 

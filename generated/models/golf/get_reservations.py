@@ -1,10 +1,10 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f3c629bb3e794e65453fefb9b60311f3; generator 1
+# Source closure sha256: 084a0b2629659e93a310a72929f31bfe; generator 1
 
 """Get golf reservations.
 
-Get the golf reservations of a player, of some days or of all.
+Get the golf reservations of a player, for a range of dates or all.
 """
 
 from typing import Annotated
@@ -17,7 +17,7 @@ from generated.models.common.identifiers import Identifier
 
 class GetReservationsInput(BaseModel):
     """
-    Whose reservations, and of which days.
+    The player and the dates.
 
     Schema: schemas/tools/golf/get_reservations.input.json
     """
@@ -26,21 +26,21 @@ class GetReservationsInput(BaseModel):
         extra="forbid",
     )
     user_id: Identifier
-    """The player's id at the tee sheet."""
+    """Id of the player in the tee sheet."""
 
     date_from: LocalDate | None = None
     """
-    First day, YYYY-MM-DD, local to the course; from the first reservation on when it is left
-    out.
+    First day, YYYY-MM-DD, local to the course; the default is the day of the first
+    reservation.
     """
 
     date_to: LocalDate | None = None
-    """Last day, YYYY-MM-DD, local to the course; up to the last reservation when it is left out."""
+    """Last day, YYYY-MM-DD, local to the course; the default is the day of the last reservation."""
 
     cursor: Annotated[
         str | None, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9._~+/=-]+$")
     ] = None
-    """Where to go on: next_cursor of the answer before."""
+    """Start of the page: `next_cursor` of the previous result."""
 
 
 class GetReservationsOutput(BaseModel):
@@ -57,7 +57,7 @@ class GetReservationsOutput(BaseModel):
     """The reservations, earliest start first."""
 
     total: Annotated[int, Field(ge=0, le=100)]
-    """How many reservations are in this answer."""
+    """Number of reservations in this result."""
 
     next_cursor: Annotated[str | None, Field(max_length=200)] = None
-    """There are more reservations: call again with this as cursor."""
+    """Present if there are more reservations. Pass it as `cursor` to get them."""

@@ -1,12 +1,13 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 54a67b3f0d63c4791d7d546ec263d31a; generator 1
+# Source closure sha256: a2e37acc12bc7d5c031b27d071b11ba5; generator 1
 
 """Search tee times.
 
-Search the free tee times of a day, and book the earliest one when auto_book is true. Without
-auto_book nothing is booked, and an answer can be up to five minutes old. With auto_book, the
-earliest tee time is booked at once; if somebody else was faster, up to two later ones are tried.
+Search the available tee times of a day, and book the earliest one if auto_book is true. Without
+auto_book, nothing is booked, and the result can be up to five minutes old. With auto_book, the
+earliest tee time is booked at once; if it was taken in the meantime, up to two later ones are
+tried.
 """
 
 from typing import Annotated
@@ -25,7 +26,7 @@ from generated.models.common.golf import (
 
 class SearchTeeTimesInput(BaseModel):
     """
-    When, and for how many players.
+    The date, the time range and the number of players.
 
     Schema: schemas/tools/golf/search_tee_times.input.json
     """
@@ -34,33 +35,36 @@ class SearchTeeTimesInput(BaseModel):
         extra="forbid",
     )
     date: LocalDate
-    """The day to search, YYYY-MM-DD, local to the course."""
+    """Date to search, YYYY-MM-DD, local to the course."""
 
     time_range_start: LocalTime | None = None
-    """Earliest time, HH:MM, local to the course; the whole day when it is left out."""
+    """Earliest time, HH:MM, local to the course; the default is the start of the day."""
 
     time_range_end: LocalTime | None = None
-    """Latest time, HH:MM, local to the course, itself included; not before time_range_start."""
+    """
+    Latest time, inclusive, HH:MM, local to the course; not before time_range_start. The
+    default is the end of the day.
+    """
 
     players: Players
-    """Number of players, all in one tee time."""
+    """Number of players in one tee time."""
 
     auto_book: bool = False
     """
     Book the earliest tee time that is found. The call then needs an idempotency_key, and a
-    key that may book.
+    grant for golf.book_tee_time.
     """
 
     idempotency_key: IdempotencyKey | None = None
     """
-    Required with auto_book: names the booking. A repeated call with the same key answers the
-    same reservation and books nothing more.
+    Required with auto_book. A repeated call with the same key returns the same reservation
+    and books nothing more.
     """
 
 
 class SearchTeeTimesOutput(BaseModel):
     """
-    The tee times that fit, or the one that was booked.
+    The tee times that match, or the one that was booked.
 
     Schema: schemas/tools/golf/search_tee_times.output.json
     """
@@ -69,13 +73,13 @@ class SearchTeeTimesOutput(BaseModel):
         extra="forbid",
     )
     tee_times: Annotated[list[TeeTime], Field(max_length=300)]
-    """Free tee times that fit, earliest first. Empty when one was booked."""
+    """Available tee times that match, earliest first. Empty if one was booked."""
 
     total: Annotated[int, Field(ge=0, le=300)]
-    """How many tee times are in this answer."""
+    """Number of tee times in this result."""
 
     reservation: Reservation | None = None
-    """With auto_book: what was booked. It is missing when nothing was."""
+    """With auto_book: the reservation. Absent if nothing was booked."""
 
     message: Annotated[str, Field(max_length=300)]
-    """The outcome in one sentence."""
+    """A sentence about the outcome."""

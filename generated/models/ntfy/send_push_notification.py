@@ -1,10 +1,10 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 145c871bcac3d8a4113f9c14e16b2d33; generator 1
+# Source closure sha256: 35a0e7f1fa8083bd3abd13e22a82e4e4; generator 1
 
 """Send a push notification.
 
-Send a push notification to everybody who listens to this gateway's ntfy topic.
+Send a push notification to all subscribers of this gateway's ntfy topic.
 """
 
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class SendPushNotificationInput(BaseModel):
     """
-    What to say, and how urgently.
+    The message and its priority.
 
     Schema: schemas/tools/ntfy/send_push_notification.input.json
     """
@@ -27,12 +27,12 @@ class SendPushNotificationInput(BaseModel):
 
     message: Annotated[str, Field(max_length=4096, min_length=1, pattern="[^ \\t\\r\\n]")]
     """
-    The message, at most 4,096 bytes in UTF-8: that many letters of English, half as many of
-    Russian, a quarter as many emoji.
+    The message, at most 4,096 bytes in UTF-8: about 4,096 English letters, 2,048 Russian
+    letters or 1,024 emoji.
     """
 
     priority: Literal["low", "default", "high"] = "default"
-    """How urgent it is: low comes without a sound, high stands out with a longer vibration."""
+    """Priority: `low` makes no sound, `high` vibrates longer."""
 
 
 class SendPushNotificationOutput(BaseModel):
@@ -46,10 +46,10 @@ class SendPushNotificationOutput(BaseModel):
         extra="forbid",
     )
     id: Annotated[str, Field(max_length=64)]
-    """The notification's id at the server."""
+    """Id of the notification on the server."""
 
     status: Literal["sent"]
-    """The state: the server has it, and passes it on to every device that listens."""
+    """Status: the server has accepted the notification and sends it to every subscribed device."""
 
     sent_at: str
-    """When the server took it, RFC 3339 in UTC."""
+    """Time at which the server accepted it, RFC 3339 in UTC."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e0203dd1fb61cd57d25c51a4e8614116; generator 1
+# Source closure sha256: cf2bd4bf676c2139a21ccf9833e5fd29; generator 1
 
 """A row of bookings."""
 
@@ -13,7 +13,7 @@ from generated.models.common.states import StateReport
 
 class Bookings(BaseModel):
     """
-    A flight that is booked.
+    A booked flight.
 
     Schema: schemas/entities/bookings.json
     """
@@ -22,7 +22,7 @@ class Bookings(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_booking_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the booking."""
@@ -30,64 +30,64 @@ class Bookings(BaseModel):
     avinode_rfp_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the request for proposal behind it."""
+    """Avinode's id of the request for proposal."""
 
     request_id: str | None = None
-    """The request behind it."""
+    """Id of the row in requests."""
 
     quote_id: str | None = None
-    """The quote that was accepted."""
+    """Id of the accepted quote's row in quotes."""
 
     trip_id: str | None = None
-    """The trip that it belongs to."""
+    """Id of the row in trips."""
 
     operator_profile_id: str | None = None
-    """The operator who flies."""
+    """Id of the operator's row in operator_profiles."""
 
     status: Literal["confirmed", "cancelled"] | None = None
-    """Where the booking stands."""
+    """Status of the booking."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When the flight departs."""
+    """Departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the aircraft."""
+    """Type of the aircraft."""
 
     total_price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the booking's currency."""
+    """Total price, in the booking's currency."""
 
     currency: Annotated[str | None, Field(max_length=3, pattern="^[A-Z]{3}$")] = None
     """ISO 4217 code of the booking's currency."""
 
     total_price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; null where the booking has another currency."""
+    """Total price, in US dollars; null if the booking has another currency."""
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why the booking was cancelled."""
+    """Reason for the cancellation."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/conversations.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c9cfdb0ce937861310d51614ae73afa8; generator 1
+# Source closure sha256: 2c65baa6bb87cd466eb94acb6791bde0; generator 1
 
 """A row of conversations."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Conversations(BaseModel):
     """
-    A thread between the client's broker and an operator, in which the gateway speaks too.
+    A thread between the client's broker and an operator. The gateway also posts in it.
 
     Schema: schemas/entities/conversations.json
     """
@@ -20,31 +20,31 @@ class Conversations(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_thread_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    """Avinode's id of the thread; the quote's id where Avinode names no thread."""
+    """Avinode's id of the thread, or of the quote if Avinode names no thread."""
 
     request_id: str | None = None
-    """The request that it is about."""
+    """Id of the row in requests."""
 
     quote_id: str | None = None
-    """The quote that it is about."""
+    """Id of the row in quotes."""
 
     operator_profile_id: str | None = None
-    """The operator who takes part."""
+    """Id of the operator's row in operator_profiles."""
 
     last_message_at: str | None = None
-    """When the last message was sent."""
+    """Time of the last message."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2547ea95494a2c68b0d89461536d5730; generator 1
+# Source closure sha256: 2262a58fbfd86e5826be0b5248740898; generator 1
 
 """A row of messages."""
 
@@ -10,30 +10,30 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class RichContent(BaseModel):
-    """What a chat shows in place of a text."""
+    """Structured content that a chat shows instead of text."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     type: Literal["quote_shared"]
-    """What is shown."""
+    """Kind of content."""
 
     quote_id: str
-    """The quote."""
+    """Id of the quote."""
 
     operator_name: Annotated[str, Field(max_length=200)]
-    """The operator's name."""
+    """Name of the operator."""
 
     aircraft_type: Annotated[str, Field(max_length=100)]
-    """The type of the offered aircraft."""
+    """Type of the offered aircraft."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; null where the quote has another currency."""
+    """Total price, in US dollars; null if the quote has another currency."""
 
 
 class Messages(BaseModel):
     """
-    What was said in a conversation.
+    A message in a conversation.
 
     Schema: schemas/entities/messages.json
     """
@@ -42,43 +42,43 @@ class Messages(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     content_type: Literal["text", "quote_shared"]
-    """`text`: somebody wrote. `quote_shared`: the gateway reports a quote."""
+    """`text`: written by a person. `quote_shared`: the gateway reports a quote."""
 
     source_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    """Avinode's id of the message; for `quote_shared` that of the quote."""
+    """Avinode's id of the message; for `quote_shared`, Avinode's id of the quote."""
 
     conversation_id: str | None = None
-    """The conversation that it belongs to."""
+    """Id of the row in conversations."""
 
     sender_type: Literal["operator", "buyer", "system"] | None = None
-    """Who speaks."""
+    """Kind of the sender."""
 
     sender_name: Annotated[str | None, Field(max_length=200)] = None
-    """The sender's name."""
+    """Name of the sender."""
 
     body: Annotated[str | None, Field(max_length=5000)] = None
-    """What was written."""
+    """Text of the message."""
 
     sent_at: str | None = None
-    """When it was sent."""
+    """Time of sending."""
 
     quote_id: str | None = None
-    """The quote that it is about."""
+    """Id of the row in quotes."""
 
     rich_content: RichContent | None = None
-    """What a chat shows in place of a text."""
+    """Structured content that a chat shows instead of text."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

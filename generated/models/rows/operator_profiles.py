@@ -1,6 +1,6 @@
 # Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ab3e07044f9441510dc285b7ba70906a; generator 1
+# Source closure sha256: 12f523d658d4d589472b0d39f966260f; generator 1
 
 """A row of operator_profiles."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class OperatorProfiles(BaseModel):
     """
-    A company that flies charters.
+    A company that operates charter flights.
 
     Schema: schemas/entities/operator_profiles.json
     """
@@ -20,7 +20,7 @@ class OperatorProfiles(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_operator_id: Annotated[
         str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -28,28 +28,28 @@ class OperatorProfiles(BaseModel):
     """Avinode's id of the company."""
 
     company_name: Annotated[str | None, Field(max_length=200)] = None
-    """The company's name."""
+    """Name of the company."""
 
     rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """Rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
 
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """The safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
 
     contact_email: Annotated[str | None, Field(max_length=320)] = None
-    """Where the company is written to."""
+    """Email address of the company."""
 
     contact_phone: Annotated[str | None, Field(max_length=40)] = None
-    """Where the company is called."""
+    """Telephone number of the company."""
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7f205d2648f95ac05343f82675cb180e; generator 1
+# Source closure sha256: 86f8e557f6a6ec3426d8155fcaf58796; generator 1
 
 """A row of quotes."""
 
@@ -13,7 +13,7 @@ from generated.models.common.states import StateReport
 
 class Quotes(BaseModel):
     """
-    What an operator asks for a flight.
+    An operator's offer for a flight.
 
     Schema: schemas/entities/quotes.json
     """
@@ -22,7 +22,7 @@ class Quotes(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_quote_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the quote."""
@@ -30,19 +30,19 @@ class Quotes(BaseModel):
     avinode_rfp_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the request for proposal that it answers."""
+    """Avinode's id of the request for proposal."""
 
     request_id: str | None = None
-    """The request that it answers."""
+    """Id of the row in requests."""
 
     operator_profile_id: str | None = None
-    """The operator who quotes."""
+    """Id of the operator's row in operator_profiles."""
 
     status: Literal["received", "accepted", "rejected", "expired"] | None = None
-    """Where the quote stands."""
+    """Status of the quote."""
 
     aircraft_type: Annotated[str | None, Field(max_length=100)] = None
-    """The type of the offered aircraft, such as Citation X."""
+    """Type of the offered aircraft, such as Citation X."""
 
     aircraft_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -50,13 +50,13 @@ class Quotes(BaseModel):
     """Avinode's id of the offered aircraft."""
 
     price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in the quote's currency."""
+    """Total price, in the quote's currency."""
 
     currency: Annotated[str | None, Field(max_length=3, pattern="^[A-Z]{3}$")] = None
     """ISO 4217 code of the quote's currency."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars; null where the quote has another currency."""
+    """Total price, in US dollars; null if the quote has another currency."""
 
     base_price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Price before taxes and fees, in the quote's currency."""
@@ -65,59 +65,59 @@ class Quotes(BaseModel):
     """Taxes and fees, in the quote's currency."""
 
     valid_until: str | None = None
-    """When the quote lapses."""
+    """When the quote expires."""
 
     notes: Annotated[str | None, Field(max_length=4000)] = None
-    """What the operator adds in words."""
+    """Notes of the operator."""
 
     rejection_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why the quote was rejected."""
+    """Reason for the rejection."""
 
     avinode_operator_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the operator who quotes."""
+    """Avinode's id of the operator."""
 
     operator_name: Annotated[str | None, Field(max_length=200)] = None
-    """The operator's name when it quoted."""
+    """Name of the operator at the time of the quote."""
 
     operator_rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """The operator's rating by customers when it quoted, from 0 to 5."""
+    """Customer rating of the operator at the time of the quote, from 0 to 5."""
 
     operator_safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """The operator's safety rating when it quoted, such as ARGUS Gold."""
+    """Safety rating of the operator at the time of the quote, such as ARGUS Gold."""
 
     aircraft_category: Literal["light", "midsize", "heavy", "ultra-long-range"] | None = None
-    """The category of the offered aircraft."""
+    """Category of the offered aircraft."""
 
     amenities: Annotated[list[str] | None, Field(max_length=50)] = None
-    """What is on board, such as wifi."""
+    """Amenities on board, such as wifi."""
 
     flight_minutes: Annotated[int | None, Field(ge=1, le=100000)] = None
-    """Minutes from departure to arrival."""
+    """Flight time in minutes."""
 
     iso_request_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """The client's request behind it, in the table iso_requests."""
+    """Id of the client's request in the table iso_requests."""
 
     details: dict[str, Any] | None = None
-    """What agents note of the quote."""
+    """Notes of the agents about the quote."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f10fb81bd69e66e1391276fd647dd016; generator 1
+# Source closure sha256: 10c73f846a73cd88d6aea739c3ccf6b3; generator 1
 
 """A row of requests."""
 
@@ -13,7 +13,7 @@ from generated.models.common.states import StateReport
 
 class Requests(BaseModel):
     """
-    A client's request for a flight, for which operators are asked for proposals.
+    A client's request for a flight, which is sent to operators as a request for proposal.
 
     Schema: schemas/entities/requests.json
     """
@@ -22,7 +22,7 @@ class Requests(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_rfp_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the request for proposal."""
@@ -30,62 +30,65 @@ class Requests(BaseModel):
     avinode_trip_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the trip that it belongs to."""
+    """Avinode's id of the trip."""
 
     status: Literal["open", "booked", "reopened", "cancelled"] | None = None
     """
-    Where the request stands. `reopened`: its booking was cancelled, and it looks for a flight
+    Status of the request. `reopened`: its booking was cancelled, and a flight is needed
     again.
     """
 
     buyer_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """Avinode's id of the company that asks."""
+    """Avinode's id of the buyer."""
 
     buyer_name: Annotated[str | None, Field(max_length=200)] = None
-    """The name of the company that asks."""
+    """Name of the buyer."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When the flight is to depart."""
+    """Planned departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     quote_deadline_at: str | None = None
-    """Until when operators may quote."""
+    """Deadline for quotes."""
 
     special_requirements: Annotated[str | None, Field(max_length=4000)] = None
-    """Wishes in words."""
+    """Special requirements, as text."""
 
     iso_request_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """The client's request behind it, in the table iso_requests."""
+    """Id of the client's request in the table iso_requests."""
 
     booking_id: str | None = None
-    """The latest booking, or the one whose cancellation reopened the request."""
+    """
+    Id of the row in bookings: the latest booking, or the one whose cancellation reopened the
+    request.
+    """
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 40dd7ffd35a19e8803a092290d18cb67; generator 1
+# Source closure sha256: 6f739be57cd0ea1f1b6498d4995ec546; generator 1
 
 """A row of trips."""
 
@@ -13,7 +13,7 @@ from generated.models.common.states import StateReport
 
 class Trips(BaseModel):
     """
-    A journey as Avinode keeps it: what a client searches aircraft for.
+    A trip in Avinode, for which a client searches aircraft.
 
     Schema: schemas/entities/trips.json
     """
@@ -22,49 +22,49 @@ class Trips(BaseModel):
         extra="forbid",
     )
     id: str
-    """The row's id: a UUIDv5 of its kind and key."""
+    """Id of the row: a UUIDv5 of its kind and key."""
 
     avinode_trip_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     """Avinode's id of the trip."""
 
     status: Literal["active", "cancelled"] | None = None
-    """Where the trip stands."""
+    """Status of the trip."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When the first flight is to depart."""
+    """Planned departure time of the first flight."""
 
     return_at: str | None = None
-    """When the flight back is to depart."""
+    """Planned departure time of the return flight."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""
 
     cancellation_reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why the trip was cancelled."""
+    """Reason for the cancellation."""
 
     state_log: Annotated[list[StateReport] | None, Field(max_length=100)] = None
     """
-    The states that messages have reported, in the order in which they happened. Where
-    `applied` is false the state could not follow, and the row stayed as it was.
+    The states that messages reported, in the order in which they happened. If `applied` is
+    false, the state was not a valid next state, and the row was not changed.
     """
 
     webhook_id: str
-    """The message that wrote the row last."""
+    """Id of the message that last wrote the row."""
 
     occurred_at: str
-    """When the latest change in the row happened."""
+    """When the last change in the row happened."""
 
     created_at: str
-    """When the row was first written."""
+    """When the gateway first wrote the row."""
 
     updated_at: str
-    """When the row was written last."""
+    """When the gateway last wrote the row."""

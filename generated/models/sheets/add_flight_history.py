@@ -1,10 +1,10 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c6240acb715b39e44236e3cbc0cf2885; generator 1
+# Source closure sha256: 46a23309a06744c93b72e2c54a0fdaf1; generator 1
 
 """Add a flight to a client's history.
 
-Add a flight that took place to a client's history and count it.
+Add a completed flight to a client's history and update the client's flight figures.
 """
 
 from typing import Annotated
@@ -21,7 +21,7 @@ class FlightDetails(BaseModel):
         extra="forbid",
     )
     date: str
-    """Day of departure, YYYY-MM-DD."""
+    """Departure date, YYYY-MM-DD."""
 
     route: Annotated[str | None, Field(max_length=200, min_length=1, pattern="[^ ]")] = None
     """The airports, such as KTEB-KVNY."""
@@ -33,12 +33,12 @@ class FlightDetails(BaseModel):
     """Id or name of the operator."""
 
     price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """What the flight cost, in US dollars."""
+    """Price of the flight, in US dollars."""
 
 
 class AddFlightHistoryInput(BaseModel):
     """
-    Whose flight, and which.
+    The client and the flight.
 
     Schema: schemas/tools/sheets/add_flight_history.input.json
     """
@@ -47,14 +47,14 @@ class AddFlightHistoryInput(BaseModel):
         extra="forbid",
     )
     client_id: ClientId
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
     flight_details: FlightDetails
 
 
 class AddFlightHistoryOutput(BaseModel):
     """
-    The flight that was recorded, and the client's figures after it.
+    The recorded flight, and the client's updated figures.
 
     Schema: schemas/tools/sheets/add_flight_history.output.json
     """
@@ -63,22 +63,22 @@ class AddFlightHistoryOutput(BaseModel):
         extra="forbid",
     )
     client_id: CellText
-    """The client's id, as the sheet holds it."""
+    """Id of the client, as the sheet has it."""
 
     recorded_at: str
-    """The time that was noted as that of the record, RFC 3339 in UTC."""
+    """Time of the record, as written to the sheet, RFC 3339 in UTC."""
 
     recorded_range: CellText
-    """Where the record stands, in A1 notation."""
+    """Cells of the record, in A1 notation."""
 
     total_flights: Annotated[int | None, Field(ge=1, le=1000000000)] = None
     """
-    The client's flights, this one included; left out where the sheet's cell holds no number
-    and was left alone.
+    Number of the client's flights, including this one; absent if the cell in the sheet is not
+    a number and was not changed.
     """
 
     last_flight_date: str | None = None
     """
-    Day of the client's last flight; left out where the sheet's cell holds no date and was
-    left alone.
+    Date of the client's last flight; absent if the cell in the sheet is not a date and was
+    not changed.
     """

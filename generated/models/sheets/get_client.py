@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8ce06698e5f4758ea4dc444ca37b9a6f; generator 1
+# Source closure sha256: 2bddda0ad109ef571a3bc2eca5cc55c1; generator 1
 
 """Get a client.
 
@@ -16,7 +16,7 @@ from generated.models.common.clients import CellText, History, Preferences, VipS
 
 class GetClientInput(BaseModel):
     """
-    Which client.
+    The client.
 
     Schema: schemas/tools/sheets/get_client.input.json
     """
@@ -25,15 +25,15 @@ class GetClientInput(BaseModel):
         extra="forbid",
     )
     identifier: Annotated[str, Field(max_length=320, min_length=1, pattern="[^ ]")]
-    """The client's email address or id; upper and lower case are the same."""
+    """Email address or id of the client, not case-sensitive."""
 
     search_field: Literal["email", "client_id"] = "email"
-    """What the identifier is."""
+    """Kind of the identifier."""
 
 
 class GetClientOutput(BaseModel):
     """
-    The client. What the sheet does not say is left out.
+    The client. Values that the sheet does not have are absent.
 
     Schema: schemas/tools/sheets/get_client.output.json
     """
@@ -42,25 +42,25 @@ class GetClientOutput(BaseModel):
         extra="forbid",
     )
     client_id: CellText
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
     name: CellText | None = None
     """Full name."""
 
     email: CellText | None = None
-    """Email address, as the sheet holds it."""
+    """Email address, as the sheet has it."""
 
     phone: CellText | None = None
-    """Telephone number, as the sheet holds it."""
+    """Telephone number, as the sheet has it."""
 
     company: CellText | None = None
     """Company."""
 
     preferences: Preferences
-    """What the client likes and needs."""
+    """Preferences and needs of the client."""
 
     history: History
-    """The client's flights in figures."""
+    """Figures about the client's flights."""
 
     vip_status: VipStatus | None = None
-    """The client's status; left out where the cell holds none of these words."""
+    """VIP status of the client; absent if the cell has none of these values."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 15bc71c6d080d107d18dd45279b0045c; generator 1
+# Source closure sha256: e44b41eed30319699a1476dd7b0c831a; generator 1
 
 """Get all details of a client.
 
-Get everything the client sheet says of a client, by client id.
+Get all data about a client in the client sheet, by client id.
 """
 
 from pydantic import BaseModel, ConfigDict
@@ -14,7 +14,7 @@ from generated.models.common.clients import CellText, ClientId, History, Prefere
 
 class GetClientDetailsInput(BaseModel):
     """
-    Which client.
+    The client.
 
     Schema: schemas/tools/sheets/get_client_details.input.json
     """
@@ -23,12 +23,13 @@ class GetClientDetailsInput(BaseModel):
         extra="forbid",
     )
     client_id: ClientId
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
 
 class GetClientDetailsOutput(BaseModel):
     """
-    Everything the client sheet says of the client. What it does not say is left out.
+    All data about the client in the client sheet. Values that the sheet does not have are
+    absent.
 
     Schema: schemas/tools/sheets/get_client_details.output.json
     """
@@ -37,34 +38,34 @@ class GetClientDetailsOutput(BaseModel):
         extra="forbid",
     )
     client_id: CellText
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
     name: CellText | None = None
     """Full name."""
 
     email: CellText | None = None
-    """Email address, as the sheet holds it."""
+    """Email address, as the sheet has it."""
 
     phone: CellText | None = None
-    """Telephone number, as the sheet holds it."""
+    """Telephone number, as the sheet has it."""
 
     company: CellText | None = None
     """Company."""
 
     preferences: Preferences
-    """What the client likes and needs."""
+    """Preferences and needs of the client."""
 
     history: History
-    """The client's flights in figures."""
+    """Figures about the client's flights."""
 
     vip_status: VipStatus | None = None
-    """The client's status; left out where the cell holds none of these words."""
+    """VIP status of the client; absent if the cell has none of these values."""
 
     created_at: CellText | None = None
-    """When the client was entered, as the sheet holds it."""
+    """Creation time of the client's row, as the sheet has it."""
 
     updated_at: CellText | None = None
     """
-    When the client was last changed, as the sheet holds it; RFC 3339 where this gateway
+    Time of the last change of the client's row, as the sheet has it; RFC 3339 if this gateway
     changed it.
     """

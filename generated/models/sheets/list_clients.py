@@ -1,10 +1,10 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 11934a9736ca00d840e12c790576306f; generator 1
+# Source closure sha256: 00b35e1e3a8c221969651b7184811e4b; generator 1
 
 """List clients.
 
-List the clients of the client sheet, part by part.
+List the clients of the client sheet, in pages.
 """
 
 from typing import Annotated
@@ -16,7 +16,7 @@ from generated.models.common.clients import Client
 
 class ListClientsInput(BaseModel):
     """
-    Which part of the list.
+    The page of the list.
 
     Schema: schemas/tools/sheets/list_clients.input.json
     """
@@ -25,15 +25,15 @@ class ListClientsInput(BaseModel):
         extra="forbid",
     )
     limit: Annotated[int, Field(ge=1, le=100)] = 50
-    """Largest number of clients to answer."""
+    """Maximum number of clients."""
 
     offset: Annotated[int, Field(ge=0, le=10000000)] = 0
-    """How many clients to leave out at the beginning."""
+    """Number of clients to skip."""
 
 
 class ListClientsOutput(BaseModel):
     """
-    A part of the clients, in the order of the sheet.
+    One page of the clients, in the order of the sheet.
 
     Schema: schemas/tools/sheets/list_clients.output.json
     """
@@ -45,7 +45,7 @@ class ListClientsOutput(BaseModel):
     """The clients from `offset` on."""
 
     total: Annotated[int, Field(ge=0, le=10000000)]
-    """How many clients there are."""
+    """Total number of clients."""
 
     next_offset: Annotated[int | None, Field(ge=1, le=10000100)] = None
-    """The `offset` of the next part; left out at the end."""
+    """`offset` of the next page; absent on the last page."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c75c57a0ebd27063af023213dccc914; generator 1
+# Source closure sha256: 61db6497fe91c95f3a893cc1f17b5ed3; generator 1
 
 """Read cells of a sheet.
 
@@ -16,7 +16,7 @@ from generated.models.common.clients import CellText
 
 class ReadSheetInput(BaseModel):
     """
-    Which cells.
+    The spreadsheet and the cells.
 
     Schema: schemas/tools/sheets/read_sheet.input.json
     """
@@ -28,8 +28,8 @@ class ReadSheetInput(BaseModel):
         str | None, Field(max_length=128, min_length=1, pattern="^[A-Za-z0-9_-]+$")
     ] = None
     """
-    Id of the spreadsheet, from its address; the client database when left out. Others only if
-    the gateway's operator allows it.
+    Id of the spreadsheet, from its URL; the default is the client database. The gateway's
+    operator must allow any other spreadsheet.
     """
 
     range: Annotated[
@@ -41,16 +41,16 @@ class ReadSheetInput(BaseModel):
         ),
     ]
     """
-    The cells in A1 notation, with the tab in front: Clients!A2:N, 'Flight History'!A:H, or a
-    tab alone. A tab whose name holds more than letters, digits and _ is written in single
-    quotes; / \\ % ? # cannot occur in it.
+    The cells in A1 notation, with the name of the sheet: Clients!A2:N, 'Flight History'!A:H,
+    or only a sheet. Put the name in single quotes if it has characters other than letters,
+    digits and _. The characters / \\ % ? # are not allowed in it.
     """
 
 
 class ReadSheetOutput(BaseModel):
     """
-    The cells of the range. Empty cells at the end of a row and empty rows at the end are left
-    out.
+    The cells of the range, without empty cells at the end of a row and without empty rows at
+    the end.
 
     Schema: schemas/tools/sheets/read_sheet.output.json
     """
@@ -59,13 +59,13 @@ class ReadSheetOutput(BaseModel):
         extra="forbid",
     )
     range: CellText
-    """The range that was read, as Google words it."""
+    """The range that was read, as Google writes it."""
 
     values: Annotated[list[list[str | int | float | bool]], Field(max_length=5000)]
-    """The rows, each a list of cells from the first column of the range on."""
+    """The rows. Each is a list of cells, starting at the first column of the range."""
 
     row_count: Annotated[int, Field(ge=0, le=10000000)]
-    """How many rows the range has, up to the last one that is not empty."""
+    """Number of rows in the range, up to the last row that is not empty."""
 
     truncated: bool
-    """Whether the range has more rows than are answered; ask for the rest by range."""
+    """Whether the range has more rows than this result. Read the rest with another range."""

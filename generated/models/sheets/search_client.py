@@ -1,10 +1,10 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cc28469f7ae214e1439ad433e2bb055e; generator 1
+# Source closure sha256: 4f1a3145b61de8b744565c7ef99d49d6; generator 1
 
 """Search a client by name.
 
-Search clients by name or email address and answer the fields asked for.
+Search clients by name or email address and return the requested fields.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ from generated.models.common.clients import CellText, History, Preferences, VipS
 
 class SearchClientInput(BaseModel):
     """
-    Which client to search for, and which fields to return.
+    The search text, and the fields to return.
 
     Schema: schemas/tools/sheets/search_client.input.json
     """
@@ -26,8 +26,8 @@ class SearchClientInput(BaseModel):
     )
     query: Annotated[str, Field(max_length=200, min_length=1, pattern="[^ ]")]
     """
-    Words that must all occur in the client's name or email address; upper and lower case are
-    the same, and letters with and without accents.
+    Words that must all occur in the client's name or email address. Case and accents are
+    ignored.
     """
 
     fields: Annotated[
@@ -46,43 +46,43 @@ class SearchClientInput(BaseModel):
         | None,
         Field(max_length=8, min_length=1),
     ] = None
-    """What to answer of each client besides the id; everything when left out."""
+    """Fields to return besides the id; the default is all fields."""
 
 
 class Client(BaseModel):
-    """A client, as far as asked for."""
+    """A client, with the requested fields."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     client_id: CellText
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
     name: CellText | None = None
     """Full name."""
 
     email: CellText | None = None
-    """Email address, as the sheet holds it."""
+    """Email address, as the sheet has it."""
 
     phone: CellText | None = None
-    """Telephone number, as the sheet holds it."""
+    """Telephone number, as the sheet has it."""
 
     company: CellText | None = None
     """Company."""
 
     preferences: Preferences | None = None
-    """What the client likes and needs."""
+    """Preferences and needs of the client."""
 
     history: History | None = None
-    """The client's flights in figures."""
+    """Figures about the client's flights."""
 
     vip_status: VipStatus | None = None
-    """The client's status; left out where the cell holds none of these words."""
+    """VIP status of the client; absent if the cell has none of these values."""
 
 
 class SearchClientOutput(BaseModel):
     """
-    The clients that fit, in the order of the sheet.
+    The clients that match, in the order of the sheet.
 
     Schema: schemas/tools/sheets/search_client.output.json
     """
@@ -91,7 +91,7 @@ class SearchClientOutput(BaseModel):
         extra="forbid",
     )
     clients: Annotated[list[Client], Field(max_length=100)]
-    """The first hundred of them."""
+    """The first hundred matches."""
 
     total: Annotated[int, Field(ge=0, le=10000000)]
-    """How many clients fit, answered here or not."""
+    """Number of clients that match, including those not returned."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ebfed4c3f3a46e28d55340b4e622bbed; generator 1
+# Source closure sha256: cfa901f501e0aa769de7fa613975e370; generator 1
 
 """Search clients by criteria.
 
@@ -15,13 +15,13 @@ from generated.models.common.clients import Client, VipStatus
 
 
 class Filters(BaseModel):
-    """Further conditions; all must hold."""
+    """Further filters; a client must match all of them."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     vip_status: VipStatus | None = None
-    """Only clients of this status."""
+    """Only clients with this VIP status."""
 
     min_flights: Annotated[int | None, Field(ge=0, le=999999999)] = None
     """Only clients with at least this many flights."""
@@ -29,7 +29,7 @@ class Filters(BaseModel):
 
 class SearchClientsInput(BaseModel):
     """
-    Which clients; without query and filters, all.
+    The search text and filters; without them, all clients.
 
     Schema: schemas/tools/sheets/search_clients.input.json
     """
@@ -39,18 +39,18 @@ class SearchClientsInput(BaseModel):
     )
     query: Annotated[str | None, Field(max_length=200, min_length=1, pattern="[^ ]")] = None
     """
-    Words that must all occur in the client's id, name, email address or company; upper and
-    lower case are the same, and letters with and without accents.
+    Words that must all occur in the client's id, name, email address or company. Case and
+    accents are ignored.
     """
 
     filters: Filters | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 10
-    """Largest number of clients to answer."""
+    """Maximum number of clients."""
 
 
 class SearchClientsOutput(BaseModel):
     """
-    The clients that fit, in the order of the sheet.
+    The clients that match, in the order of the sheet.
 
     Schema: schemas/tools/sheets/search_clients.output.json
     """
@@ -59,7 +59,7 @@ class SearchClientsOutput(BaseModel):
         extra="forbid",
     )
     clients: Annotated[list[Client], Field(max_length=100)]
-    """The first of them."""
+    """The first matches."""
 
     total: Annotated[int, Field(ge=0, le=10000000)]
-    """How many clients fit, answered here or not."""
+    """Number of clients that match, including those not returned."""

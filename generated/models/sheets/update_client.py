@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4bfc2ea68351b5687bf2edeac28a5f21; generator 1
+# Source closure sha256: c588f53d9aef46148ef30ede71a0cc7e; generator 1
 
 """Update a client.
 
@@ -16,7 +16,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Updates(BaseModel):
-    """The cells to change, by the column's name. What is not named stays as it is."""
+    """The new values, by column name. Other columns are not changed."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -34,30 +34,30 @@ class Updates(BaseModel):
     """Company. Null clears the cell."""
 
     aircraft_preference: Literal["light", "midsize", "heavy"] | None = None
-    """Size of aircraft. Null clears the cell."""
+    """Preferred size of aircraft. Null clears the cell."""
 
     catering_preference: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
-    """Wishes and restrictions for meals. Null clears the cell."""
+    """Meal preferences and restrictions. Null clears the cell."""
 
     special_needs: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
-    """What access or care the client needs. Null clears the cell."""
+    """Access or care that the client needs. Null clears the cell."""
 
     vip_status: VipStatus | None = None
-    """How the client is to be treated."""
+    """VIP status of the client."""
 
     total_flights: Annotated[int | None, Field(ge=0, le=999999999)] = None
-    """Flights so far; `add_flight_history` counts by itself."""
+    """Number of flights so far. `add_flight_history` updates it."""
 
     last_flight_date: str | None = None
-    """Day of the last flight, YYYY-MM-DD. Null clears the cell."""
+    """Date of the last flight, YYYY-MM-DD. Null clears the cell."""
 
     preferred_operators: Annotated[list[Identifier] | None, Field(max_length=100)] = None
-    """Ids of the operators that the client prefers; an empty list clears the cell."""
+    """Ids of the client's preferred operators. An empty list clears the cell."""
 
 
 class UpdateClientInput(BaseModel):
     """
-    Which client, and what to change.
+    The client and the changes.
 
     Schema: schemas/tools/sheets/update_client.input.json
     """
@@ -66,14 +66,14 @@ class UpdateClientInput(BaseModel):
         extra="forbid",
     )
     client_id: ClientId
-    """The client's id, such as CL-001."""
+    """Id of the client, such as CL-001."""
 
     updates: Updates
 
 
 class UpdateClientOutput(BaseModel):
     """
-    What was changed.
+    The changes.
 
     Schema: schemas/tools/sheets/update_client.output.json
     """
@@ -82,7 +82,7 @@ class UpdateClientOutput(BaseModel):
         extra="forbid",
     )
     client_id: CellText
-    """The client's id, as the sheet holds it."""
+    """Id of the client, as the sheet has it."""
 
     updated_fields: Annotated[
         list[
@@ -105,4 +105,4 @@ class UpdateClientOutput(BaseModel):
     """The columns that were written, in the order of the sheet."""
 
     updated_at: str
-    """The time that was noted as that of the change, RFC 3339 in UTC."""
+    """Time of the change, as written to the sheet, RFC 3339 in UTC."""

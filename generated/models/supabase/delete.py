@@ -1,10 +1,10 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 18603ead9081c5f607a65a950978425e; generator 1
+# Source closure sha256: 3688f0104aa5a7e02eb81a428c98027e; generator 1
 
 """Delete rows.
 
-Remove the rows of a table that match, all of them or none.
+Delete the matching rows of a table, all of them or none.
 """
 
 from typing import Annotated
@@ -16,7 +16,7 @@ from generated.models.common.tables import NarrowingFilters, OwnTableName, Row
 
 class DeleteInput(BaseModel):
     """
-    Which rows of a table to remove.
+    The table and the rows to delete.
 
     Schema: schemas/tools/supabase/delete.input.json
     """
@@ -25,18 +25,18 @@ class DeleteInput(BaseModel):
         extra="forbid",
     )
     table: OwnTableName
-    """The table to remove from. The rows of all other tables come by webhook, and stay."""
+    """Name of the table. The rows of all other tables come from webhooks and cannot be deleted."""
 
     filters: NarrowingFilters
     """
-    Which rows: by column, what its value must be. At least one, so that no table is emptied
-    by oversight.
+    Conditions on columns that the rows must meet. At least one is required, so that no table
+    is emptied by mistake.
     """
 
 
 class DeleteOutput(BaseModel):
     """
-    The rows that are gone.
+    The deleted rows.
 
     Schema: schemas/tools/supabase/delete.output.json
     """
@@ -45,7 +45,7 @@ class DeleteOutput(BaseModel):
         extra="forbid",
     )
     rows: Annotated[list[Row], Field(max_length=1000)]
-    """The rows as they were, with every column, by id."""
+    """The rows as they were, with all columns, sorted by id."""
 
     count: Annotated[int, Field(ge=0, le=1000)]
-    """How many rows these are."""
+    """Number of rows."""

@@ -1,10 +1,10 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9503311bb97f1ecdf90ca64a56dcb9aa; generator 1
+# Source closure sha256: 1453ac5e84cd39568744821291155826; generator 1
 
 """Insert rows.
 
-Add one or more rows to a table.
+Insert one or more rows into a table.
 """
 
 from typing import Annotated
@@ -25,18 +25,18 @@ class InsertInput(BaseModel):
         extra="forbid",
     )
     table: OwnTableName
-    """The table to add to. The rows of all other tables come by webhook."""
+    """Name of the table. The rows of all other tables come from webhooks."""
 
     data: Row | list[Row]
     """
-    A row, or up to 500 rows of which all or none are stored. A row without id is given one;
-    created_at and updated_at are the database's.
+    A row, or up to 500 rows; all are stored, or none. The database sets a missing id, and
+    always created_at and updated_at.
     """
 
 
 class InsertOutput(BaseModel):
     """
-    The rows as they are stored.
+    The rows as stored.
 
     Schema: schemas/tools/supabase/insert.output.json
     """
@@ -45,7 +45,7 @@ class InsertOutput(BaseModel):
         extra="forbid",
     )
     rows: Annotated[list[Row], Field(max_length=500)]
-    """The rows with every column, in the order given."""
+    """The rows with all columns, in the order of the call."""
 
     count: Annotated[int, Field(ge=0, le=500)]
-    """How many rows these are."""
+    """Number of rows."""

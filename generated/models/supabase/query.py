@@ -1,10 +1,10 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e91d60ce3ae443fabe003025508cd8e8; generator 1
+# Source closure sha256: 0e99547d994fdc1f9d553b5c0c5e9d3c; generator 1
 
 """Query a table.
 
-Find rows of a table by the values of their columns.
+Query the rows of a table by the values of their columns.
 """
 
 from typing import Annotated
@@ -15,7 +15,7 @@ from generated.models.common.tables import Filters, Row, TableName
 
 
 class OrderBy(BaseModel):
-    """How the rows are sorted. Rows without a value in the column come last. Without it: by id."""
+    """Sort order; the default is by id. Rows without a value in the column are last."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -24,12 +24,12 @@ class OrderBy(BaseModel):
     """The column to sort by."""
 
     ascending: bool = True
-    """Whether the smallest or earliest comes first."""
+    """Whether the smallest or earliest value is first."""
 
 
 class QueryInput(BaseModel):
     """
-    Which rows, and which of their columns.
+    The table, the rows and their columns.
 
     Schema: schemas/tools/supabase/query.input.json
     """
@@ -38,30 +38,30 @@ class QueryInput(BaseModel):
         extra="forbid",
     )
     table: TableName
-    """The table to read."""
+    """Name of the table."""
 
     filters: Filters | None = None
-    """Which rows: by column, what its value must be. Without it: all."""
+    """Conditions on columns that the rows must meet; the default is all rows."""
 
     select: Annotated[
         str, Field(max_length=1000, pattern="^(?:[*]|[a-z][a-z0-9_]*(?: *, *[a-z][a-z0-9_]*)*)$")
     ] = "*"
     """
-    The columns to answer, separated by commas, or * for all. Names alone: neither expressions
-    nor other tables.
+    The columns to return, separated by commas, or * for all. Only column names: no
+    expressions and no other tables.
     """
 
     orderBy: OrderBy | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    """At most this many rows."""
+    """Maximum number of rows."""
 
     offset: Annotated[int, Field(ge=0, le=1000000)] = 0
-    """How many rows to pass over first."""
+    """Number of rows to skip."""
 
 
 class QueryOutput(BaseModel):
     """
-    The rows found.
+    The rows that were found.
 
     Schema: schemas/tools/supabase/query.output.json
     """
@@ -70,7 +70,7 @@ class QueryOutput(BaseModel):
         extra="forbid",
     )
     rows: Annotated[list[Row], Field(max_length=1000)]
-    """The rows, in the order asked for."""
+    """The rows, in the requested order."""
 
     count: Annotated[int, Field(ge=0, le=1000)]
-    """How many rows these are."""
+    """Number of rows."""

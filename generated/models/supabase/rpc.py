@@ -1,10 +1,10 @@
 # Generated from schemas/tools/supabase/rpc.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8471512f4b4ef7310776506a4f93b4fe; generator 1
+# Source closure sha256: 55e0622531370ba1944897f87a505fe3; generator 1
 
 """Call a function.
 
-Call a function of the database, such as the scoring of quotes.
+Call a function of the database, such as the function that scores quotes.
 """
 
 from typing import Annotated, Literal
@@ -13,58 +13,67 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Quote(BaseModel):
-    """A quote. What is missing or null counts 50 points, and the result says so."""
+    """
+    A quote. A criterion with missing or null values gets 50 points, and the result lists it
+    under `missing`.
+    """
 
     model_config = ConfigDict(
         extra="allow",
     )
     id: Annotated[str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")] = None
-    """The quote's id, unless quote_id gives it."""
+    """Id of the quote, if `quote_id` is absent."""
 
     quote_id: Annotated[
         str | None, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
     ] = None
-    """The quote's id."""
+    """Id of the quote."""
 
     total_price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Price with everything, in US dollars."""
+    """Total price, in US dollars."""
 
     operator_rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """The operator's rating."""
+    """Rating of the operator."""
 
     flight_minutes: Annotated[int | float | None, Field(ge=1.0, le=100000.0)] = None
-    """Minutes from departure to arrival."""
+    """Flight time in minutes."""
 
     aircraft_category: Annotated[str | None, Field(max_length=40)] = None
-    """light, midsize, heavy or ultra-long-range; another counts as missing."""
+    """light, midsize, heavy or ultra-long-range. Any other value counts as missing."""
 
     amenities: Annotated[list[str] | None, Field(max_length=50)] = None
-    """What is on board."""
+    """Amenities on board."""
 
 
 class ClientPreferences(BaseModel):
-    """What the client prefers. Missing members count for nothing."""
+    """Preferences of the client. Absent members have no effect."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     max_budget: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """What the client would spend, in US dollars. Dearer quotes lose price points in proportion."""
+    """Budget of the client, in US dollars. Quotes above it lose price points in proportion."""
 
     min_operator_rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """The least rating the client accepts. Operators below it get half their safety points."""
+    """
+    Minimum rating that the client accepts. Operators below it get half of their safety
+    points.
+    """
 
     aircraft_category: Annotated[str | None, Field(max_length=40)] = None
-    """The category that the client prefers: it gets all comfort points of the aircraft."""
+    """Preferred category. An aircraft of this category gets all comfort points for the aircraft."""
 
     amenities: Annotated[list[str] | None, Field(max_length=50)] = None
-    """What the client wants on board: the share that is there is half of the comfort points."""
+    """
+    Requested amenities. The share of them that is on board determines half of the comfort
+    points.
+    """
 
 
 class Weights(BaseModel):
     """
-    What each criterion counts, in proportion to their sum. Missing ones keep their default;
-    their sum is above 0.
+    Weight of each criterion, relative to the sum of the weights. An absent weight keeps its
+    default. The sum must be above 0.
     """
 
     model_config = ConfigDict(
@@ -84,13 +93,13 @@ class Weights(BaseModel):
 
 
 class Score(BaseModel):
-    """A quote's points, from 0 to 100 with two decimals."""
+    """The points of one quote, from 0 to 100 with two decimals."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     quote_id: Annotated[str, Field(max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    """The quote's id."""
+    """Id of the quote."""
 
     price_score: Annotated[int | float, Field(ge=0.0, le=100.0)]
     """Points for the price."""
@@ -105,17 +114,17 @@ class Score(BaseModel):
     """Points for comfort."""
 
     total_score: Annotated[int | float, Field(ge=0.0, le=100.0)]
-    """The weighted mean of the four."""
+    """Weighted mean of the four scores."""
 
     rank: Annotated[int, Field(ge=1, le=200)]
-    """The place, from 1. Equal totals share a place, and the next places stay empty."""
+    """Rank, from 1. Equal totals have the same rank, and the next ranks are skipped."""
 
     missing: Annotated[list[Literal["price", "safety", "speed", "comfort"]], Field(max_length=4)]
-    """The criteria that the quote says nothing of, which count 50 points."""
+    """The criteria for which the quote has no value. Each gets 50 points."""
 
 
 class ResultWeights(BaseModel):
-    """The share of each criterion; their sum is 1 but for rounding."""
+    """Share of each criterion. The shares add up to 1, except for rounding."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -134,7 +143,7 @@ class ResultWeights(BaseModel):
 
 
 class Params(BaseModel):
-    """What the function is given."""
+    """The arguments of the function."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -148,7 +157,7 @@ class Params(BaseModel):
 
 class RpcInput(BaseModel):
     """
-    A function of the database, and what to give it.
+    The function and its arguments.
 
     Schema: schemas/tools/supabase/rpc.input.json
     """
@@ -163,20 +172,20 @@ class RpcInput(BaseModel):
 
 
 class Result(BaseModel):
-    """The quotes with their points, and what each criterion counted."""
+    """The scores of the quotes, and the weights that were used."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     scores: Annotated[list[Score], Field(max_length=200)]
-    """One score per quote, best first; of equals the one given first."""
+    """One score per quote, best first. Equal scores keep the order of the call."""
 
     weights: ResultWeights
 
 
 class RpcOutput(BaseModel):
     """
-    What the function answers.
+    The result of the function.
 
     Schema: schemas/tools/supabase/rpc.output.json
     """

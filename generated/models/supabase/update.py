@@ -1,10 +1,10 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 57df6ce0fba58f61a956dac263125cb9; generator 1
+# Source closure sha256: 6bd74a01095c8ee4c02e2a0817e3e1ae; generator 1
 
 """Update rows.
 
-Change the rows of a table that match, all of them or none.
+Update the matching rows of a table, all of them or none.
 """
 
 from typing import Annotated
@@ -16,7 +16,7 @@ from generated.models.common.tables import NarrowingFilters, Row, TableName
 
 class UpdateInput(BaseModel):
     """
-    New values for the rows of a table that match.
+    The table, the rows and their new values.
 
     Schema: schemas/tools/supabase/update.input.json
     """
@@ -25,25 +25,25 @@ class UpdateInput(BaseModel):
         extra="forbid",
     )
     table: TableName
-    """The table to change."""
+    """Name of the table."""
 
     filters: NarrowingFilters
     """
-    Which rows: by column, what its value must be. At least one, so that no table is changed
-    by oversight.
+    Conditions on columns that the rows must meet. At least one is required, so that no whole
+    table is changed by mistake.
     """
 
     data: Row
     """
-    The new values. id, created_at and updated_at are not for callers to change, nor is what a
-    webhook has brought. Of its tables callers change these columns: quotes: request_id,
-    details; rfqs: request_id; bookings: none; operator_profiles: none.
+    The new values. Callers cannot change id, created_at and updated_at, or columns that
+    webhooks write. In the tables that webhooks write, callers can change only these columns:
+    quotes: request_id, details; rfqs: request_id; bookings: none; operator_profiles: none.
     """
 
 
 class UpdateOutput(BaseModel):
     """
-    The rows that were changed.
+    The changed rows.
 
     Schema: schemas/tools/supabase/update.output.json
     """
@@ -52,7 +52,7 @@ class UpdateOutput(BaseModel):
         extra="forbid",
     )
     rows: Annotated[list[Row], Field(max_length=1000)]
-    """The rows as they are now, with every column, by id."""
+    """The rows as they are now, with all columns, sorted by id."""
 
     count: Annotated[int, Field(ge=0, le=1000)]
-    """How many rows these are."""
+    """Number of rows."""

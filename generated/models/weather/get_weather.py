@@ -1,10 +1,10 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5a20c32e289a0bd19f3bdaf0e9b860e0; generator 1
+# Source closure sha256: 1ed133faac45bc1a9f79045fa1f9f4d2; generator 1
 
 """Get the weather.
 
-Get the current weather and the forecast by day for a city or coordinates.
+Get the current weather and the daily forecast for a city or coordinates.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ from generated.models.common.aviation import Country
 
 class GetWeatherInput(BaseModel):
     """
-    Where, and in which units.
+    The location and the units.
 
     Schema: schemas/tools/weather/get_weather.input.json
     """
@@ -33,8 +33,8 @@ class GetWeatherInput(BaseModel):
         ),
     ]
     """
-    A city, such as Paris or Paris, FR or Springfield, IL, US, or coordinates in degrees as
-    latitude and longitude, such as 48.85,2.35; north and east are positive.
+    A city, such as Paris, or Paris, FR, or Springfield, IL, US; or latitude and longitude in
+    degrees, such as 48.85,2.35. North and east are positive.
     """
 
     units: Literal["metric", "imperial"] = "imperial"
@@ -45,19 +45,19 @@ class GetWeatherInput(BaseModel):
 
 
 class Location(BaseModel):
-    """The place that the weather is of."""
+    """The location of the weather data."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     name: Annotated[str | None, Field(max_length=200)] = None
-    """The place's name; missing where there is none, at sea for one."""
+    """Name of the place; absent if it has none, for example at sea."""
 
     state: Annotated[str | None, Field(max_length=200)] = None
-    """State or region, where it is known."""
+    """State or region, if known."""
 
     country: Country | None = None
-    """Country as ISO 3166-1 alpha-2 code; missing at sea."""
+    """Country, as an ISO 3166-1 alpha-2 code; absent at sea."""
 
     latitude: Annotated[int | float, Field(ge=-90.0, le=90.0)]
     """Latitude in degrees, north positive."""
@@ -67,7 +67,7 @@ class Location(BaseModel):
 
 
 class Units(BaseModel):
-    """The units of the numbers in this answer."""
+    """Units of the numbers in this result."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -82,23 +82,23 @@ class Units(BaseModel):
     """Unit of pressure."""
 
     precipitation: Literal["mm"]
-    """Unit of rain and snow, as water."""
+    """Unit of rain and snow, as depth of water."""
 
     visibility: Literal["m"]
     """Unit of visibility."""
 
 
 class Current(BaseModel):
-    """The weather now."""
+    """The current weather."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     observed_at: str
-    """When it was observed, RFC 3339 in UTC."""
+    """Time of the observation, RFC 3339 in UTC."""
 
     condition: Annotated[str, Field(max_length=100)]
-    """The kind of weather in a word, such as Rain."""
+    """The weather in one word, such as Rain."""
 
     description: Annotated[str, Field(max_length=200)]
     """The weather in words, such as light rain."""
@@ -107,47 +107,47 @@ class Current(BaseModel):
     """Temperature."""
 
     feels_like: Annotated[int | float, Field(ge=-300.0, le=1000.0)]
-    """What the temperature feels like."""
+    """Apparent temperature."""
 
     humidity: Annotated[int | float, Field(ge=0.0, le=100.0)]
     """Relative humidity in percent."""
 
     pressure: Annotated[int | float, Field(ge=0.0, le=2000.0)]
-    """Pressure of the air at sea level."""
+    """Air pressure at sea level."""
 
     wind_speed: Annotated[int | float, Field(ge=0.0, le=1000.0)]
-    """Speed of the wind."""
+    """Wind speed."""
 
     wind_direction: Annotated[int | float | None, Field(ge=0.0, le=360.0)] = None
-    """Where the wind comes from, in degrees clockwise from north."""
+    """Direction from which the wind blows, in degrees clockwise from north."""
 
     wind_gust: Annotated[int | float | None, Field(ge=0.0, le=1000.0)] = None
-    """Speed of gusts."""
+    """Wind speed in gusts."""
 
     cloud_cover: Annotated[int | float | None, Field(ge=0.0, le=100.0)] = None
     """Cloud cover in percent."""
 
     visibility: Annotated[int | float | None, Field(ge=0.0, le=100000.0)] = None
-    """How far one can see."""
+    """Visibility."""
 
     precipitation_last_hour: Annotated[int | float | None, Field(ge=0.0, le=20000.0)] = None
     """Rain and snow of the last hour."""
 
 
 class Forecast(BaseModel):
-    """The weather of a day."""
+    """The weather of one day."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     date: str
-    """The day, YYYY-MM-DD, local to the place."""
+    """Date, YYYY-MM-DD, in local time."""
 
     condition: Annotated[str, Field(max_length=100)]
-    """The most frequent kind of weather of the day in a word."""
+    """The most frequent weather of the day, in one word."""
 
     description: Annotated[str, Field(max_length=200)]
-    """The same in words."""
+    """The weather in words, such as light rain."""
 
     temperature_min: Annotated[int | float, Field(ge=-200.0, le=1000.0)]
     """Lowest temperature."""
@@ -162,12 +162,12 @@ class Forecast(BaseModel):
     """Rain and snow of the day."""
 
     wind_speed_max: Annotated[int | float, Field(ge=0.0, le=1000.0)]
-    """Highest speed of the wind."""
+    """Highest wind speed."""
 
 
 class GetWeatherOutput(BaseModel):
     """
-    The weather now, and in the days to come.
+    The current weather and the forecast.
 
     Schema: schemas/tools/weather/get_weather.output.json
     """
@@ -180,6 +180,6 @@ class GetWeatherOutput(BaseModel):
     current: Current
     forecast: Annotated[list[Forecast], Field(max_length=6)]
     """
-    The days to come, local to the place; the first may be the rest of today, and the last a
-    part of a day.
+    One item per day, in local time. The first day can be the rest of today, and the last can
+    be a part of a day.
     """

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The webhook of avinode."""
 
@@ -33,7 +33,7 @@ from generated.webhooks.avinode import (
 
 SOURCE: Final = WebhookSource(
     provider="avinode",
-    title="Receive what happens on Avinode",
+    title="Receive messages from Avinode",
     profiles=(
         Profile(
             name="signed",
@@ -83,32 +83,32 @@ SOURCE: Final = WebhookSource(
         WebhookSetting(
             name="notification_email",
             description=(
-                "Who is mailed when a request for proposal is received, a quote accepted or a "
-                "booking confirmed; nobody where it is empty."
+                "Address that gets a mail when a request for proposal is received, a quote is "
+                "accepted or a booking is confirmed. If empty, no mail is sent."
             ),
             pattern="^[A-Za-z0-9!#$%&'*+/=^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$",
         ),
         WebhookSetting(
             name="notification_name",
-            description="How those mails address the reader.",
+            description="Name of the reader in those mails.",
             default="Charter desk",
             pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,100}$",
         ),
         WebhookSetting(
             name="contact_phone",
-            description="The telephone number in those mails. The default is nobody's.",
+            description="Telephone number in those mails. The default is a number that nobody has.",
             default="+1 555 0100",
             pattern="^[+]?[0-9 ()./-]{5,29}$",
         ),
         WebhookSetting(
             name="link_domain",
             description=(
-                "The domain, with those below it, that links in messages may lead to; any other "
-                "link is not passed on."
+                "Domain, including its subdomains, to which links in messages may lead. Any "
+                "other link is dropped."
             ),
             default="avinode.com",
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="8c827c1c245af38f513da7d91214464ad27d39c3d78d75def5b48ffc151c34b8",
+    contract="7169cffa357b26264ab229efb3a839bfbf64131db382756810ec2bb0969c75f0",
 )

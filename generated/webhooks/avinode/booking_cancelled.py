@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 38607c9fd55f43abfbd86ea78096db3f; generator 1
+# Source closure sha256: 034ed07425739f7fa311725be0ef263e; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 83ee4d6c35d18e8c9d90b21c9acacb58; generator 1
+# Source closure sha256: fb337c43df03a6d63ec8e9f1ed6a370e; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bec843445ee79bcd03d56ade6162ef23; generator 1
+# Source closure sha256: 647eb3ce3f0945bbdc92e06252a24309; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a8e01bbf29ed7026a651c7ec59e4f23; generator 1
+# Source closure sha256: 0405cb6409831c506c4de24b6a3ae6dc; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2e492560bb93e33df1e0ba44b91fcd0a; generator 1
+# Source closure sha256: 2341716a98a4607605b8a34a06fbcc40; generator 1
 
 """What rfq_received of avinode does.
 

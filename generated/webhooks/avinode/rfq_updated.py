@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 546e32a3e4bd3d7373361ce48c69a3df; generator 1
+# Source closure sha256: b9ef07e471a5246e3eb651823c340c0f; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36f09319f43e10daa7c6bc50b8c33789; generator 1
+# Source closure sha256: ddb23bce98c251cbe963843128788bff; generator 1
 
 """What trip_updated of avinode does.
 

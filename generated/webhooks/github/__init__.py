@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
+# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
 
 """The webhook of github."""
 
@@ -12,7 +12,7 @@ from generated.webhooks.github import deployment_status, ping, push
 
 SOURCE: Final = WebhookSource(
     provider="github",
-    title="Receive what happens on GitHub",
+    title="Receive messages from GitHub",
     profiles=(
         Profile(
             name="signed",
@@ -33,5 +33,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="e5b846918fe9e867fc4ef4963c1c5b80c19d71d8f6174cf9fbce232a9ac769c9",
+    contract="9d75a102e94db52a6c8a9fad8c4fdf4217a56e71898d2f3d80c22b1d9216b553",
 )

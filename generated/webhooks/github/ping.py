@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 27b4093857232974caf87af58f8a3714; generator 1
+# Source closure sha256: 7fdfd82df48cb9901e30cc9e7271012e; generator 1
 
 """What ping of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aa20370dfbb133474aa70cbe86183450; generator 1
+# Source closure sha256: b83073cbab8474bef3b84e4c5db0c575; generator 1
 
 """What push of github does.
 

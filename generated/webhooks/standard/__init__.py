@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 343dceaf76d0d87d7012ce681b153761; generator 1
+# Source closure sha256: b2f577a78c4f1b21689c2c2b0dcec1dc; generator 1
 
 """The webhook of standard."""
 
@@ -26,5 +26,5 @@ SOURCE: Final = WebhookSource(
         record_changed.EVENT,
     ),
     keep_headers=("user-agent",),
-    contract="343dceaf76d0d87d7012ce681b1537616e54fde2b44c2d780fd7d46cf04cfda3",
+    contract="b2f577a78c4f1b21689c2c2b0dcec1dc7a5bcf926b6ff151ba4d689922422bea",
 )

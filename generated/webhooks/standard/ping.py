@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 875d5e699de2f8f557ae2547c627a24b; generator 1
+# Source closure sha256: 0dd7a56bacece7293d0a99ab60adaa28; generator 1
 
 """What ping of standard does.
 

@@ -78,7 +78,7 @@ EDITS = {
     ),
     "of an entity, that refers to nothing": (
         QUOTE,
-        '"description": "Where the quote stands.",',
+        '"description": "Status of the quote.",',
         '"$ref": "../common/nothing.json",',
         "ref/dangling",
     ),

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of booking_confirmed from avinode."""
 
@@ -14,7 +14,7 @@ from generated.models.common.money import CurrencyCode
 
 
 class Operator(BaseModel):
-    """The company that flies."""
+    """The company that operates the aircraft."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -23,19 +23,19 @@ class Operator(BaseModel):
     """Avinode's id of the company."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Its name."""
+    """Name of the company."""
 
     rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """Its rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
 
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """Its safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
 
     email: Annotated[str | None, Field(max_length=320)] = None
-    """Where it is written to."""
+    """Email address."""
 
     phone: Annotated[str | None, Field(max_length=40)] = None
-    """Where it is called."""
+    """Telephone number."""
 
 
 class Aircraft(BaseModel):
@@ -45,10 +45,10 @@ class Aircraft(BaseModel):
         extra="allow",
     )
     type: Annotated[str, Field(max_length=100)]
-    """Its type, such as Citation X."""
+    """Type of the aircraft, such as Citation X."""
 
     id: Identifier | None = None
-    """Avinode's id of it."""
+    """Avinode's id of the aircraft."""
 
 
 class Flight(BaseModel):
@@ -58,32 +58,32 @@ class Flight(BaseModel):
         extra="allow",
     )
     departure_airport: IcaoAirport | None = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs."""
+    """Departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
 
 class Price(BaseModel):
-    """What it costs."""
+    """The price."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     total: Annotated[int | float, Field(ge=0.0, le=1000000000.0)]
-    """With everything."""
+    """Total."""
 
     currency: CurrencyCode | None = None
-    """ISO 4217 code of the currency; US dollars where it is missing."""
+    """ISO 4217 code of the currency; the default is US dollars."""
 
     base: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Before taxes and fees."""
+    """Amount before taxes and fees."""
 
     taxes_fees: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Taxes and fees."""
@@ -91,7 +91,7 @@ class Price(BaseModel):
 
 class BookingConfirmed(BaseModel):
     """
-    A flight is booked.
+    A flight was booked.
 
     Schema: schemas/webhooks/avinode/booking_confirmed.payload.json
     """
@@ -100,15 +100,15 @@ class BookingConfirmed(BaseModel):
         extra="allow",
     )
     event_type: Literal["booking_confirmed"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     booking_id: Identifier
     """Avinode's id of the booking."""

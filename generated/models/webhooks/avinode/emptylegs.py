@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of emptylegs from avinode."""
 
@@ -25,10 +25,10 @@ class Emptylegs(BaseModel):
     """Avinode's id of the empty leg."""
 
     href: Annotated[str, Field(max_length=2048)]
-    """Where it is read."""
+    """URL to read it from."""
 
     type: Literal["emptylegs"]
-    """What it is."""
+    """Type of the resource."""
 
     tripId: Annotated[str | None, Field(max_length=64)] = None
-    """The trip by the code that people use."""
+    """Code of the trip, as shown to people."""

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of message_received from avinode."""
 
@@ -12,20 +12,20 @@ from generated.models.common.identifiers import Identifier
 
 
 class Sender(BaseModel):
-    """Who writes."""
+    """The sender."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     type: Literal["operator", "buyer"]
-    """Which side."""
+    """Kind of the sender."""
 
     name: Annotated[str | None, Field(max_length=200)] = None
-    """The name."""
+    """Name."""
 
 
 class Operator(BaseModel):
-    """The company that flies."""
+    """The company that operates the aircraft."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -34,24 +34,24 @@ class Operator(BaseModel):
     """Avinode's id of the company."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Its name."""
+    """Name of the company."""
 
     rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """Its rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
 
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """Its safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
 
     email: Annotated[str | None, Field(max_length=320)] = None
-    """Where it is written to."""
+    """Email address."""
 
     phone: Annotated[str | None, Field(max_length=40)] = None
-    """Where it is called."""
+    """Telephone number."""
 
 
 class MessageReceived(BaseModel):
     """
-    The other side has written in a thread.
+    The other party has written in a thread.
 
     Schema: schemas/webhooks/avinode/message_received.payload.json
     """
@@ -60,24 +60,24 @@ class MessageReceived(BaseModel):
         extra="allow",
     )
     event_type: Literal["message_received"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     message_id: Identifier
     """Avinode's id of the message."""
 
     thread_id: Identifier
-    """Avinode's id of the thread in which both sides write."""
+    """Avinode's id of the thread."""
 
     message: Annotated[str, Field(max_length=5000)]
-    """What it says."""
+    """Text of the message."""
 
     sender: Sender | None = None
     operator: Operator | None = None

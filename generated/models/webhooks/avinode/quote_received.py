@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of quote_received from avinode."""
 
@@ -13,7 +13,7 @@ from generated.models.common.money import CurrencyCode
 
 
 class Operator(BaseModel):
-    """The company that flies."""
+    """The company that operates the aircraft."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -22,19 +22,19 @@ class Operator(BaseModel):
     """Avinode's id of the company."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Its name."""
+    """Name of the company."""
 
     rating: Annotated[int | float | None, Field(ge=0.0, le=5.0)] = None
-    """Its rating by customers, from 0 to 5."""
+    """Customer rating, from 0 to 5."""
 
     safety_rating: Annotated[str | None, Field(max_length=100)] = None
-    """Its safety rating, such as ARGUS Gold."""
+    """Safety rating, such as ARGUS Gold."""
 
     email: Annotated[str | None, Field(max_length=320)] = None
-    """Where it is written to."""
+    """Email address."""
 
     phone: Annotated[str | None, Field(max_length=40)] = None
-    """Where it is called."""
+    """Telephone number."""
 
 
 class Aircraft(BaseModel):
@@ -44,32 +44,32 @@ class Aircraft(BaseModel):
         extra="allow",
     )
     type: Annotated[str, Field(max_length=100)]
-    """Its type, such as Citation X."""
+    """Type of the aircraft, such as Citation X."""
 
     id: Identifier | None = None
-    """Avinode's id of it."""
+    """Avinode's id of the aircraft."""
 
     category: Literal["light", "midsize", "heavy", "ultra-long-range"] | None = None
-    """Its category."""
+    """Category of the aircraft."""
 
     amenities: Annotated[list[str] | None, Field(max_length=50)] = None
-    """What is on board, such as wifi."""
+    """Amenities on board, such as wifi."""
 
 
 class Price(BaseModel):
-    """What it costs."""
+    """The price."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     total: Annotated[int | float, Field(ge=0.0, le=1000000000.0)]
-    """With everything."""
+    """Total."""
 
     currency: CurrencyCode | None = None
-    """ISO 4217 code of the currency; US dollars where it is missing."""
+    """ISO 4217 code of the currency; the default is US dollars."""
 
     base: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
-    """Before taxes and fees."""
+    """Amount before taxes and fees."""
 
     taxes_fees: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Taxes and fees."""
@@ -77,7 +77,7 @@ class Price(BaseModel):
 
 class QuoteReceived(BaseModel):
     """
-    An operator has quoted for a request for proposal.
+    An operator has sent a quote for a request for proposal.
 
     Schema: schemas/webhooks/avinode/quote_received.payload.json
     """
@@ -86,15 +86,15 @@ class QuoteReceived(BaseModel):
         extra="allow",
     )
     event_type: Literal["quote_received"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     quote_id: Identifier
     """Avinode's id of the quote."""
@@ -106,16 +106,16 @@ class QuoteReceived(BaseModel):
     """Avinode's id of the trip."""
 
     thread_id: Identifier | None = None
-    """Avinode's id of the thread in which both sides write."""
+    """Avinode's id of the thread."""
 
     operator: Operator
     aircraft: Aircraft
     price: Price
     flight_minutes: Annotated[int | None, Field(ge=1, le=100000)] = None
-    """Minutes from departure to arrival."""
+    """Flight time in minutes."""
 
     valid_until: str | None = None
-    """When the quote lapses."""
+    """When the quote expires."""
 
     notes: Annotated[str | None, Field(max_length=4000)] = None
-    """What the operator adds in words."""
+    """Notes of the operator."""

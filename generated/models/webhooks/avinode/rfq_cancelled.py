@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of rfq_cancelled from avinode."""
 
@@ -13,7 +13,7 @@ from generated.models.common.identifiers import Identifier
 
 class RfqCancelled(BaseModel):
     """
-    A buyer has withdrawn a request for proposal.
+    A buyer has cancelled a request for proposal.
 
     Schema: schemas/webhooks/avinode/rfq_cancelled.payload.json
     """
@@ -22,15 +22,15 @@ class RfqCancelled(BaseModel):
         extra="allow",
     )
     event_type: Literal["rfq_cancelled"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     rfp_id: Identifier
     """Avinode's id of the request for proposal."""
@@ -39,4 +39,4 @@ class RfqCancelled(BaseModel):
     """Avinode's id of the trip."""
 
     reason: Annotated[str | None, Field(max_length=2000)] = None
-    """Why, in words."""
+    """The reason, as text."""

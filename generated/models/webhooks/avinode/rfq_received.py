@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of rfq_received from avinode."""
 
@@ -13,7 +13,7 @@ from generated.models.common.identifiers import Identifier
 
 
 class Buyer(BaseModel):
-    """The company that asks."""
+    """The company that requests the proposal."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -22,7 +22,7 @@ class Buyer(BaseModel):
     """Avinode's id of the company."""
 
     name: Annotated[str, Field(max_length=200)]
-    """Its name."""
+    """Name of the company."""
 
 
 class Flight(BaseModel):
@@ -32,21 +32,21 @@ class Flight(BaseModel):
         extra="allow",
     )
     departure_airport: IcaoAirport | None = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs."""
+    """Departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
 
 class RfqReceived(BaseModel):
     """
-    A buyer asks this account, as an operator, for a proposal.
+    A buyer has requested a proposal from this account, as an operator.
 
     Schema: schemas/webhooks/avinode/rfq_received.payload.json
     """
@@ -55,15 +55,15 @@ class RfqReceived(BaseModel):
         extra="allow",
     )
     event_type: Literal["rfq_received"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     rfp_id: Identifier
     """Avinode's id of the request for proposal."""
@@ -74,7 +74,7 @@ class RfqReceived(BaseModel):
     buyer: Buyer | None = None
     flight: Flight | None = None
     quote_deadline: str | None = None
-    """Until when operators may quote."""
+    """Deadline for quotes."""
 
     special_requirements: Annotated[str | None, Field(max_length=4000)] = None
-    """Wishes in words."""
+    """Special requirements, as text."""

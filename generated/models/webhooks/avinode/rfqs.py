@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of rfqs from avinode."""
 
@@ -13,7 +13,7 @@ from generated.models.common.identifiers import Identifier
 
 class Rfqs(BaseModel):
     """
-    Something has changed in a request for proposal, its sellers' answers among it.
+    A request for proposal has changed, or a seller has responded to it.
 
     Schema: schemas/webhooks/avinode/rfqs.payload.json
     """
@@ -25,10 +25,10 @@ class Rfqs(BaseModel):
     """Avinode's id of the request."""
 
     href: Annotated[str, Field(max_length=2048)]
-    """Where it is read."""
+    """URL to read it from."""
 
     type: Literal["rfqs"]
-    """What it is."""
+    """Type of the resource."""
 
     tripId: Annotated[str | None, Field(max_length=64)] = None
-    """The trip by the code that people use."""
+    """Code of the trip, as shown to people."""

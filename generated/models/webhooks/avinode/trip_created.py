@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c827c1c245af38f513da7d91214464a; generator 1
+# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
 
 """The payload of trip_created from avinode."""
 
@@ -19,16 +19,16 @@ class Flight(BaseModel):
         extra="allow",
     )
     departure_airport: IcaoAirport | None = None
-    """ICAO code of the airport of departure."""
+    """ICAO code of the departure airport."""
 
     arrival_airport: IcaoAirport | None = None
-    """ICAO code of the airport of arrival."""
+    """ICAO code of the arrival airport."""
 
     departure_at: str | None = None
-    """When it departs."""
+    """Departure time."""
 
     passengers: Annotated[int | None, Field(ge=1, le=1000)] = None
-    """How many passengers fly."""
+    """Number of passengers."""
 
 
 class TripCreated(BaseModel):
@@ -42,22 +42,22 @@ class TripCreated(BaseModel):
         extra="allow",
     )
     event_type: Literal["trip_created"]
-    """What happened."""
+    """Type of the event."""
 
     event_id: Annotated[
         str, Field(max_length=200, min_length=1, pattern="^[A-Za-z0-9][A-Za-z0-9._:-]*$")
     ]
-    """Avinode's id of this message: the same when it is sent again."""
+    """Avinode's id of this message, the same if it is sent again."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     trip_id: Identifier
     """Avinode's id of the trip."""
 
     flight: Flight | None = None
     return_at: str | None = None
-    """When the flight back departs."""
+    """Departure time of the return flight."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
-    """The page on which operators are searched."""
+    """Link to the page for searching operators."""

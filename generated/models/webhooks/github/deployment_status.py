@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
+# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
 
 """The payload of deployment_status from github."""
 
@@ -16,14 +16,14 @@ class Deployment(BaseModel):
         extra="allow",
     )
     id: Annotated[int, Field(ge=1)]
-    """GitHub's id of it."""
+    """GitHub's id of the deployment."""
 
     environment: Annotated[str, Field(max_length=200)]
-    """Where it is deployed."""
+    """Target environment."""
 
 
 class DeploymentStatusDeploymentStatus(BaseModel):
-    """What has become of it."""
+    """Status of the deployment."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -39,12 +39,12 @@ class Repository(BaseModel):
         extra="allow",
     )
     full_name: Annotated[str, Field(max_length=200, min_length=1)]
-    """Owner and name."""
+    """Owner and name of the repository."""
 
 
 class DeploymentStatus(BaseModel):
     """
-    A deployment has reached another state.
+    A deployment has a new state.
 
     Schema: schemas/webhooks/github/deployment_status.payload.json
     """

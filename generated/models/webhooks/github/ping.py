@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
+# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
 
 """The payload of ping from github."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 class Ping(BaseModel):
     """
-    GitHub tries out a new webhook.
+    GitHub tests a new webhook.
 
     Schema: schemas/webhooks/github/ping.payload.json
     """
@@ -20,7 +20,7 @@ class Ping(BaseModel):
         extra="allow",
     )
     zen: Annotated[str | None, Field(max_length=1000)] = None
-    """A saying."""
+    """A random sentence from GitHub."""
 
     hook_id: Annotated[int, Field(ge=1)]
     """GitHub's id of the webhook."""

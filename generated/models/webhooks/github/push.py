@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5b846918fe9e867fc4ef4963c1c5b80; generator 1
+# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
 
 """The payload of push from github."""
 
@@ -10,23 +10,23 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Repository(BaseModel):
-    """The repository."""
+    """The repository that was pushed to."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     full_name: Annotated[str, Field(max_length=200, min_length=1)]
-    """Owner and name."""
+    """Owner and name of the repository."""
 
 
 class Pusher(BaseModel):
-    """Who pushed."""
+    """User who pushed."""
 
     model_config = ConfigDict(
         extra="allow",
     )
     name: Annotated[str, Field(max_length=100)]
-    """The name."""
+    """Name."""
 
 
 class Push(BaseModel):
@@ -43,7 +43,7 @@ class Push(BaseModel):
     """The branch or tag."""
 
     after: Annotated[str, Field(max_length=64)]
-    """The commit that it now points to."""
+    """The commit that the branch or tag now points to."""
 
     repository: Repository
     pusher: Pusher | None = None

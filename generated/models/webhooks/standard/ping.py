@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 343dceaf76d0d87d7012ce681b153761; generator 1
+# Source closure sha256: b2f577a78c4f1b21689c2c2b0dcec1dc; generator 1
 
 """The payload of ping from standard."""
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 class Ping(BaseModel):
     """
-    A sender tries out whether its messages arrive.
+    A sender tests whether its messages arrive.
 
     Schema: schemas/webhooks/standard/ping.payload.json
     """
@@ -20,7 +20,7 @@ class Ping(BaseModel):
         extra="allow",
     )
     type: Literal["ping"]
-    """What happened."""
+    """Type of the event."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 343dceaf76d0d87d7012ce681b153761; generator 1
+# Source closure sha256: b2f577a78c4f1b21689c2c2b0dcec1dc; generator 1
 
 """The payload of record_changed from standard."""
 
@@ -18,18 +18,18 @@ class Data(BaseModel):
         extra="allow",
     )
     id: Identifier
-    """Its id."""
+    """Id of the record."""
 
     kind: Annotated[str, Field(max_length=64)]
-    """What kind of record it is."""
+    """Kind of the record."""
 
     change: Literal["created", "updated", "deleted"]
-    """What happened to it."""
+    """Kind of the change."""
 
 
 class RecordChanged(BaseModel):
     """
-    A record of the sender's has changed.
+    A record of the sender has changed.
 
     Schema: schemas/webhooks/standard/record_changed.payload.json
     """
@@ -38,9 +38,9 @@ class RecordChanged(BaseModel):
         extra="allow",
     )
     type: Literal["record_changed"]
-    """What happened."""
+    """Type of the event."""
 
     timestamp: str
-    """When it happened."""
+    """Time of the event."""
 
     data: Data
