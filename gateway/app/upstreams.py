@@ -8,7 +8,7 @@ from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.backend import MockBackend
-from gateway.backends.mock.memory import remembering
+from gateway.backends.mock.memory import open_mock
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
@@ -129,7 +129,7 @@ def _mock(
         latency_seconds=settings.mock_latency_seconds,
     )
     file = settings.data / MOCKS / f"{upstream.name}.db"
-    application = remembering(upstream, clock, file=file, start=settings.mock_time, options=options)
+    application = open_mock(upstream, clock, file=file, start=settings.mock_time, options=options)
     return MockBackend(
         upstream, application.clock, credentials=credentials, application=application
     )

@@ -1,4 +1,4 @@
-"""The seam between an operation and its upstream."""
+"""The interface between an operation and its upstream."""
 
 from typing import Literal, Protocol
 
@@ -19,18 +19,19 @@ class Backend(Protocol):
     async def send(
         self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
-        """One attempt, whatever its status.
+        """Make one attempt. Returns the reply, with any status.
 
-        Where it `is_cut_short`, a caller wants it to take less time than the contract allows: when
-        that is up, it says nothing of the upstream.
+        `is_cut_short`: the caller asked for less time than the contract allows, so a timeout does
+        not count as a failure of the upstream.
 
-        A request whose access token the upstream refuses is sent once more with a new one. Raises
-        `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` when there is no
-        token to be had, `UpstreamRejected` for an answer that is too large or a redirect, and
-        `MalformedRequest` for a path segment that may not be sent.
+        If the upstream refuses the access token, the request is sent once more with a new token.
+        Raises `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` if no token
+        can be fetched, `UpstreamRejected` for a reply that is too large or a redirect,
+        `UpstreamRateLimited` while the upstream's limit is used up, and `MalformedRequest` for
+        values that may not be sent in a path or a header.
         """
         ...
 
     async def close(self) -> None:
-        """Release what the backend holds."""
+        """Close the backend's connections and files."""
         ...

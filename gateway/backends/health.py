@@ -1,4 +1,4 @@
-"""What the last answers of an upstream say of it: is it there, and does it take our credentials?"""
+"""The health of an upstream, from its last replies: is it available, and are credentials valid?"""
 
 from typing import Final
 
@@ -6,11 +6,11 @@ from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream
 
 FAILURES: Final = 3
-"""So many requests in a row must fail before that is said: one may be an accident."""
+"""How many requests must fail in a row before it is reported as a problem."""
 
 
 class Health:
-    """Remembers the end of what was seen of one upstream. The next success takes it back."""
+    """Records failures of one upstream. The next success clears them."""
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
@@ -19,7 +19,7 @@ class Health:
 
     @property
     def problem(self) -> str | None:
-        """What an operator must look at, or None."""
+        """The problem that an operator must examine, or None."""
         if self._refused is not None:
             return (
                 f"The vendor rejected the credentials (status {self._refused}); renew them, and "
@@ -30,11 +30,11 @@ class Health:
         return None
 
     def failed(self) -> None:
-        """A request got no answer."""
+        """Record that a request got no reply."""
         self._failures = min(self._failures + 1, FAILURES)
 
     def answered(self, reply: Reply) -> None:
-        """A request was answered, with whatever status."""
+        """Record a reply, with any status."""
         match self._meaning(reply):
             case "unavailable":
                 self.failed()
@@ -43,7 +43,7 @@ class Health:
             case "success":
                 self._refused, self._failures = None, 0
             case _:
-                # It is there. Whether it took the credentials is not known.
+                # The upstream is available. Whether the credentials are valid is not known.
                 self._failures = 0
 
     def _meaning(self, reply: Reply) -> str:

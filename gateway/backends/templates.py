@@ -1,4 +1,4 @@
-"""Headers and query parameters of every request: their templates, filled with credentials."""
+"""Fills credentials into the templates of the headers and query parameters of every request."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 class SendTime(Enum):
-    """What is known only when a request is sent."""
+    """The placeholders whose values are known only when a request is sent."""
 
     NOW = "now"
     TOKEN = "token"  # noqa: S105 - a placeholder's name
@@ -27,7 +27,7 @@ Part = str | SendTime
 
 
 class Filled(Struct, frozen=True):
-    """A header or a query parameter whose credentials are filled in."""
+    """A header or a query parameter, with the credentials filled in."""
 
     name: str
     parts: tuple[Part, ...]
@@ -38,11 +38,11 @@ class Filled(Struct, frozen=True):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether nothing is left to fill in."""
+        """Whether the value is the same in every request."""
         return not any(isinstance(part, SendTime) for part in self.parts)
 
     def text(self, now: str = "", token: str = "") -> str:
-        """The value of a request that is sent at the time `now` with the access token `token`."""
+        """The value in a request that is sent at the time `now` with the access token `token`."""
         return "".join(
             [now if part is NOW else token if part is TOKEN else str(part) for part in self.parts]
         )
@@ -54,9 +54,9 @@ class Filled(Struct, frozen=True):
 def filled(
     rule: HeaderRule | QueryRule, upstream: Upstream, credentials: Mapping[str, str]
 ) -> Filled | None:
-    """`rule` with its credentials, None when it needs an optional one that is not there.
+    """`rule` with its credentials, or None if an optional credential is not set.
 
-    Raises `ConfigurationError` for a credential that is missing or cannot be sent.
+    Raises `ConfigurationError` if a required credential is missing or a credential cannot be sent.
     """
     optional = {each.name for each in upstream.credentials if not each.is_required}
     parts: list[Part] = []

@@ -1,4 +1,4 @@
-"""Requests and replies as they travel (RFC 9110, RFC 3986): what live and mock have in common."""
+"""Requests and replies in their HTTP form (RFC 9110, RFC 3986), for live and mock backends."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
-"""What a segment may hold unencoded beside letters, digits and `-._~` (RFC 3986 §3.3)."""
+"""What a segment may contain unencoded besides letters, digits and `-._~` (RFC 3986 §3.3)."""
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
@@ -35,24 +35,24 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     body: bytes | None = None
 
     def __repr__(self) -> str:
-        """Without target, headers and body: they hold credentials and arguments."""
+        """Without target, headers and body, because they contain credentials and arguments."""
         return f"WireRequest({self.method})"
 
 
 class WireReply(Struct, frozen=True, kw_only=True):
-    """A reply before it is read. Header names are lower-case."""
+    """A reply before its body is decoded. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     is_cut: bool = False
-    """Whether the connection closes before all of the body has been sent."""
+    """Whether the connection closes before the whole body is sent."""
     body_delay_seconds: float = 0.0
-    """How long the body comes after the head."""
+    """How long after the head the body is sent."""
 
 
 class WireEncoder:
-    """Makes requests to one upstream ready to be sent, with its headers and its credentials.
+    """Encodes requests to one upstream, with its headers and its credentials.
 
     Raises `ConfigurationError` for a credential that is missing or cannot be sent in a header.
     """
@@ -70,15 +70,15 @@ class WireEncoder:
 
     @property
     def needs_token(self) -> bool:
-        """Whether a header holds the access token."""
+        """Whether a header contains the access token."""
         return any(TOKEN in header.parts for header in self._timed)
 
     def encode(self, request: UpstreamRequest, now: str) -> WireRequest:
-        """`request`, sent at the time `now`; without the access token, which `signed` puts in.
+        """`request`, sent at the time `now`. The access token is missing; `signed` adds it.
 
         Raises `MalformedRequest` for the path segments ``''``, `.` and `..`, for control characters
-        in the path, and for header values that are not printable ASCII: none of them may be sent,
-        however it is encoded.
+        in the path, and for header values that are not printable ASCII. None of them may be sent,
+        in any encoding.
         """
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
@@ -96,7 +96,7 @@ class WireEncoder:
         )
 
     def signed(self, wire: WireRequest, now: str, token: str) -> WireRequest:
-        """`wire`, sent at the time `now` with this access token; its body is not encoded again."""
+        """`wire`, sent at the time `now` with this access token. The body is not encoded again."""
         headers = {name.lower(): (name, value) for name, value in wire.headers}
         headers |= self._stamps(now, token)
         return replace(wire, headers=tuple(headers.values()))
@@ -111,7 +111,7 @@ class WireEncoder:
         path = "/" + "/".join(map(_segment, request.path, edges))
         pairs = request.query
         if self._query:
-            # Like a header's, a credential's place in the query is not for arguments to fill.
+            # As with headers, an argument cannot replace a credential.
             own = (pair for pair in pairs if pair[0] not in self._query)
             pairs = (*own, *self._query.items())
         if not pairs:
@@ -121,12 +121,12 @@ class WireEncoder:
 
 
 def form_encoded(values: Mapping[str, Any]) -> bytes:
-    """`values` as an HTML form travels; a list repeats its name."""
+    """`values` in the encoding of HTML forms. The name of a list is repeated for each item."""
     return urlencode(values, doseq=True).encode()
 
 
 def refuse_redirect(status: int) -> None:
-    """Raise `UpstreamRejected` for a redirect: credentials go to the declared address only."""
+    """Raise `UpstreamRejected` for a redirect: credentials go only to the declared address."""
     if 300 <= status < 400:
         raise UpstreamRejected("The upstream answered with a redirect, which is not followed.")
 
@@ -137,7 +137,7 @@ class _Edges(Struct, frozen=True):
     before: str = ""
     after: str = ""
     is_fixed: bool = False
-    """Whether there are no values: `before` is the whole segment."""
+    """Whether the segment contains no values, so that `before` is the whole segment."""
     encoded_before: str = ""
     encoded_after: str = ""
 
@@ -156,10 +156,11 @@ def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
 
 
 def _segment(text: str, edges: _Edges) -> str:
-    """Encoding does not disarm `.` and `..`: both are unreserved, so they stay what they are.
+    """The encoded segment. Raises `MalformedRequest`.
 
-    A colon of the template stays a colon, as in `{range}:append`: to the upstream it is syntax.
-    One of the value is encoded, so that no argument can choose another operation.
+    The segments `.` and `..` consist of unreserved characters, so encoding would not change them. A
+    colon in the template, as in `{range}:append`, is not encoded, because it is syntax for the
+    upstream. A colon in a value is encoded, so that no argument can choose another operation.
     """
     if edges.is_fixed and text == edges.before and text:
         return edges.encoded_before

@@ -1,1 +1,1 @@
-"""Mock upstreams, made from their contracts: in process, and served over HTTP."""
+"""Mock upstreams, built from their contracts: in the process, or served over HTTP."""

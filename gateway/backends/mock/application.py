@@ -1,7 +1,7 @@
-"""A mock of an upstream, made from its contract: the same requests, the same kind of replies.
+"""A mock of an upstream, built from its contract.
 
-The contract decides what is asked and answered; a behaviour module (`gateway.contract.mock`) gives
-the mock a memory. An operation without a behaviour answers its contract's example.
+The contract defines the requests and the replies. A behaviour module (`gateway.contract.mock`) can
+compute replies and keep state. An operation without a behaviour returns its contract's example.
 """
 
 import asyncio
@@ -38,27 +38,27 @@ _NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
 
 
 class MockOptions(Struct, frozen=True, kw_only=True):
-    """How a mock answers."""
+    """The options of a mock."""
 
     seed: str = "0"
-    """What its chance repeats by."""
+    """The seed of its random values."""
     speed: float = 1.0
-    """How many times faster than people its people answer; 0 counts as 1."""
+    """How many times faster than real people its simulated people answer; 0 counts as 1."""
     latency_seconds: float = 0.0
-    """What every answer takes besides."""
+    """A delay before every reply, in addition to the latency of faults."""
     base_url: str | None = None
-    """Where it is served, for links into it; the vendor's where it is not."""
+    """The URL at which it is served, for links to it. If None, the vendor's URL."""
 
 
 class MockBrokeContract(Exception):
-    """The mock was about to answer what its contract does not allow: a defect of the mock."""
+    """The mock made a reply that its contract does not allow. This is a defect of the mock."""
 
 
 class UpstreamApplication:
-    """Answers as the upstream would. It remembers in `state`, or in memory without one.
+    """Answers requests like the upstream. It stores its state in `state`, or else in memory.
 
-    The same seed, the same calls in the same order and the same times give the same answers.
-    Raises `ContractError` when the behaviour module cannot be used.
+    The same seed, with the same calls in the same order at the same times, gives the same replies.
+    Raises `ContractError` if the behaviour module cannot be used.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class UpstreamApplication:
     ) -> None:
         self._upstream = upstream
         self.clock = clock
-        """The mock's time."""
+        """The mock's own clock."""
         self._options = options = options or MockOptions()
         self._scenario = Scenario(scenario)
         self._state = state or StoredState()
@@ -95,7 +95,10 @@ class UpstreamApplication:
         self._credentials = CredentialCheck(upstream, self._issuer)
 
     async def handle(self, request: WireRequest) -> WireReply:
-        """The reply to `request`. Raises `MockBrokeContract`."""
+        """The reply to `request`.
+
+        Raises `MockBrokeContract`, and `ConfigurationError` if the state's file cannot be used.
+        """
         operation: UpstreamOperation | None = None
         fault = Fault()
         try:
@@ -112,18 +115,18 @@ class UpstreamApplication:
         return self._committed(fault, operation, finished)
 
     def messages_due(self) -> list[MockMessage]:
-        """What the upstream would send its listeners by now; each is given once.
+        """The messages that the upstream would have sent to its listeners by now, each once.
 
-        What is not reported as sent is given again after a restart.
+        Messages that are not passed to `message_sent` are returned again after a restart.
         """
         return self._state.due(self.clock.now())
 
     def message_sent(self, message: MockMessage) -> None:
-        """Forget a message: it was taken, or nobody is going to take it."""
+        """Remove a message, because a listener accepted it or none will."""
         self._state.sent(message)
 
     def close(self) -> None:
-        """Release what is remembered."""
+        """Close the state."""
         self._state.close()
 
     def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
@@ -141,7 +144,7 @@ class UpstreamApplication:
         self, operation: UpstreamOperation, arguments: MockArguments, fault: Fault
     ) -> MockReply:
         if fault.status is not None:
-            refusal = MockRefusal(status=fault.status, title="The mock was asked to fail.")
+            refusal = MockRefusal(status=fault.status, title="A fault of the mock was requested.")
             return self._refused(operation, RequestRefused(refusal))
         if self._issuer.serves(operation.id):
             return self._issuer.answer(operation, arguments.body or {})
@@ -153,7 +156,7 @@ class UpstreamApplication:
             return behaviour(request, self._state)
 
     def _request(self, operation: UpstreamOperation, arguments: MockArguments) -> MockRequest:
-        said = [operation.id, arguments.path, arguments.query, arguments.body]
+        content = [operation.id, arguments.path, arguments.query, arguments.body]
         return MockRequest(
             operation=operation.id,
             path=arguments.path,
@@ -164,7 +167,7 @@ class UpstreamApplication:
             speed=self._options.speed or 1.0,
             seed=self._options.seed,
             base_url=self.base_url or "",
-            fingerprint=json.dumps(said, sort_keys=True),
+            fingerprint=json.dumps(content, sort_keys=True),
         )
 
     def _refused(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MockReply:
@@ -176,7 +179,7 @@ class UpstreamApplication:
 
     def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:
         if operation is None:
-            return  # The contract says nothing of paths and methods that it does not have.
+            return  # The contract does not define replies for unknown paths and methods.
         validator = self._validator_of(operation, reply.status)
         if validator is None:
             _check_declared(operation, reply)
@@ -230,7 +233,7 @@ def _behaviour_module(name: str) -> Any:
 
 
 def _check_declared(operation: UpstreamOperation, reply: MockReply) -> None:
-    """A success without a schema must at least be declared as one without a body."""
+    """Check a reply without a schema: a success must be declared, and must have no body."""
     is_declared = not operation.replies.keys().isdisjoint(status_names(reply.status))
     if reply.status < 300 and (reply.body is not None or not is_declared):
         raise MockBrokeContract(f"{operation.id} answered {reply.status}, which is not declared")

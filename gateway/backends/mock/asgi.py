@@ -22,18 +22,18 @@ _log = logging.getLogger(__name__)
 
 
 def asgi_app(application: UpstreamApplication) -> ASGIApplication:
-    """`application` for an ASGI server. A reply that would break the contract becomes a 500."""
+    """`application` for an ASGI server. A reply that breaks the contract becomes a 500."""
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _live(receive, send)
+            await _answer_lifespan(receive, send)
         elif scope["type"] == "http":
             await _send(await _reply(application, scope, receive), send)
 
     return serve
 
 
-async def _live(receive: Receive, send: Send) -> None:
+async def _answer_lifespan(receive: Receive, send: Send) -> None:
     while True:
         event = (await receive())["type"]
         await send({"type": f"{event}.complete"})
@@ -78,6 +78,6 @@ async def _send(reply: WireReply, send: Send) -> None:
     await send({"type": "http.response.body", "body": reply.body[:half], "more_body": True})
     await asyncio.sleep(reply.body_delay_seconds)
     if reply.is_cut:
-        # A server that is given less than it announced has no way out but to close the connection.
+        # The body is shorter than announced, so the server must close the connection.
         return
     await send({"type": "http.response.body", "body": reply.body[half:]})

@@ -1,4 +1,4 @@
-"""The upstream's mock, in process: encoded and read exactly as over the wire."""
+"""The mock backend: requests and replies are encoded and read exactly as over HTTP."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailabl
 
 
 class MockBackend(UpstreamClient):
-    """Sends requests to an `UpstreamApplication`.
+    """Sends requests to an `UpstreamApplication` in this process.
 
-    Needed credentials that are not given are made up as `mock_<name>`. Raises `ContractError` when
+    Required credentials that are not given get the value `mock_<name>`. Raises `ContractError` if
     the upstream's behaviour module cannot be used.
     """
 
@@ -41,7 +41,7 @@ class MockBackend(UpstreamClient):
         self.application = application or UpstreamApplication(
             upstream, clock, options=MockOptions(seed=seed)
         )
-        """What plays the upstream."""
+        """The application that simulates the upstream."""
         wire = _InProcess(upstream.name, self.application)
         tokens = None
         if rule is not None:
@@ -53,14 +53,15 @@ class MockBackend(UpstreamClient):
 
 
 def _rule(upstream: Upstream, given: Mapping[str, str]) -> TokenRule | None:
-    """The rule to get tokens by; one that needs no key, which takes time to make, comes first."""
+    """The rule for tokens. A rule without a private key is preferred, since a key takes time to
+    make."""
     keyless = [rule for rule in upstream.tokens if rule.grant != "jwt_bearer"]
     rules = keyless or list(upstream.tokens)
     return usable_rule(rules, given) or next(iter(rules), None)
 
 
 class _InProcess:
-    """The way to an application in this process."""
+    """Sends requests to an application in this process."""
 
     def __init__(self, upstream_name: str, application: UpstreamApplication) -> None:
         self._name = upstream_name
@@ -80,12 +81,12 @@ class _InProcess:
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def close(self) -> None:
-        """Release what the mock remembers."""
+        """Close the mock's state."""
         self._application.close()
 
 
 class _TokenWire:
-    """The way to the operation of the same application that issues tokens."""
+    """Sends forms to the operation of the same application that issues tokens."""
 
     def __init__(self, wire: _InProcess, upstream: Upstream, rule: TokenRule) -> None:
         self._wire = wire

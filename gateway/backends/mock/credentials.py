@@ -1,4 +1,4 @@
-"""Whether a request to a mock upstream holds what its contract puts on every request."""
+"""Checks that a request to a mock has the headers and parameters that every request needs."""
 
 from typing import Final
 from urllib.parse import parse_qsl
@@ -13,13 +13,13 @@ from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 _TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
 _CREDENTIAL: Final = "credential."
 _ACCEPT: Final = "accept"
-"""Which media types a client reads is its own affair (RFC 9110 §12.5.1)."""
+"""Not required: a client may accept any media types (RFC 9110 §12.5.1)."""
 
 
 class CredentialCheck:
     """Refuses requests without the headers and query parameters of `x-upstream`.
 
-    A credential may be any text; an access token must be one that the mock issued.
+    A credential may be any text. An access token must be one that the mock issued.
     """
 
     def __init__(self, upstream: Upstream, issuer: TokenIssuer) -> None:
@@ -33,7 +33,7 @@ class CredentialCheck:
         self._query = [rule for rule in upstream.query if not _is_optional(rule, optional)]
 
     def check(self, request: WireRequest) -> None:
-        """Raises `RequestRefused`: 401 for a credential or a token, 400 for anything else."""
+        """Raise `RequestRefused`: 401 for a credential or a token, 400 for anything else."""
         headers = {name.lower(): value for name, value in request.headers}
         for header in self._headers:
             self._check(header, headers.get(header.name.lower(), ""), "header")

@@ -1,4 +1,4 @@
-"""What a fault does to the text of a reply."""
+"""Damages the body of a reply, as a fault requires."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from gateway.contract.values.schema import Validator
 
 
 def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> bytes:
-    """`text` after `damage`; `validator` is the contract that `break-contract` breaks."""
+    """`text` with `damage` applied. `break-contract` makes a body that `validator` rejects."""
     match damage:
         case "truncate":
             return text[: len(text) // 2]
@@ -20,7 +20,7 @@ def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> 
 
 
 def _broken(body: Any, validator: Validator | None) -> Any:
-    """The smallest change that the contract refuses: a member left out, or null, or of no type."""
+    """The first variant that the contract rejects: a member left out, null, or of a wrong type."""
     for variant in _variants(body):
         if validator is None or not validator.admits(variant):
             return variant
@@ -28,7 +28,7 @@ def _broken(body: Any, validator: Validator | None) -> Any:
 
 
 def _variants(value: Any) -> Iterator[Any]:
-    """Copies of `value` with one place changed, the outermost places last."""
+    """Copies of `value` with one change each, the innermost changes first."""
     if isinstance(value, dict):
         for name, member in value.items():
             rest = {key: each for key, each in value.items() if key != name}

@@ -1,16 +1,16 @@
-"""Faults that a mock upstream commits on request, so that callers can be tried against them.
+"""Faults that a mock simulates on request, to test how callers handle them.
 
-A fault is written `latency=250ms;status=429;retry-after=2`, as header `Mock-Fault` of a request or
-in a scenario. The parts:
+A fault is written `latency=250ms;status=429;retry-after=2`, in the header `Mock-Fault` of a request
+or in a scenario. The parts:
 
-    latency=TIME        answer after this time, `250ms` or `1.5s`
+    latency=TIME        reply after this time, such as `250ms` or `1.5s`
     body-latency=TIME   send the head, and the body after this time
-    status=N            answer with this status instead
-    retry-after=N       with this `Retry-After`
-    exhausted=N         say that the rate limit is used up for N seconds
-    truncate            end the body in its middle, as if it were whole
+    status=N            reply with this status instead
+    retry-after=N       reply with this `Retry-After`
+    exhausted=N         report that the rate limit is used up for N seconds
+    truncate            send half of the body, as if it were complete
     close               close the connection in the middle of the body
-    break-contract      answer a body that the contract does not allow
+    break-contract      reply with a body that the contract does not allow
 """
 
 import re
@@ -34,7 +34,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 
 
 class Fault(Struct, frozen=True, kw_only=True):
-    """What goes wrong with one reply. The default is nothing."""
+    """The fault of one reply. The default is no fault."""
 
     latency_seconds: float = 0.0
     body_latency_seconds: float = 0.0
@@ -45,7 +45,7 @@ class Fault(Struct, frozen=True, kw_only=True):
 
 
 class ScenarioStep(Struct, frozen=True, kw_only=True):
-    """A fault for the next `calls` calls of `operation`; every operation when it is None."""
+    """A fault for the next `calls` calls of `operation`, or of any operation if it is None."""
 
     fault: Fault
     calls: int = 1
@@ -60,13 +60,13 @@ class NotAFault(ValueError):
 
 
 class Scenario:
-    """Steps in the order in which they are used up."""
+    """A sequence of steps. The first step for an operation is used up before the next one."""
 
     def __init__(self, steps: Sequence[ScenarioStep] = ()) -> None:
         self._steps = list(steps)
 
     def next_for(self, operation: str) -> Fault:
-        """The fault for a call of `operation` now, counted as used."""
+        """The fault for this call of `operation`. It counts as used."""
         for index, step in enumerate(self._steps):
             if step.operation in {None, operation}:
                 rest = msgspec.structs.replace(step, calls=step.calls - 1)

@@ -1,4 +1,4 @@
-"""A mock that goes on where it ended: what it remembers is never ahead of its time."""
+"""Opens a mock with stored state. Its clock starts no earlier than the state's latest change."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from gateway.clock import Clock, MockClock
 from gateway.contract.upstream import Upstream
 
 
-def remembering(
+def open_mock(
     upstream: Upstream,
     clock: Clock,
     *,
@@ -20,14 +20,14 @@ def remembering(
     options: MockOptions,
     scenario: Sequence[ScenarioStep] = (),
 ) -> UpstreamApplication:
-    """The mock that remembers in `file`, or in memory without one.
+    """A mock that stores its state in `file`, or in memory if that is None.
 
-    Its time is that of `clock`, or begins at `start` where that is said, and never before what is
-    remembered; at speed 0 it stands still. Raises `ConfigurationError` when the file cannot be
-    used.
+    Without `start`, its clock is `clock`. With `start`, its clock starts then, or at the latest
+    change of the state if that is later. At speed 0 the clock stands still. Raises
+    `ConfigurationError` if the file cannot be used.
     """
     state = StoredState(file)
-    # Read also where no start is said, so that a file that cannot be used is refused now.
+    # Read also without `start`, so that a file that cannot be used is refused now.
     latest = state.latest()
     if start is not None:
         start = max(start, latest or start)

@@ -1,4 +1,4 @@
-"""Reads a request as an upstream's contract describes it: with which arguments it asks."""
+"""Reads the arguments of a request to a mock, as the upstream's contract declares them."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -19,17 +19,17 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 
 class RequestRefused(Exception):
-    """The request is not one that the upstream admits."""
+    """The contract does not allow the request."""
 
     def __init__(self, refusal: MockRefusal, *, allow: Iterable[str] = ()) -> None:
         super().__init__(refusal.title)
         self.refusal = refusal
         self.allow = tuple(allow)
-        """The methods of the path, when the method is what was wrong."""
+        """The methods of the path, if the method was wrong."""
 
 
 class MockArguments(Struct, frozen=True, kw_only=True):
-    """What a request says, each value of the type that its contract gives it."""
+    """The arguments of a request, each with the type that the contract declares."""
 
     path: dict[str, Any]
     query: dict[str, Any]
@@ -41,15 +41,16 @@ class _Parameter(Struct, frozen=True):
     """An OpenAPI Parameter Object with its compiled schema."""
 
     name: str
-    place: str
+    location: str
+    """`path`, `query` or `header`."""
     is_required: bool
     types: tuple[str, ...]
     separator: str | None
-    """Between the items of an array; None for an array that repeats its name, and for scalars."""
+    """The text between array items. None for scalars, and for arrays that repeat the name."""
     validator: Validator
 
     def read(self, texts: list[str]) -> Any:
-        """The value that the texts stand for. Raises `RequestRefused`."""
+        """The value that `texts` encode. Raises `RequestRefused`."""
         if "array" in self.types:
             value: Any = texts if self.separator is None else texts[0].split(self.separator)
         else:
@@ -62,7 +63,7 @@ class _Parameter(Struct, frozen=True):
 
 
 class RequestReader:
-    """Reads the requests of one operation; `ignored` are query parameters that are credentials."""
+    """Reads the requests of one operation. Ignores the query parameters `ignored`: credentials."""
 
     def __init__(self, operation: UpstreamOperation, ignored: Collection[str] = ()) -> None:
         self._parameters = tuple(map(_parameter, operation.parameters))
@@ -81,9 +82,9 @@ class RequestReader:
         }
         values: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
         for parameter in self._parameters:
-            texts = given[parameter.place].pop(_spelled(parameter), None)
+            texts = given[parameter.location].pop(_key_of(parameter), None)
             if texts is not None:
-                values[parameter.place][parameter.name] = parameter.read(texts)
+                values[parameter.location][parameter.name] = parameter.read(texts)
             elif parameter.is_required:
                 title = "A parameter is missing."
                 raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
@@ -127,7 +128,7 @@ def _json(text: bytes) -> Any:
 
 
 def _form(text: bytes) -> dict[str, str | list[str]]:
-    """A name that is repeated has a list."""
+    """The fields of the form. The values of a repeated name are a list."""
     try:
         grouped = _grouped(text.decode("ascii"))
     except UnicodeDecodeError as error:
@@ -135,23 +136,23 @@ def _form(text: bytes) -> dict[str, str | list[str]]:
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in grouped.items()}
 
 
-def _parameter(facts: Mapping[str, Any]) -> _Parameter:
-    """`style: form` and `simple`, the defaults of OpenAPI for where each may stand."""
-    schema = facts.get("schema", True)
+def _parameter(declaration: Mapping[str, Any]) -> _Parameter:
+    """The parameter, with the default style of its location: `form` in queries, else `simple`."""
+    schema = declaration.get("schema", True)
     declared = schema.get("type", ()) if isinstance(schema, dict) else ()
-    is_joined = facts["in"] != "query" or not facts.get("explode", True)
+    is_joined = declaration["in"] != "query" or not declaration.get("explode", True)
     return _Parameter(
-        facts["name"],
-        facts["in"],
-        facts.get("required", False),
+        declaration["name"],
+        declaration["in"],
+        declaration.get("required", False),
         (declared,) if isinstance(declared, str) else tuple(declared),
         "," if is_joined else None,
         Validator(schema),
     )
 
 
-def _spelled(parameter: _Parameter) -> str:
-    return parameter.name.lower() if parameter.place == "header" else parameter.name
+def _key_of(parameter: _Parameter) -> str:
+    return parameter.name.lower() if parameter.location == "header" else parameter.name
 
 
 def _grouped(query: str) -> dict[str, list[str]]:
@@ -162,7 +163,7 @@ def _grouped(query: str) -> dict[str, list[str]]:
 
 
 def _typed(text: str, types: tuple[str, ...]) -> Any:
-    """`text` as the first of `types` that it can be; itself when it can be none."""
+    """`text` as an integer, a number or a boolean, if `types` allow it; else `text` itself."""
     if "integer" in types and _INTEGER.fullmatch(text):
         return int(text)
     if "number" in types and _NUMBER.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Which operation of an upstream's contract a method and a path name."""
+"""Finds the operation for the method and the path of a request to a mock."""
 
 import re
 from urllib.parse import unquote
@@ -11,14 +11,14 @@ from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperatio
 
 
 class Router:
-    """Finds the operation that a method and a path name."""
+    """Finds operations of one upstream by method and path."""
 
     def __init__(self, upstream: Upstream) -> None:
-        # The most fixed text first: `/rows/{id}:copy` before `/rows/{id}`.
+        # Routes with more fixed text come first: `/rows/{id}:copy` before `/rows/{id}`.
         self._routes = sorted(map(_route, upstream.operations), key=lambda route: -route.weight)
 
     def find(self, method: str, target: str) -> tuple[UpstreamOperation, dict[str, str]]:
-        """The operation and its path parameters as text. Raises `RequestRefused`: 404 or 405."""
+        """The operation and its path parameters as text. Raises `RequestRefused` (404 or 405)."""
         segments = target.partition("?")[0].split("/")[1:]
         found: dict[str, tuple[UpstreamOperation, dict[str, str]]] = {}
         for route in self._routes:
@@ -38,9 +38,9 @@ class _Segment(Struct, frozen=True):
 
     names: tuple[str, ...]
     pattern: re.Pattern[str]
-    """Matches the segment as it travels: its fixed text literally, each value in a group."""
+    """Matches the encoded segment. The fixed text is matched literally, each value by a group."""
     fixed: str
-    """The fixed text, which a client may have encoded, where there is nothing else."""
+    """The fixed text of a segment without values. A client may encode it."""
 
 
 class _Route(Struct, frozen=True):

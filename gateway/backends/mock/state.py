@@ -1,11 +1,11 @@
-"""What a mock upstream remembers, in a file beside the gateway's database or in memory.
+"""The state of a mock, in a SQLite file in the data folder or in memory.
 
-Each mock has its own file, made when there is first something to remember. A request's
-changes are one transaction, done before its answer is sent, so that no id is ever given twice,
-whenever the process ends. Several processes may use one file: one writes at a time, and all see
-what was written. The journal is a rollback journal: SQLite's write-ahead log has had defects under
-several writers. Nothing is synchronised to the disk, because the data is invented: a crash of the
-machine, unlike one of the process, may damage the file, and that is said with a fix.
+Each mock has its own file, which is created with the first change. The changes of one request are
+one transaction, which is committed before the reply is sent. So no id is used twice, even if the
+process is killed. Several processes may use one file: one of them writes at a time, and all see
+what was committed. The journal is a rollback journal, because SQLite's write-ahead log had defects
+with several writers. The file is not synchronised to the disk, because its data is invented. A
+crash of the machine may therefore damage it; the error for this contains a fix.
 """
 
 import sqlite3
@@ -40,35 +40,35 @@ _message: Final = msgspec.msgpack.Decoder(MockMessage).decode
 
 
 class StoredState:
-    """The `MockState` in the file at `path`, or in memory without one.
+    """The `MockState` in the file at `path`, or in memory if that is None.
 
-    Whatever uses it raises `ConfigurationError` when the file cannot be read or written.
+    All methods raise `ConfigurationError` if the file cannot be read or written.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._open: sqlite3.Connection | None = None
         self._begun = False
-        self._is_within = False
-        self._given: set[int] = set()
-        """Messages that `due` has given and that were not sent yet."""
+        self._in_transaction = False
+        self._returned: set[int] = set()
+        """Messages that `due` has returned and that are not sent yet."""
 
     @contextmanager
     def transaction(self, now: datetime) -> Iterator[None]:
-        """Keep all changes of the block or, when it raises, none; `now` is the mock's time."""
-        self._is_within = True
+        """Commit all changes of the block, or none if it raises. `now` is the mock's time."""
+        self._in_transaction = True
         try:
             yield
             if self._begun:
                 self._run("INSERT OR REPLACE INTO clock VALUES (1, ?)", _micros(now))
                 self._run("COMMIT")
         except BaseException:
-            # The database may have ended the transaction by itself, as when the disk is full.
+            # SQLite may have ended the transaction itself, for example because the disk is full.
             if self._open is not None and self._open.in_transaction:
                 self._open.execute("ROLLBACK")
             raise
         finally:
-            self._is_within = self._begun = False
+            self._in_transaction = self._begun = False
 
     def new_id(self, prefix: str) -> str:
         """See `MockState.new_id`."""
@@ -108,36 +108,36 @@ class StoredState:
         )
 
     def due(self, now: datetime) -> list[MockMessage]:
-        """What is to be sent by `now`, earliest first; each is given once in this process.
+        """The messages to be sent by `now`, earliest first. Each is returned once per process.
 
-        What was given and not reported as `sent` is given again after a restart.
+        Messages that are not passed to `sent` are returned again after a restart.
         """
         if not self._exists():
             return []
         sql = "SELECT seq, message FROM messages WHERE at <= ? ORDER BY at, seq"
         found = dict(self._run(sql, _micros(now)))
-        new = [seq for seq in found if seq not in self._given]
-        self._given = set(found)  # others may have sent the rest
+        new = [seq for seq in found if seq not in self._returned]
+        self._returned = set(found)  # other processes may have sent messages meanwhile
         return [_message(found[seq]) for seq in new]
 
     def sent(self, message: MockMessage) -> None:
-        """Forget a message that `due` has given."""
+        """Delete a message that `due` has returned."""
         found = self._run("DELETE FROM messages WHERE id = ? RETURNING seq", message.id)
-        self._given.difference_update(seq for (seq,) in found)
+        self._returned.difference_update(seq for (seq,) in found)
 
     def latest(self) -> datetime | None:
-        """The mock's time at the latest change; None when there was none."""
+        """The mock's time at the latest change, or None if there was none."""
         found = self._run("SELECT now FROM clock") if self._exists() else []
         return datetime.fromtimestamp(found[0][0] / 1e6, UTC) if found else None
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         if self._open is not None:
             self._open.close()
             self._open = None
 
     def _grow(self, table: str, rows: int, size: int) -> None:
-        """Account for a change of `table`; the oldest rows go while it is too large."""
+        """Record the new size of `table`. Delete its oldest rows while it is too large."""
         sql = (
             "INSERT INTO sizes VALUES (?, ?, ?) ON CONFLICT (kind) DO UPDATE "
             "SET count = count + excluded.count, bytes = bytes + excluded.bytes "
@@ -149,17 +149,17 @@ class StoredState:
                 "DELETE FROM rows WHERE seq = (SELECT min(seq) FROM rows WHERE kind = ?) "
                 "RETURNING length(row)"
             )
-            gone = self._run(oldest, table)[0][0]
-            count, total = self._run(sql, table, -1, -gone)[0]
+            deleted_bytes = self._run(oldest, table)[0][0]
+            count, total = self._run(sql, table, -1, -deleted_bytes)[0]
 
     def _exists(self) -> bool:
-        """Whether there is anything to read: reading makes no file."""
+        """Whether there can be anything to read. A read does not create the file."""
         return self._path is None or self._open is not None or self._path.exists()
 
     def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
             connection = self._connection()
-            if self._is_within and not self._begun:
+            if self._in_transaction and not self._begun:
                 connection.execute("BEGIN IMMEDIATE")
                 self._begun = True
             return connection.execute(sql, values).fetchall()
@@ -200,6 +200,6 @@ def _connected(path: Path | None) -> sqlite3.Connection:
 
 
 def _micros(moment: datetime) -> int:
-    """Whole microseconds since 1970, for every year of the calendar."""
+    """Whole microseconds since 1970. Works for every year of the calendar."""
     passed = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return (passed.days * 86400 + passed.seconds) * 1_000_000 + passed.microseconds

@@ -1,8 +1,7 @@
 """The token endpoint of a mock upstream (RFC 6749 §4.4, §5, §6; RFC 7523 §2.1, §3).
 
-It issues tokens to every client that asks in the right form, and the API of the same mock admits
-them until they expire. A `refresh_token`, `client_secret` or issuer that contains `revoked` is
-refused.
+It issues a token for every valid form. The API of the same mock accepts the tokens until they
+expire. A `refresh_token`, `client_secret` or issuer that contains `revoked` is refused.
 """
 
 import base64
@@ -22,7 +21,7 @@ from gateway.contract.upstream import TokenGrant, Upstream, UpstreamOperation
 
 REVOKED: Final = "revoked"
 MAX_TOKENS: Final = 1000
-"""The mock remembers the newest tokens up to here."""
+"""How many tokens are accepted at once. The oldest ones are discarded."""
 _LIFETIME_SECONDS: Final = 3600
 _LONGEST_ASSERTION_SECONDS: Final = 3600
 _ERRORS: Final = {401: "invalid_client", 429: "slow_down", 503: "temporarily_unavailable"}
@@ -31,7 +30,7 @@ RefuseToken = Callable[[TokenRefusal], Any]
 
 
 class TokenIssuer:
-    """Issues access tokens and knows which of them hold."""
+    """Issues access tokens, and checks whether a token is valid."""
 
     def __init__(self, upstream: Upstream, clock: Clock, seed: str, refuse: RefuseToken) -> None:
         self._clock = clock
@@ -48,7 +47,7 @@ class TokenIssuer:
         return operation_id in self._grants
 
     def answer(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> MockReply:
-        """The reply to a form that the contract admits."""
+        """The reply to a form that is valid under the contract."""
         refusal = self._check(operation, form)
         if refusal is not None:
             return self.refused(refusal)
@@ -61,17 +60,17 @@ class TokenIssuer:
         return MockReply(body=body)
 
     def refused(self, refusal: TokenRefusal) -> MockReply:
-        """A refusal in the vendor's words."""
+        """A refusal in the vendor's format."""
         return MockReply(status=refusal.status, body=self._refuse(refusal))
 
     def failed(self, status: int, title: str) -> MockReply:
-        """A refusal for another reason than the grant: a fault, or a request that is no form."""
+        """A refusal for a reason other than the grant: a fault, or an invalid request."""
         code = _ERRORS.get(status, "invalid_request" if status < 500 else "server_error")
         status = 400 if status == 422 else status
         return self.refused(TokenRefusal(status=status, error=code, description=title))
 
     def admit(self, token: str) -> None:
-        """Raises `RequestRefused` with 401 for a token that was not issued here, or has expired."""
+        """Raise `RequestRefused` with 401 for a token that is expired or was not issued here."""
         expires_at = self._issued.get(token)
         if expires_at is None:
             title = "The access token is not valid."
@@ -110,12 +109,15 @@ class TokenIssuer:
 
 
 def plain_token_refusal(refusal: TokenRefusal) -> Any:
-    """The body of RFC 6749 §5.2."""
+    """A refusal in the format of RFC 6749 §5.2."""
     return {"error": refusal.error, "error_description": refusal.description}
 
 
 def _check_assertion(assertion: object) -> TokenRefusal | None:
-    """Whether header and claims are as RFC 7523 wants them; the mock knows no key to check with."""
+    """The refusal of an assertion whose header or claims break RFC 7523, or None.
+
+    The signature is not verified, because the mock has no public key.
+    """
     try:
         header, claims, signature = str(assertion).split(".")
         algorithm = _decoded(header).get("alg")

@@ -1,5 +1,4 @@
-"""A mock as the sender of its vendor's webhook: what it reports is signed, and posted until it is
-accepted."""
+"""Sends the webhooks of a mock: signs its messages, and posts each until it is accepted."""
 
 import asyncio
 import logging
@@ -17,20 +16,20 @@ from gateway.contract.mock import MAX_MESSAGES, MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
 
-LOOK_SECONDS: Final = 0.25
-"""How often the mock is asked whether it has something to send."""
+POLL_SECONDS: Final = 0.25
+"""The interval between two checks for messages that are due."""
 GIVE_UP_SECONDS: Final = 48 * 3600.0
-"""Avinode sends for 48 hours what nobody takes; so do the mocks."""
+"""How long a message is sent again if it is not accepted: 48 hours, as Avinode does."""
 _MAX_WAIT_SECONDS: Final = 300.0
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 _log: Final = logging.getLogger(__name__)
 
 
 class Listener(Struct, frozen=True, kw_only=True):
-    """The receiver, and how the sender authenticates there."""
+    """The receiver of the messages, and the credentials for it."""
 
     url: str
-    """Of the webhook, such as http://127.0.0.1:8700/webhooks/avinode."""
+    """The URL of the webhook, such as http://127.0.0.1:8700/webhooks/avinode."""
     source: WebhookSource
     profile: Profile
     """Messages of other profiles are not sent."""
@@ -39,10 +38,10 @@ class Listener(Struct, frozen=True, kw_only=True):
 
 
 class _Attempt(Struct, frozen=True, order=True):
-    """A message on its way."""
+    """A message that is waiting for its next attempt."""
 
     at: float
-    """By the monotonic clock."""
+    """The time of the attempt. Times are readings of the monotonic clock."""
     number: int
     failures: int
     given_up_at: float
@@ -50,11 +49,11 @@ class _Attempt(Struct, frozen=True, order=True):
 
 
 class MockSender:
-    """Posts the mock's messages to one listener, until it answers 2xx.
+    """Posts each of the mock's messages to one listener, until the listener answers 2xx.
 
-    Mock time decides when something happens, `clock` when it is sent again and what a signature
-    says. A message that is not taken is sent again after 1, 2, 4, … up to 300 seconds, for 48
-    hours. Raises `InvalidSecret`.
+    The mock's clock decides when a message is due. `clock` decides when it is sent again, and gives
+    the timestamp of its signature. A message that is not accepted is sent again after 1, 2, 4, … up
+    to 300 seconds, for 48 hours. Raises `InvalidSecret`.
     """
 
     def __init__(self, application: UpstreamApplication, listener: Listener, clock: Clock) -> None:
@@ -71,7 +70,7 @@ class MockSender:
         self._count = 0
 
     async def run(self) -> None:
-        """Send until cancelled."""
+        """Send messages until cancelled."""
         async with aiohttp.ClientSession(
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=_TIMEOUT,
@@ -80,15 +79,15 @@ class MockSender:
         ) as session:
             while True:
                 await self.send_due(session)
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
 
     async def send_due(self, session: aiohttp.ClientSession) -> None:
-        """Send what is due by now, once each."""
+        """Send each message that is due, once."""
         now = self._clock.monotonic()
         for message in self._application.messages_due():
             if message.event in self._events:
                 self._count += 1
-                self._wait(_Attempt(now, self._count, 0, now + GIVE_UP_SECONDS, message))
+                self._schedule(_Attempt(now, self._count, 0, now + GIVE_UP_SECONDS, message))
             else:
                 self._application.message_sent(message)
         while self._waiting and self._waiting[0].at <= now:
@@ -97,19 +96,19 @@ class MockSender:
             if problem is None:
                 self._application.message_sent(attempt.message)
             else:
-                self._again(attempt, problem)
+                self._retry(attempt, problem)
 
-    def _wait(self, attempt: _Attempt) -> None:
+    def _schedule(self, attempt: _Attempt) -> None:
         if len(self._waiting) < MAX_MESSAGES:
             heappush(self._waiting, attempt)
         else:
-            self._lose(attempt, "too many others wait")
+            self._give_up(attempt, "too many messages are waiting")
 
-    def _again(self, attempt: _Attempt, problem: str) -> None:
+    def _retry(self, attempt: _Attempt, problem: str) -> None:
         wait = min(2.0**attempt.failures, _MAX_WAIT_SECONDS)
         at = self._clock.monotonic() + wait
         if at > attempt.given_up_at:
-            self._lose(attempt, problem)
+            self._give_up(attempt, problem)
             return
         if attempt.failures == 0:
             _log.warning(
@@ -120,9 +119,9 @@ class MockSender:
                 problem,
             )
         number, message = attempt.number, attempt.message
-        self._wait(_Attempt(at, number, attempt.failures + 1, attempt.given_up_at, message))
+        self._schedule(_Attempt(at, number, attempt.failures + 1, attempt.given_up_at, message))
 
-    def _lose(self, attempt: _Attempt, problem: str) -> None:
+    def _give_up(self, attempt: _Attempt, problem: str) -> None:
         self._application.message_sent(attempt.message)
         _log.error(
             "mock %s: %s %s is not sent any more: %s",
@@ -133,7 +132,7 @@ class MockSender:
         )
 
     async def _post(self, session: aiohttp.ClientSession, message: MockMessage) -> str | None:
-        """Why the message was not taken, None when it was."""
+        """Post the message. Returns why it was not accepted, or None if it was."""
         body = jsontext.encode(message.payload)
         try:
             async with session.post(

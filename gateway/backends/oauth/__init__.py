@@ -1,1 +1,1 @@
-"""Access tokens (RFC 6749): how they are asked for, read, kept and renewed."""
+"""Access tokens (RFC 6749): requested, read, cached and renewed."""

@@ -16,29 +16,29 @@ _HEADERS = {
 
 
 class HttpTokenWire:
-    """Posts forms to `url`, and to nowhere else: redirects and proxies are not followed."""
+    """Posts forms to `url`. Redirects are not followed, and proxies are not used."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._trust: ssl.SSLContext | None = None
 
     async def post(self, form: bytes) -> Reply:
-        """See `TokenWire.post`. Time is the caller's to limit."""
-        import httpx  # noqa: PLC0415 - a tenth of a second for those alone who have token endpoints
+        """See `TokenWire.post`. The caller must limit the time."""
+        import httpx  # noqa: PLC0415 - takes a tenth of a second, and only token endpoints need it
 
         try:
             return await self._post(form)
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
-            # Without its cause: an error of httpx holds the request, and that the secrets.
+            # Without its cause: an error of httpx contains the request, and thus the secrets.
             raise UpstreamUnavailable(
                 f"The upstream's token endpoint cannot be reached ({type(error).__name__}).",
                 is_sent=False,
             ) from None
 
     async def _post(self, form: bytes) -> Reply:
-        import httpx  # noqa: PLC0415 - a tenth of a second for those alone who have token endpoints
+        import httpx  # noqa: PLC0415 - as in `post`
 
-        # One for all posts: reading the system's authorities takes tens of milliseconds.
+        # One context for all posts: to read the system's certificates takes tens of milliseconds.
         self._trust = self._trust or ssl.create_default_context()
         client = httpx.AsyncClient(
             verify=self._trust,

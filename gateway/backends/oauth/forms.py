@@ -1,4 +1,4 @@
-"""What is posted to a token endpoint (RFC 6749 §4.4.2, §6; RFC 7523 §2.1)."""
+"""The forms that are posted to a token endpoint (RFC 6749 §4.4.2, §6; RFC 7523 §2.1)."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -15,11 +15,12 @@ GRANT_TYPES: Final[Mapping[TokenGrant, str]] = {
     "jwt_bearer": "urn:ietf:params:oauth:grant-type:jwt-bearer",
 }
 ASSERTION_SECONDS: Final = 3600
+"""How long an assertion is valid."""
 _KEY_BITS: Final = 2048
 
 
 class TokenForms:
-    """Makes the forms of one grant. Nothing of it is ever shown."""
+    """Makes the forms for one grant type. They contain secrets: never log them."""
 
     def __init__(
         self,
@@ -33,19 +34,19 @@ class TokenForms:
         self._key: KeyFile | None = None
 
     async def form(self, now: datetime) -> dict[str, str]:
-        """The form to post at the time `now`. Raises `ValueError` for a key that cannot sign."""
+        """The form to post at the time `now`. Raises `ValueError` if the key cannot sign."""
         form = {"grant_type": GRANT_TYPES[self._rule.grant]}
         match self._rule.grant:
             case "jwt_bearer":
-                # The signature takes milliseconds, and the library to make it a tenth of a second
-                # to import: time that other calls do not wait for.
+                # In a thread, so that other calls do not wait: the signature takes milliseconds,
+                # and the first import of its library a tenth of a second.
                 return form | {"assertion": await asyncio.to_thread(self._assertion, now)}
             case "client_credentials" if self._rule.scopes:
                 form["scope"] = " ".join(self._rule.scopes)
         return form | self._credentials
 
     def rotate(self, refresh_token: str | None) -> bool:
-        """Use this refresh token from now on; returns whether it is a new one."""
+        """Use this refresh token from now on. Returns whether it replaced another one."""
         held = self._credentials.get("refresh_token")
         if refresh_token is None or held is None or refresh_token == held:
             return False
@@ -53,7 +54,7 @@ class TokenForms:
         return True
 
     def _assertion(self, now: datetime) -> str:
-        import jwt  # noqa: PLC0415 - a tenth of a second for those alone who sign assertions
+        import jwt  # noqa: PLC0415 - takes a tenth of a second, and only assertions need it
 
         if self._key is None:
             self._key = self._read_key(self._credentials["service_account_key"])
@@ -73,9 +74,9 @@ class TokenForms:
 
 
 def mock_key(name: str) -> KeyFile:
-    """A key that nobody knows, for a mock; making it takes a tenth of a second."""
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - for mocks alone
-    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - for mocks alone
+    """A new random key for a mock. To make one takes a tenth of a second."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - only mocks need it
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - only mocks need it
 
     pem = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS).private_bytes(
         serialization.Encoding.PEM,

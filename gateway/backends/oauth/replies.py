@@ -1,4 +1,4 @@
-"""What a token endpoint's answer says (RFC 6749 §5.1, §5.2)."""
+"""Reads the replies of a token endpoint (RFC 6749 §5.1, §5.2)."""
 
 import math
 import re
@@ -19,45 +19,45 @@ from gateway.errors import (
 
 MAX_TOKEN_REPLY_BYTES: Final = 64 * 1024
 UNKNOWN_LIFETIME_SECONDS: Final = 300.0
-"""How long a token is used whose endpoint does not say when it expires."""
+"""The lifetime of a token if the endpoint does not give one."""
 _PERMANENT: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 _TRANSIENT: Final = frozenset({408, 429})
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,16384}")
-"""What RFC 6749 (A.12) lets a token hold, and no more than servers take in a header. Another one
-would be kept for its whole life, and no call could be made with it.
-"""
+"""The characters that RFC 6749 (A.12) allows in a token, and a length that servers accept in a
+header. Any other token would be cached, and would make all calls fail until it expires."""
 
 
 class IssuedToken(Struct, frozen=True, kw_only=True):
-    """What the endpoint issued. Its repr shows none of it."""
+    """What the endpoint issued. Its repr does not contain the tokens."""
 
     text: str
     lifetime_seconds: float
     refresh_token: str | None = None
-    """A new refresh token, which takes the old one's place."""
+    """A new refresh token that replaces the old one."""
 
     def __repr__(self) -> str:
         return "IssuedToken(***)"
 
 
 class CredentialsRefused(Struct, frozen=True):
-    """No token until an operator fixes the credentials; `code` is the endpoint's word for why."""
+    """The endpoint refused the credentials permanently. An operator must fix them."""
 
     code: str
+    """The error code of RFC 6749 §5.2, or a code of the gateway's own."""
 
 
 class TokenReplyReader:
-    """Reads the replies of one token endpoint against its operation in the contract."""
+    """Validates the replies of one token endpoint against its operation in the contract."""
 
     def __init__(self, operation: UpstreamOperation) -> None:
         declared = map(operation.replies.get, status_names(200))
         self._validator_of = Validator(next(filter(None, declared), {}))
 
     def read(self, reply: Reply) -> IssuedToken | CredentialsRefused:
-        """The token that was issued, or that there will be none.
+        """The issued token, or the permanent refusal.
 
-        Raises `UpstreamUnavailable` for what may pass and another `UpstreamError` for everything
-        else. None of them repeats more than the error code.
+        Raises `UpstreamUnavailable` for a temporary failure, and another `UpstreamError` for any
+        other reply. The errors contain the endpoint's error code, and nothing else of its reply.
         """
         if reply.status == 200:
             return self._issued(reply)
@@ -94,7 +94,7 @@ class TokenReplyReader:
 
 
 def _seconds(lifetime: object) -> float:
-    """Some endpoints write the number as text."""
+    """The lifetime as a number. Some endpoints write it as text."""
     try:
         seconds = float(lifetime) if isinstance(lifetime, int | float | str) else math.nan
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Access tokens (RFC 6749): fetched once for all who wait, renewed shortly before they expire."""
+"""Access tokens (RFC 6749): one fetch for all waiting calls, and a renewal before expiry."""
 
 import asyncio
 import copy
@@ -22,22 +22,22 @@ from gateway.errors import (
 
 EARLY_SECONDS: Final = 60.0
 EARLY_FRACTION: Final = 0.1
-"""A token is renewed a minute, or a tenth of its life when that is less, before it expires."""
+"""A token is renewed a minute before it expires, or a tenth of its lifetime if that is less."""
 FETCH_SECONDS: Final = 10.0
-"""Longest time for one request to a token endpoint; who waits may have less, and leaves earlier."""
+"""The time limit of one request to a token endpoint. A waiting call may have a shorter limit."""
 _log: Final = logging.getLogger(__name__)
 
 
 class TokenWire(Protocol):
-    """The way to one token endpoint."""
+    """Sends forms to one token endpoint."""
 
     async def post(self, form: bytes) -> Reply:
-        """The endpoint's reply to one form. Raises `UpstreamError` when there is none."""
+        """The endpoint's reply to one form. Raises `UpstreamError` if there is none."""
         ...
 
 
 class _Held(Struct, frozen=True):
-    """A token in use."""
+    """The current token."""
 
     text: str
     renew_at: float
@@ -66,13 +66,14 @@ class TokenSource:
 
     @property
     def problem(self) -> str | None:
-        """What an operator must fix before there can be a token again, or None."""
+        """What an operator must fix before a token can be fetched again, or None."""
         return None if self._refused is None else self._advice(self._refused.code)
 
     async def current(self) -> str:
-        """A token that is valid for a while. A waiting caller may leave without failing the others.
+        """A token that is still valid for a while. The cancellation of one waiting call does not
+        cancel the fetch for the others.
 
-        Raises `UpstreamError`; nothing was sent to the API itself then.
+        Raises `UpstreamError`. In that case, nothing was sent to the API itself.
         """
         if self._refused is not None:
             raise self._refusal(self._refused)
@@ -80,33 +81,33 @@ class TokenSource:
             return self._held.text
         if self._fetching is None:
             self._fetching = asyncio.create_task(self._fetch())
-            self._fetching.add_done_callback(self._forget)
+            self._fetching.add_done_callback(self._fetched)
         outcome = await asyncio.shield(self._fetching)
         if isinstance(outcome, str):
             return outcome
-        # A copy for each who waited: what a call does to its error is not for the others to see.
+        # Each waiting call raises its own copy, so that none changes the error of another.
         raise copy.copy(outcome)
 
     def invalidate(self, token: str) -> None:
-        """The API refused `token`; one that was fetched since is kept."""
+        """Discard `token`, because the API refused it. A token that was fetched since is kept."""
         if self._held is not None and self._held.text == token:
             self._held = None
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel a running fetch."""
         if self._fetching is not None:
             self._fetching.cancel()
             await asyncio.wait([self._fetching])
 
-    def _forget(self, task: asyncio.Task[str | UpstreamError]) -> None:
+    def _fetched(self, task: asyncio.Task[str | UpstreamError]) -> None:
         self._fetching = None
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("%s: fetching a token failed", self._upstream.name, exc_info=error)
 
     async def _fetch(self) -> str | UpstreamError:
-        asked_at = self._clock.monotonic()
+        requested_at = self._clock.monotonic()
         try:
-            issued = await self._ask()
+            issued = await self._request()
         except UpstreamError as error:
             _log.warning("%s: no access token: %s", self._upstream.name, error.detail)
             return error
@@ -115,10 +116,10 @@ class TokenSource:
             _log.error("%s: %s", self._upstream.name, self._advice(issued.code))
             return self._refusal(issued)
         self._note_rotation(issued)
-        self._held = _Held(issued.text, asked_at + usable_seconds(issued.lifetime_seconds))
+        self._held = _Held(issued.text, requested_at + usable_seconds(issued.lifetime_seconds))
         return issued.text
 
-    async def _ask(self) -> IssuedToken | CredentialsRefused:
+    async def _request(self) -> IssuedToken | CredentialsRefused:
         try:
             form = await self._forms.form(self._clock.now())
         except ValueError:
@@ -160,12 +161,13 @@ class TokenSource:
 
 
 def usable_seconds(lifetime_seconds: float) -> float:
-    """How long a token that lives so long is used."""
+    """How long a token with this lifetime is used."""
     return lifetime_seconds - min(EARLY_SECONDS, lifetime_seconds * EARLY_FRACTION)
 
 
 def token_operation(upstream: Upstream, rule: TokenRule) -> UpstreamOperation:
-    """The operation that issues the tokens. Raises `InternalError`: `lint` requires it."""
+    """The operation that issues the tokens. Raises `InternalError` if there is none: a lint rule
+    requires it."""
     operation = upstream.find(rule.operation)
     if operation is None:
         raise InternalError(f"{upstream.name} has no operation {rule.operation!r}")

@@ -13,7 +13,7 @@ import uvloop
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.faults import NotAFault, ScenarioStep, parse_step
-from gateway.backends.mock.memory import remembering
+from gateway.backends.mock.memory import open_mock
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.known import known_upstream
@@ -106,7 +106,7 @@ def command(
     if listener_url is not None:
         listener = _listener(catalogue, settings, upstream, listener_url)
     bound = bind(host, port)
-    application = remembering(
+    application = open_mock(
         mocked,
         SystemClock(),
         file=state_file,

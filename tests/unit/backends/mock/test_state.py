@@ -87,7 +87,7 @@ def test_what_is_no_longer_kept_is_no_longer_counted_as_given(monkeypatch) -> No
     for number in range(5):
         state.later(NOW - timedelta(minutes=number), message(number))
         state.due(NOW)
-    assert len(state._given) == 2
+    assert len(state._returned) == 2
 
 
 def test_a_request_whose_transaction_the_database_ended_fails_as_it_did(file: Path) -> None:
