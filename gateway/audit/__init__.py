@@ -1,4 +1,4 @@
-"""The audit: one record of every call, whatever became of it."""
+"""The audit: one record of each call, with its outcome."""
 
 from gateway.audit.log import AuditLog
 

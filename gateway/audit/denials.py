@@ -1,6 +1,6 @@
-"""Which requests without a valid key leave a record: some of them, and the number of the others.
+"""Limits the audit records of requests without a valid key. The other ones are only counted.
 
-Anybody can send as many as they like, so a record for each would let anybody fill the disk.
+Anyone can send such requests at any rate. A record of each would let anyone fill the disk.
 """
 
 from typing import Final
@@ -8,23 +8,24 @@ from typing import Final
 from gateway.clock import Clock
 from gateway.limits.buckets import Bucket, Rate
 
-USUAL_RATE: Final = Rate(1, 100)
-"""A record per second, after a hundred at once."""
+DEFAULT_RATE: Final = Rate(1, 100)
+"""A hundred records at once, then one per second."""
 
 
 class Denials:
-    """Chooses the requests to be recorded, and counts all."""
+    """Decides which denied requests are recorded, and counts all of them."""
 
-    def __init__(self, clock: Clock, rate: Rate = USUAL_RATE) -> None:
+    def __init__(self, clock: Clock, rate: Rate = DEFAULT_RATE) -> None:
         self._clock = clock
         self._bucket = Bucket(rate, 0.0)
         self.total = 0
-        """Requests that were denied since the start."""
+        """Denied requests since the start."""
         self.unrecorded = 0
-        """Those of them since the last record that have none."""
+        """Denied requests without a record since the last one with a record."""
 
     def choose(self) -> int | None:
-        """How many have gone unrecorded since the last record, if this one is to be recorded."""
+        """Count one request. Returns how many before it were not recorded, or None if it is not to
+        be recorded either."""
         self.total += 1
         if self._bucket.take(self._clock.monotonic()):
             self.unrecorded += 1

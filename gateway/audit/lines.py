@@ -8,7 +8,7 @@ from gateway.store.audited import PENDING, AuditRecord
 
 LOGGER: Final = "gateway.calls"
 _log: Final = logging.getLogger(LOGGER)
-_SHOWN: Final = (
+_FIELDS: Final = (
     "request_id",
     "transport",
     "operation",
@@ -22,17 +22,17 @@ _SHOWN: Final = (
 
 
 def log_calls(records: Sequence[AuditRecord]) -> None:
-    """A line for each of `records` that is complete.
+    """Write a line for each of `records` that is complete.
 
-    Lines are written once the records are stored, so a call does not wait for its line.
+    The records are stored already, so a call does not wait for its line.
     """
     if not _log.isEnabledFor(logging.INFO):
         return
     for record in records:
         if record.outcome != PENDING:
-            shown = {name: getattr(record, name) for name in _SHOWN}
-            _log.info("call", extra={"fields": {**shown, "audit_id": record.id}})
+            fields = {name: getattr(record, name) for name in _FIELDS}
+            _log.info("call", extra={"fields": {**fields, "audit_id": record.id}})
 
 
 def log_nothing(records: Sequence[AuditRecord]) -> None:
-    """No line for any of `records`."""
+    """Write no line."""

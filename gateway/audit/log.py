@@ -1,4 +1,4 @@
-"""From a call to its audit record."""
+"""Makes the audit record of each call."""
 
 import asyncio
 import logging
@@ -31,19 +31,19 @@ from gateway.store.protocols import AuditRecord, AuditStore
 _log: Final = logging.getLogger(__name__)
 CANCELLED: Final = "CANCELLED"
 UNRECORDED: Final = "denials_not_recorded"
-"""In the record of a denied request: how many before it left none."""
+"""The member of a denied request's record with the number of unrecorded requests before it."""
 CLIENT_CLOSED_REQUEST: Final = 499
 ACCEPTED: Final = 202
-"""The status of a record that is pending: begun, and not known to have ended."""
+"""The status in a pending record: the action has begun, and its outcome is not known."""
 WAIT_SECONDS: Final = 5.0
-"""How long a call waits for room before it starts, and a write for its record to be durable."""
+"""How long a call waits for space in the queue, and a write until its record is durable."""
 
 Classify = Callable[[GatewayError], tuple[int, str]]
-"""The HTTP status and the problem code of an error, as every transport answers it."""
+"""Returns the HTTP status and the problem code of an error. They are the same on all transports."""
 
 
 class AuditedCall(Protocol):
-    """What is known of a call before anything is done for it."""
+    """The facts of a call that are known at its start."""
 
     @property
     def operation_id(self) -> str: ...
@@ -54,7 +54,7 @@ class AuditedCall(Protocol):
 
 
 class AuditedCaller(Protocol):
-    """Who calls, once proven."""
+    """The authenticated caller."""
 
     @property
     def subject(self) -> str: ...
@@ -63,7 +63,7 @@ class AuditedCaller(Protocol):
 
 
 class AuditedArguments(Protocol):
-    """The arguments, once admitted."""
+    """The validated arguments."""
 
     @property
     def values(self) -> dict[str, Any]: ...
@@ -72,10 +72,11 @@ class AuditedArguments(Protocol):
 
 
 class AuditLog:
-    """Leaves exactly one record of every call that it opens, but for two kinds that leave none.
+    """Writes exactly one record of each call that it opens, with two exceptions.
 
-    Requests whose sender was not proven, beyond a rate: the next one that is recorded says how many
-    those were. And successful readings that a program repeats within a minute (`is_repeated`).
+    Unauthenticated requests beyond a rate are counted. The next record of such a request contains
+    the count. Successful polls that a program repeats within a minute (`is_repeated`) get no
+    record.
     """
 
     def __init__(
@@ -87,52 +88,52 @@ class AuditLog:
         *,
         on_stored: OnStored = log_nothing,
     ) -> None:
-        self._behind = AuditBatcher(store, config or BatchConfig(), on_stored)
+        self._batcher = AuditBatcher(store, config or BatchConfig(), on_stored)
         self._clock = clock
         self._classify = classify
         self._denials = Denials(clock)
 
     @property
     def denied(self) -> int:
-        """Requests since the start whose sender was not proven; only some of them are recorded."""
+        """Unauthenticated requests since the start. Only some of them are recorded."""
         return self._denials.total
 
     @property
     def failed(self) -> int:
-        """Appends that the store refused since the start; each is tried again."""
-        return self._behind.failed
+        """Failed writes to the store since the start. Each is tried again."""
+        return self._batcher.failed
 
     @property
     def problem(self) -> str | None:
-        """Why records are not being stored now, or None."""
-        return self._behind.problem
+        """Why records cannot be stored now, or None."""
+        return self._batcher.problem
 
     def open(self, call: AuditedCall) -> "OpenRecord":
-        """The record of `call`, filled in while it runs and left when it ends.
+        """The record of `call`, a context manager. The pipeline fills it in while the call runs.
 
-        Raises `LimitExceeded` on entry when so many records wait to be stored that one more call
-        cannot be recorded, and `NotRecorded` on exit when a write has run but its record is not
-        durable yet; that record is kept and tried again.
+        Raises `LimitExceeded` on entry if the queue of records stays full. Raises `NotRecorded` on
+        exit if a write has run and its record is not durable yet; the gateway keeps the record, and
+        tries again to store it.
         """
-        return OpenRecord(call, self._clock, self._behind, self._classify, self._denials)
+        return OpenRecord(call, self._clock, self._batcher, self._classify, self._denials)
 
     async def flush(self) -> None:
-        """Return when every record left so far is durable."""
-        await self._behind.flush()
+        """Return when all records so far are durable."""
+        await self._batcher.flush()
 
     async def close(self) -> None:
-        """Write what is left."""
+        """Write all waiting records."""
         if self._denials.unrecorded:
             _log.warning("denied requests without a record: %d", self._denials.unrecorded)
-        await self._behind.close()
+        await self._batcher.close()
 
 
 class OpenRecord:
-    """What is known of one call so far: the pipeline fills it in, step by step."""
+    """The facts of one call so far. Each step of the pipeline adds some."""
 
     __slots__ = (
         "_at",
-        "_behind",
+        "_batcher",
         "_call",
         "_classify",
         "_clock",
@@ -153,14 +154,14 @@ class OpenRecord:
         self,
         call: AuditedCall,
         clock: Clock,
-        behind: AuditBatcher,
+        batcher: AuditBatcher,
         classify: Classify,
         denials: Denials,
     ) -> None:
         self._call = call
         self._denials = denials
         self._clock = clock
-        self._behind = behind
+        self._batcher = batcher
         self._classify = classify
         self._at = clock.now()
         self._id = uuid7(self._at)
@@ -172,31 +173,31 @@ class OpenRecord:
         self.backend: str | None = None
         self.hidden_characters = 0
         self.facts: Mapping[str, Any] = {}
-        """In place of arguments, what an operator's request is about: ids and choices."""
+        """The details of an operator's request, such as ids. They take the place of arguments."""
         self.is_repeated = False
-        """Whether success would say no more than a record that was left a moment ago."""
+        """Whether an equal request was recorded within the last minute."""
 
     @property
     def agent(self) -> str:
-        """Who acts, once proven; empty before."""
+        """The agent of the caller. Empty before the caller is authenticated."""
         return self.principal.agent if self.principal else ""
 
     async def begin(self) -> None:
-        """Record durably, as pending, what is about to be done; its outcome replaces that.
+        """Store a pending record before the action. The record of the outcome replaces it.
 
-        Raises `NotRecorded`: then it must not be done.
+        Raises `NotRecorded` if it cannot be stored. In that case, the action must not be done.
         """
         pending = replace(self._record(None), outcome=PENDING, status=ACCEPTED, duration_ms=0.0)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await self._behind.stored(self._behind.put(pending))
+                await self._batcher.stored(self._batcher.put(pending))
         except TimeoutError:
-            raise NotRecorded("It could not be recorded, so it was not done.") from None
+            raise NotRecorded("The request could not be recorded, so it was not done.") from None
         self._is_begun = True
 
     async def __aenter__(self) -> "OpenRecord":
-        if self._behind.is_full:
-            await self._room()
+        if self._batcher.is_full:
+            await self._wait_for_space()
         return self
 
     async def __aexit__(
@@ -207,37 +208,38 @@ class OpenRecord:
     ) -> None:
         if self.is_repeated and error is None:
             return
-        if self._is_denied(error) and not self._is_chosen():
+        if self._is_denied(error) and not self._choose_denial():
             return
-        ticket = self._behind.put(self._record(error))
+        ticket = self._batcher.put(self._record(error))
         is_write = self._is_begun or _must_be_durable(self.entry, self.arguments)
         if is_write and (error is None or isinstance(error, Exception)):
             await self._durable(ticket, error)
 
     def _is_denied(self, error: BaseException | None) -> bool:
-        """Whether nobody is known to have called: then anybody can ask for one record more.
+        """Whether the call failed before its caller was authenticated, so that anyone can cause it.
 
-        However it ended: an unauthenticated client may also leave before the refusal.
+        Also true for a client that disconnects before the refusal.
         """
         return self.principal is None and error is not None
 
-    def _is_chosen(self) -> bool:
+    def _choose_denial(self) -> bool:
+        """Count the denial. Returns whether to record it."""
         unrecorded = self._denials.choose()
         if unrecorded:
             self.facts = {**self.facts, UNRECORDED: unrecorded}
         return unrecorded is not None
 
-    async def _room(self) -> None:
+    async def _wait_for_space(self) -> None:
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await self._behind.room()
+                await self._batcher.wait_for_space()
         except TimeoutError:
             raise LimitExceeded("Calls cannot be recorded at the moment; try again.") from None
 
     async def _durable(self, ticket: int, error: BaseException | None) -> None:
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await self._behind.stored(ticket)
+                await self._batcher.stored(ticket)
         except TimeoutError:
             if error is None:
                 raise NotRecorded from None
@@ -267,7 +269,7 @@ class OpenRecord:
             case None:
                 return 200, OK, None
             case ConfigurationError():
-                # Of the command line: what was asked for cannot be done.
+                # From the command line: the requested action is not possible.
                 return *self._classify(CallerError()), CallerError.stage
             case GatewayError():
                 return *self._classify(error), error.stage
@@ -285,11 +287,11 @@ class OpenRecord:
 
 
 def _must_be_durable(entry: Entry | None, arguments: AuditedArguments | None) -> bool:
-    """Whether the call was, or was to be, more than a read: arguments may make it one."""
+    """Whether the call is more than a read. Its arguments may turn a read into a write."""
     effect = arguments.effect if arguments else entry.operation.effect if entry else Effect.READ
     return effect is not Effect.READ
 
 
 def _hidden_in(error: BaseException | None) -> int:
-    """How many hidden characters the caller was spared in what the error says."""
+    """The number of hidden characters that were removed from the error's text."""
     return visible_text(error.detail)[1] if isinstance(error, GatewayError) else 0

@@ -1,4 +1,4 @@
-"""What an audit record may hold of a call's arguments."""
+"""Redacts and shortens the arguments of a call for its audit record."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,32 +15,32 @@ _encode = msgspec.json.Encoder().encode
 
 
 def redact(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, Any]:
-    """`arguments` without what the JSON Pointers `sensitive` lead to; `*` is any index or name."""
+    """`arguments` with `REDACTED` at the JSON Pointers `sensitive`. `*` is any index or name."""
     for pointer in sensitive:
         arguments = _without(arguments, steps(pointer))
     return arguments
 
 
 def cut(arguments: dict[str, Any]) -> dict[str, Any]:
-    """`arguments` without the members that would make it larger than an audit record holds."""
+    """`arguments`, cut to `MAX_ARGUMENTS_BYTES`. The size takes the place of a large member."""
     if len(_encode(arguments)) <= MAX_ARGUMENTS_BYTES:
         return arguments
-    room = MAX_ARGUMENTS_BYTES
+    remaining = MAX_ARGUMENTS_BYTES
     kept: dict[str, Any] = {}
     for name, value in arguments.items():
         size = len(_encode({name: value}))
-        if size > room:
-            value = f"<cut: {size} bytes>"  # noqa: PLW2901 - the member stands for itself from here
+        if size > remaining:
+            value = f"<cut: {size} bytes>"  # noqa: PLW2901 - it takes the place of the member
             size = len(_encode({name: value}))
-        if size > room:
+        if size > remaining:
             break
         kept[name] = value
-        room -= size
+        remaining -= size
     return kept
 
 
 def printable(text: str) -> str:
-    """A caller's own word, short and harmless enough to be stored and shown."""
+    """A text from a caller as printable ASCII, of at most `MAX_TEXT` characters."""
     plain = text[:MAX_TEXT].encode("ascii", "backslashreplace").decode()
     return plain.translate(_CONTROLS)[:MAX_TEXT]
 

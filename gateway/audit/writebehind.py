@@ -1,4 +1,4 @@
-"""A bounded queue of audit records, written in batches behind the calls that left them."""
+"""A bounded queue of audit records. They are written in groups after the calls."""
 
 import asyncio
 import logging
@@ -18,15 +18,15 @@ _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5
 _CLOSE_SECONDS: Final = 5.0
 UNSTORABLE: Final = "<refused by the database>"
-"""What a record says in the place of what could not be stored."""
+"""Takes the place of a value that the database refused."""
 
 
 OnStored = Callable[[Sequence[AuditRecord]], None]
-"""Called with records that are durable now."""
+"""Called with records that have become durable."""
 
 
 class BatchConfig(Struct, frozen=True, kw_only=True):
-    """How records are gathered into transactions."""
+    """How records are grouped into transactions."""
 
     flush_seconds: float = 0.05
     batch_records: int = 250
@@ -34,7 +34,7 @@ class BatchConfig(Struct, frozen=True, kw_only=True):
 
 
 class AuditBatcher:
-    """Accepts records at once; a record leaves the queue when the store holds it, not before."""
+    """Queues records without waiting. A record stays in the queue until it is stored."""
 
     def __init__(self, store: AuditStore, config: BatchConfig, on_stored: OnStored) -> None:
         self._store = store
@@ -43,46 +43,49 @@ class AuditBatcher:
         self._records: GroupWriter[AuditRecord] = GroupWriter(self, "audit", self._gather)
         self._put = 0
         self._writer: asyncio.Task[None] | None = None
-        self._hurry = asyncio.Event()
+        self._is_urgent = asyncio.Event()
         self._progress = asyncio.Event()
         self.failed = 0
-        """Appends that the store refused; each was, or will be, tried again."""
+        """Failed writes to the store. Each is tried again."""
         self.problem: str | None = None
-        """Why records are not being stored now, or None."""
+        """Why records cannot be stored now, or None."""
 
     @property
     def is_full(self) -> bool:
         return len(self._records.held) >= self._config.queue_records
 
     def put(self, record: AuditRecord) -> int:
-        """Queue `record`; its ticket is for `stored`. Never waits: look at `is_full` before."""
+        """Queue `record`. Returns a ticket for `stored`.
+
+        Never waits, even if the queue is full: check `is_full` first.
+        """
         begun = self._records.add(record)
         self._put += 1
         if len(self._records.held) >= self._config.batch_records:
-            self._hurry.set()
+            self._is_urgent.set()
         if begun is not None:
             self._writer = begun
             begun.add_done_callback(_report)
         return self._put
 
     async def stored(self, ticket: int) -> None:
-        """Return when the record with this ticket is durable. It is written without delay."""
+        """Write without delay. Return when the record with this ticket is durable."""
         while self._put - len(self._records.held) < ticket:
-            self._hurry.set()
+            self._is_urgent.set()
             await self._progress.wait()
 
-    async def room(self) -> None:
+    async def wait_for_space(self) -> None:
         """Return when the queue is not full."""
         while self.is_full:
-            self._hurry.set()
+            self._is_urgent.set()
             await self._progress.wait()
 
     async def flush(self) -> None:
-        """Return when everything put so far is durable."""
+        """Return when all records so far are durable."""
         await self.stored(self._put)
 
     async def close(self) -> None:
-        """Write what is left. What cannot be written in time is counted in the log."""
+        """Write all waiting records. Log how many could not be written in time."""
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.flush()
@@ -106,24 +109,24 @@ class AuditBatcher:
         self._on_stored(group)
 
     async def refused(self, entry: AuditRecord, error: Exception) -> None:
-        """See `Sink`: stored with less, so that a record that is refused holds up no other one."""
+        """See `Sink`. Parts of the record are left out, so that it does not block other records."""
         if not isinstance(error, StoreRefused):
             raise error
-        missing = await self._append_less(entry)
+        missing = await self._append_reduced(entry)
         _log.error("an audit record is stored without its %s: %s", missing, error.detail)
         self.committed([entry])
 
     def unavailable(self, group: Sequence[AuditRecord], error: StoreError) -> bool:  # noqa: ARG002 - all of them wait
-        """See `Sink`: they wait until the store takes them."""
+        """See `Sink`. The records wait until the store accepts them."""
         self.failed += 1
         self.problem = error.detail
         _log.error("audit records not stored yet: %d (%s)", len(self._records.held), error.detail)
         return True
 
-    async def _append_less(self, record: AuditRecord) -> str:
-        """Append `record` without its arguments, or else without all that callers wrote.
+    async def _append_reduced(self, record: AuditRecord) -> str:
+        """Append `record` without its arguments, or else without any text from callers.
 
-        Answers what it lacks.
+        Returns the names of the missing fields.
         """
         try:
             await self._store.append([replace(record, arguments=None)])
@@ -138,16 +141,16 @@ class AuditBatcher:
         elif len(self._records.held) < self._config.batch_records:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._config.flush_seconds):
-                    await self._hurry.wait()
-        self._hurry.clear()
+                    await self._is_urgent.wait()
+        self._is_urgent.clear()
 
 
 def _bare(record: AuditRecord) -> AuditRecord:
-    """The record without what callers wrote: that the call was made, when, and what came of it."""
+    """The record without text from callers: the caller, the time and the outcome remain."""
     return replace(record, arguments=None, request_id=UNSTORABLE, operation=UNSTORABLE)
 
 
 def _report(writer: asyncio.Task[None]) -> None:
-    """A writer that dies is a defect; the next record starts another."""
+    """Log the error of a writer. It is a defect; the next record starts another writer."""
     if not writer.cancelled() and (error := writer.exception()) is not None:
         _log.critical("the audit's writer died", exc_info=error)

@@ -1,1 +1,1 @@
-"""Who is calling, and what they may call."""
+"""Authentication and authorization of callers."""

@@ -1,4 +1,4 @@
-"""From a presented key to a principal."""
+"""Identifies callers by their keys."""
 
 import hmac
 from typing import Final
@@ -15,9 +15,9 @@ from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey, KeyStore
 
 TTL_SECONDS: Final = 5.0
-"""How long a decision is remembered: a key revoked by another process is refused within it."""
+"""How long a decision is cached. A key that another process revokes is valid here for this long."""
 MAX_REMEMBERED: Final = 4096
-
+"""The most cached decisions about valid keys, and the most about invalid keys."""
 
 _UNLIMITED: Final = ThrottleLimits(of_one_host=Rate(1e9, 10**9), in_all=Rate(1e9, 10**9))
 
@@ -31,38 +31,38 @@ class Authenticator:
     """Identifies callers by their agent keys."""
 
     def __init__(self, keys: KeyStore, clock: Clock, throttle: Throttle | None = None) -> None:
-        """`throttle` counts requests without a valid key; without it, there is no limit."""
+        """`throttle` limits requests without a valid key. If it is None, there is no limit."""
         self._keys = keys
         self.throttle = throttle or Throttle(clock, _UNLIMITED)
         self._clock = clock
-        # Apart from each other, so that a flood of wrong keys does not evict the right ones.
-        self._known: dict[str, _Decision] = {}
-        self._unknown: dict[str, _Decision] = {}
+        # Separate caches, so that a flood of invalid keys does not evict the valid ones.
+        self._valid: dict[str, _Decision] = {}
+        self._invalid: dict[str, _Decision] = {}
         self._generation = 0
 
     async def identify(self, credentials: Credentials) -> Principal:
-        """The principal whose key was presented.
+        """The principal of the presented key.
 
-        Raises `Unauthenticated` when there is no key, or it is unknown or revoked (which look the
-        same), `LimitExceeded` when too many such requests came from there, and `InternalError` when
-        it cannot be found out. A key that was valid before is looked at whatever came from there.
+        Raises `Unauthenticated` if there is no key, or if it is unknown or revoked (the error is
+        the same), `LimitExceeded` after too many requests without a valid key, and `InternalError`
+        if the key cannot be checked. The limit does not apply to a key that was valid before.
         """
         if not credentials.bearer:
             await self.throttle.count(credentials.peer)
             raise Unauthenticated(presented=credentials.bearer is not None)
         digest = digest_of(credentials.bearer[: LONGEST_KEY + 1])
-        decision = self._known.get(digest)
+        decision = self._valid.get(digest)
         if decision is None:
-            return await self._introduce(digest, credentials.peer)
+            return await self._identify_new(digest, credentials.peer)
         if decision.until <= self._clock.monotonic():
             decision = await self._decide(digest)
         return _proven(decision)
 
-    async def _introduce(self, digest: str, peer: Address | None) -> Principal:
-        """The principal of a key that was not valid before; each one that is not counts."""
-        # Before the database is asked: guessing must not cost it anything.
+    async def _identify_new(self, digest: str, peer: Address | None) -> Principal:
+        """The principal of a key that was not valid before. Invalid keys count for the limit."""
+        # Before the query: beyond the limit, guessed keys must not reach the database.
         await self.throttle.count(peer)
-        decision = self._unknown.get(digest)
+        decision = self._invalid.get(digest)
         if decision is None or decision.until <= self._clock.monotonic():
             decision = await self._decide(digest)
         principal = _proven(decision)
@@ -70,10 +70,10 @@ class Authenticator:
         return principal
 
     def invalidate(self) -> None:
-        """Decide again from now on: called when a key is made or revoked in this process."""
+        """Discard all decisions. Called when this process creates or revokes a key."""
         self._generation += 1
-        self._known.clear()
-        self._unknown.clear()
+        self._valid.clear()
+        self._invalid.clear()
 
     async def _decide(self, digest: str) -> _Decision:
         generation = self._generation
@@ -82,18 +82,18 @@ class Authenticator:
         except StoreError as error:
             raise InternalError("The key could not be checked.") from error
         decision = _Decision(_principal(key, digest), self._clock.monotonic() + TTL_SECONDS)
-        # A key revoked while it was being looked up must not be remembered as it was before.
+        # If a key was revoked during the lookup, the decision may be outdated.
         if generation == self._generation:
             self._remember(digest, decision)
         return decision
 
     def _remember(self, digest: str, decision: _Decision) -> None:
-        self._known.pop(digest, None)
-        self._unknown.pop(digest, None)
-        memory = self._unknown if decision.principal is None else self._known
-        if len(memory) >= MAX_REMEMBERED:
-            del memory[next(iter(memory))]
-        memory[digest] = decision
+        self._valid.pop(digest, None)
+        self._invalid.pop(digest, None)
+        cache = self._invalid if decision.principal is None else self._valid
+        if len(cache) >= MAX_REMEMBERED:
+            del cache[next(iter(cache))]
+        cache[digest] = decision
 
 
 def _proven(decision: _Decision) -> Principal:
@@ -105,7 +105,7 @@ def _proven(decision: _Decision) -> Principal:
 def _principal(key: AgentKey | None, digest: str) -> Principal | None:
     if key is None or key.revoked_at is not None:
         return None
-    # The store compared already, in a way whose timing is not its promise.
+    # The store compared the digests too, but not necessarily in constant time.
     if not hmac.compare_digest(key.digest, digest):
         return None
     return Principal(subject=key.id, agent=key.agent)

@@ -1,4 +1,4 @@
-"""What a principal may call: the one decision behind list, call and every other face."""
+"""Decides what a principal may call, for all transports."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,26 +15,26 @@ class Policy:
         self._grants = grants
 
     def authorize(self, principal: Principal, entry: Entry) -> Grant:
-        """The grant to call. Raises `UnknownOperation`, as if the tool did not exist."""
+        """The grant to call. Raises `UnknownOperation`, as for a tool that does not exist."""
         if not self.allows(principal.agent, entry.id):
             raise UnknownOperation
         return Grant(principal, entry)
 
     def authorize_effect(self, permit: Permit, effect: Effect) -> None:
-        """Admit what the call does with its arguments, which may turn a read into a write.
+        """Check the effect of the call's arguments, which may turn a read into a write.
 
-        Raises `NotPermitted` when the caller lacks the grant that the contract then asks for.
+        Raises `NotPermitted` if the caller lacks the grant that the contract requires for this.
         """
         escalation = permit.entry.operation.escalation
         if escalation is None or effect is permit.entry.operation.effect:
             return
         if not self.allows(permit.grant.principal.agent, escalation.grant):
             raise NotPermitted(
-                f"With {escalation.when} this tool writes, and this key may only read with it."
+                f"With {escalation.when}, this tool writes. This key may only use it to read."
             )
 
     def allows(self, agent: str, operation_id: str) -> bool:
-        """Whether this agent holds a grant for this operation."""
+        """Whether this agent has a grant for this operation."""
         return operation_id in self._grants.get(agent, frozenset())
 
     def visible(self, principal: Principal, catalogue: Catalogue) -> Iterator[Entry]:

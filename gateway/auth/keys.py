@@ -1,4 +1,4 @@
-"""Agent keys: made, listed, revoked; kept by their digest only."""
+"""Creates, lists and revokes agent keys. The store has only their digests."""
 
 import hashlib
 import logging
@@ -23,16 +23,16 @@ ADMINISTRATOR: Final = "administrator"
 BOOTSTRAP_FILE: Final = "bootstrap-key"
 BOOTSTRAP_LABEL: Final = "bootstrap"
 LONGEST_KEY: Final = max(bearer.LENGTHS)
-"""Nothing longer is ever a key, so nothing longer need be digested."""
+"""The length of the longest valid key. Longer texts need not be digested in full."""
 _RANDOM_BYTES: Final = 32
 _ID_BYTES: Final = 6
 
 
 class NewKey(Struct, frozen=True, kw_only=True):
-    """A key at the only moment at which it is known."""
+    """A new key. Afterwards, nobody can read it from the store."""
 
     key: str
-    """The key itself, to be shown once. It is not in the record's repr and not in the store."""
+    """The key itself, to be shown once. It is not in the repr."""
     record: AgentKey
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class NewKey(Struct, frozen=True, kw_only=True):
 
 
 def digest_of(key: str) -> str:
-    """What is stored of a key: SHA-256, hexadecimal."""
+    """The SHA-256 of a key in hexadecimal. It is stored instead of the key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -54,7 +54,7 @@ class Keys:
         agents: Collection[str],
         invalidate: Callable[[], None] = lambda: None,
     ) -> None:
-        """`agents` may hold keys; `invalidate` empties what remembers keys in this process."""
+        """`agents` may have keys. `invalidate` clears the caches of keys in this process."""
         self._store = store
         self._clock = clock
         self._agents = agents
@@ -63,25 +63,28 @@ class Keys:
     async def create(self, agent: str, label: str) -> NewKey:
         """A new key for `agent`.
 
-        Raises `ConfigurationError` when no policy knows the agent, and for the label of the key
-        that the gateway starts with.
+        Raises `ConfigurationError` if no policy names the agent, or if the label is that of the
+        bootstrap key.
         """
         if label == BOOTSTRAP_LABEL:
             raise ConfigurationError(
-                f"the label {BOOTSTRAP_LABEL} is kept for the key that the gateway starts with; "
+                f"the label {BOOTSTRAP_LABEL} is reserved for the first administrator's key; "
                 "choose another --label"
             )
         if agent not in self._agents:
-            meant = hint(agent, self._agents, f"known are {_listed(self._agents)}")
-            raise ConfigurationError(f"no policy grants anything to this agent; {meant}")
+            suggestion = hint(agent, self._agents, f"known are {_listed(self._agents)}")
+            raise ConfigurationError(f"no policy grants anything to this agent; {suggestion}")
         return await self._add(PREFIX + secrets.token_urlsafe(_RANDOM_BYTES), agent, label)
 
     async def list(self) -> list[AgentKey]:
-        """Every key, revoked ones too, oldest first."""
+        """All keys, including revoked ones, oldest first."""
         return await self._store.list()
 
     async def revoke(self, key_id: str) -> bool:
-        """Whether there was such a key in force. Refused here at once, elsewhere in seconds."""
+        """Revoke a key. Returns whether it was valid.
+
+        This process refuses it at once, other processes within `authenticate.TTL_SECONDS`.
+        """
         revoked = await self._store.revoke(key_id, self._clock.now())
         self._invalidate()
         return revoked
@@ -89,16 +92,18 @@ class Keys:
     async def bootstrap(self, configured: str | None, folder: Path) -> NewKey | None:
         """Make sure that an administrator's key exists.
 
-        A configured key works from now on, and every earlier bootstrap key is revoked: to configure
-        another one is to replace it. Without one, and with no administrator's key in the store, one
-        is made, written to `bootstrap-key` in `folder` with mode 600, and returned so that it can
-        be shown once. A revoked administrator's key counts: a restart must not undo what somebody
-        decided; `gateway keys create administrator` makes another. Raises `ConfigurationError` for
-        a configured key that no request can carry, that is easy to guess, revoked or another
-        agent's, and `StoreError` when the file cannot be written.
+        A configured key is valid from now on, and replaces earlier bootstrap keys: they are
+        revoked. If no key is configured and the store has no administrator's key, a key is created,
+        written to `bootstrap-key` in `folder` with mode 600, and returned so that it can be shown
+        once. A revoked administrator's key counts too, because a restart must not undo a
+        revocation; `gateway keys create administrator` creates another key.
+
+        Raises `ConfigurationError` if the configured key cannot be sent in a request, is easy to
+        guess, is revoked, or belongs to another agent. Raises `StoreError` if the file cannot be
+        written.
         """
         if configured is not None:
-            await self._admit(configured)
+            await self._accept(configured)
             await self._replace(digest_of(configured), folder)
             return None
         if any(key.agent == ADMINISTRATOR for key in await self._store.list()):
@@ -107,7 +112,7 @@ class Keys:
         _write_private(folder / BOOTSTRAP_FILE, key)
         return await self._add(key, ADMINISTRATOR, BOOTSTRAP_LABEL)
 
-    async def _admit(self, configured: str) -> None:
+    async def _accept(self, configured: str) -> None:
         if not bearer.is_key(configured):
             raise ConfigurationError(f"the bootstrap key must be {bearer.RULE}")
         if (weakness := weakness_of(configured)) is not None:
@@ -125,7 +130,7 @@ class Keys:
             )
 
     async def _replace(self, digest: str, folder: Path) -> None:
-        """Revoke every bootstrap key but that of `digest`, and remove the file of a revoked one."""
+        """Revoke all bootstrap keys but the one with `digest`. Remove the file of a revoked one."""
         for key in await self._store.list():
             is_earlier = key.label == BOOTSTRAP_LABEL and key.agent == ADMINISTRATOR
             if is_earlier and key.digest != digest and key.revoked_at is None:
@@ -153,7 +158,7 @@ def _listed(agents: Collection[str]) -> str:
 
 
 def _remove_file(path: Path, digest: str) -> None:
-    """Remove `path` if it holds the key of `digest`: what is revoked opens nothing any more."""
+    """Remove `path` if it contains the key with `digest`, because that key is revoked."""
     try:
         if digest_of(path.read_text("utf-8").strip()) == digest:
             path.unlink()

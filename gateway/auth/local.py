@@ -1,4 +1,4 @@
-"""The caller in the same process: it owns the data folder, so it proves nothing more."""
+"""Identifies callers in the same process. They can read the data folder, so they need no key."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ LOCAL_SUBJECT: Final = "local"
 
 
 class LocalIdentification:
-    """Everybody is the local caller, acting as one agent. Never given to a network transport."""
+    """Identifies every caller as the local one, acting as one agent. Not for network transports."""
 
     def __init__(self, agent: str) -> None:
         self._principal = Principal(subject=LOCAL_SUBJECT, agent=agent)

@@ -1,4 +1,4 @@
-"""Who is calling, and the facts that only authorization can make."""
+"""Callers and their permissions: credentials, principal, grant and permit."""
 
 from typing import Protocol
 
@@ -9,18 +9,19 @@ from gateway.limits.addresses import Address
 
 
 class Credentials(Struct, frozen=True, kw_only=True):
-    """What was presented to prove who is calling."""
+    """What a caller presents to prove its identity."""
 
     bearer: str | None = None
+    """The key."""
     peer: Address | None = None
-    """Where they came from; None where it is unknown, or in the same process."""
+    """The address of the client. None if it is unknown or in the same process."""
 
     def __repr__(self) -> str:
         return f"Credentials(bearer={'<secret>' if self.bearer else None})"
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """Who is calling, once proven."""
+    """The authenticated caller."""
 
     subject: str
     """The key's public id, or `local` for an in-process caller."""
@@ -29,14 +30,15 @@ class Principal(Struct, frozen=True, kw_only=True):
 
 
 class Grant(Struct, frozen=True):
-    """The fact that this principal may run this operation now; made only by `authorize`."""
+    """The permission of this principal to run this operation. Only `authorize` creates one."""
 
     principal: Principal
     entry: Entry
 
 
 class Permit(Struct, frozen=True):
-    """A grant that also passed the limits; needed to reach a backend. Made only by `admit`."""
+    """A grant that also passed the limits. A call needs it to reach a backend. Only `admit` creates
+    one."""
 
     grant: Grant
 
@@ -46,8 +48,8 @@ class Permit(Struct, frozen=True):
 
 
 class Identification(Protocol):
-    """Turns credentials into a principal."""
+    """Authenticates callers."""
 
     async def identify(self, credentials: Credentials) -> Principal:
-        """Who is calling. Raises `Unauthenticated`."""
+        """The caller with these credentials. Raises `Unauthenticated`."""
         ...

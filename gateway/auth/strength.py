@@ -1,4 +1,4 @@
-"""How hard a key is to guess that a person chose; keys of this gateway's own are random."""
+"""Estimates how hard a key is to guess that a person chose. The gateway's own keys are random."""
 
 import math
 from collections import Counter
@@ -7,39 +7,40 @@ from typing import Final
 MIN_LENGTH: Final = 20
 MIN_DISTINCT: Final = 8
 MIN_BITS: Final = 50.0
-"""Low enough that one in 100,000 random keys of 32 hexadecimal digits falls below it."""
+"""Of random keys of 32 hexadecimal digits, only one in 100,000 falls below this."""
 REMEDY: Final = "make one with `openssl rand -hex 32`"
 
 
 def weakness_of(key: str) -> str | None:
-    """Why `key` is too easy to guess, or None. Never a part of the key.
+    """Why `key` is too easy to guess, or None. The text contains no part of the key.
 
-    An estimate from the text alone: it finds repetition and runs such as `0123`, not words.
+    The estimate detects repetitions and runs such as `0123`, but no words.
     """
     if len(key) < MIN_LENGTH:
         return f"it has {len(key)} characters, and needs {MIN_LENGTH}"
     distinct = len(set(key))
     if distinct < MIN_DISTINCT:
-        return f"it is made of {distinct} different characters, and needs {MIN_DISTINCT}"
+        return f"it has {distinct} different characters, and needs {MIN_DISTINCT}"
     if _bits(key) < MIN_BITS:
         return "its characters follow a pattern"
     return None
 
 
 def _bits(key: str) -> float:
-    """An estimate of the information in `key`: nothing for what a pattern foretells."""
+    """An estimate of the information in `key`. Characters that follow a pattern count as 0 bits."""
     block = _block(key)
-    free = [now for before, now in zip(f"\0{block}", block, strict=False) if _is_free(before, now)]
+    pairs = zip(f"\0{block}", block, strict=False)
+    free = [character for previous, character in pairs if _is_free(previous, character)]
     counts = Counter(free)
     return sum(-count * math.log2(count / len(free)) for count in counts.values())
 
 
 def _block(key: str) -> str:
-    """What `key` is a repetition of; mostly itself."""
-    # A text that is found in its own double before its end is a repetition of what comes before.
+    """The text that `key` repeats; `key` itself if it is no repetition."""
+    # A repetition of a block is found again in its own double, after one block.
     return key[: (key + key).find(key, 1)]
 
 
-def _is_free(before: str, now: str) -> bool:
-    """Whether a character neither repeats the one before nor is its neighbour, as in `abc`."""
-    return abs(ord(now) - ord(before)) > 1
+def _is_free(previous: str, character: str) -> bool:
+    """Whether the two are neither equal nor adjacent, unlike the characters of `aa` and `abc`."""
+    return abs(ord(character) - ord(previous)) > 1

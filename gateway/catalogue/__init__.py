@@ -1,4 +1,4 @@
-"""Everything that the contracts declare, and the only opener of the generated package."""
+"""The catalogue of everything that the contracts declare. Only it opens the generated package."""
 
 from gateway.catalogue.index import (
     Catalogue,

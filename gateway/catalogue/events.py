@@ -1,4 +1,4 @@
-"""The opener of what concerns events: webhooks, the events they become, and the rows they write."""
+"""Opens the generated webhooks, events and entities."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
-    """The sources by provider. Raises `ContractError`."""
+    """The sources of webhooks by provider. Raises `ContractError`."""
     sources = table(package, "webhooks", "WEBHOOKS", WebhookSource)
     for source in sources:
         _check_schemes(source)
@@ -30,12 +30,12 @@ def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
 
 
 def _check_schemes(source: WebhookSource) -> None:
-    """Raise `ContractError` for a proof that nothing here could verify."""
+    """Raise `ContractError` for a proof whose signature scheme the gateway does not have."""
     for profile in source.profiles:
         if not is_registered(profile.proof):
-            place = f"/post/x-webhook/profiles/{profile.name}/proof/scheme"
+            pointer = f"/post/x-webhook/profiles/{profile.name}/proof/scheme"
             raise ContractError(
-                f"webhooks/{source.provider}/webhook.yaml: {place}:"
+                f"webhooks/{source.provider}/webhook.yaml: {pointer}:"
                 f" {type(profile.proof).__name__} is no signature scheme of this gateway; name one"
                 f" of {', '.join(SCHEMES)}, and then run `gateway generate`"
             )
@@ -43,15 +43,15 @@ def _check_schemes(source: WebhookSource) -> None:
 
 def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> CompiledWebhook:
     payloads = schemas.get(source.provider, {})
-    lost = [event.type for event in source.events if event.type not in payloads]
-    if lost:
-        raise LookupError(f"there is no payload schema for {source.provider}.{lost[0]}")
+    missing = [event.type for event in source.events if event.type not in payloads]
+    if missing:
+        raise LookupError(f"there is no payload schema for {source.provider}.{missing[0]}")
     validators = {event.type: Validator(payloads[event.type]) for event in source.events}
     return CompiledWebhook(source, validators)
 
 
 def open_events(path: Path) -> dict[str, CompiledEvent]:
-    """The types of events by name. Raises `ContractError`."""
+    """The event types by name. Raises `ContractError`."""
     with reading(path):
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, EventType])
         return {
@@ -60,10 +60,10 @@ def open_events(path: Path) -> dict[str, CompiledEvent]:
 
 
 def open_entities(path: Path) -> dict[str, Entity]:
-    """The kinds of rows by name. Raises `ContractError`."""
+    """The entities by name. Raises `ContractError`."""
     with reading(path):
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Entity])
         for entity in found.values():
-            # The reader of the columns compiles them again, and could not name the file.
+            # The columns are compiled again when they are read. An error would not name the file.
             Validator(entity.schema)
         return found

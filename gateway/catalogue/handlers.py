@@ -1,4 +1,4 @@
-"""The check of the Python code that contracts name, before any of the generated code runs."""
+"""Checks the Python code that contracts name, before any generated code runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ _MODULE_FIX: Final = "correct that module, or install what it imports"
 
 
 def check_named_code(folder: Path, packages: Sequence[str]) -> None:
-    """Refuse code outside `packages` unseen, then functions that are not marked for their use.
+    """Refuse code outside `packages` without importing it, and functions that are not marked.
 
-    Mocks are imported when one is asked for; only then is it known whether they are marked. Raises
-    `ContractError`, which names the contract and the place in it.
+    A mock is imported when it is first used, and only then is its mark checked. Raises
+    `ContractError`, which names the contract and the pointer.
     """
     path = folder / "handlers.json"
     with reading(path):
@@ -42,7 +42,7 @@ def _check_marked(named: NamedCode) -> None:
 
 
 def _mocks(folder: Path) -> list[NamedCode]:
-    """What the upstreams themselves name: this is what is imported."""
+    """The mocks in the upstreams' files. The gateway imports these names, not `handlers.json`'s."""
     found = []
     for path in sorted((folder / "upstreams").glob("*.json")):
         with reading(path):

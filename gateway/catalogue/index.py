@@ -15,7 +15,7 @@ from gateway.errors import UnknownOperation
 
 
 class ToolListing(Struct, frozen=True, kw_only=True, rename="camel"):
-    """One member of `tools.json`: exactly what `tools/list` publishes, and what the gates check."""
+    """One tool of `tools.json`, as `tools/list` publishes it. Its schemas validate the calls."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class ToolListing(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Entry(Struct, frozen=True, eq=False):
-    """An operation with its compiled gates and its MCP face."""
+    """An operation with its MCP tool and its validators."""
 
     operation: Operation
     tool: Tool
@@ -40,41 +40,41 @@ class Entry(Struct, frozen=True, eq=False):
 
 
 class CompiledWebhook(Struct, frozen=True, eq=False):
-    """A source of webhooks with the compiled gates of its payloads."""
+    """A source of webhooks with the validators of its payloads."""
 
     source: WebhookSource
     validators: Mapping[str, Validator]
     """By event type."""
 
     def find(self, event_type: str) -> WebhookEvent | None:
-        """What an event of this type does; None where the contract knows no such type."""
+        """The declaration of this event type, or None if the contract has none."""
         return next((each for each in self.source.events if each.type == event_type), None)
 
 
 class CompiledEvent(Struct, frozen=True, eq=False):
-    """A type of event with its compiled gate."""
+    """An event type with its validator."""
 
     event: EventType
     validator: Validator
-    """Of the whole CloudEvent."""
+    """Validates the whole CloudEvent."""
 
 
 class EventContracts(Struct, frozen=True, eq=False, kw_only=True):
-    """What arrives, what becomes of it, and what is published."""
+    """The declared webhooks, events and entities."""
 
     webhooks: Mapping[str, CompiledWebhook] = {}
     """Sources by provider."""
     events: Mapping[str, CompiledEvent] = {}
-    """What the gateway publishes, by type."""
+    """The events that the gateway publishes, by type."""
     entities: Mapping[str, Entity] = {}
-    """What webhooks write, by kind."""
+    """The kinds of rows that webhooks write, by name."""
 
 
-NOTHING_HAPPENS: Final = EventContracts()
+NO_EVENT_CONTRACTS: Final = EventContracts()
 
 
 class Catalogue:
-    """Every operation, in the order of ids, by id and by tool name."""
+    """All operations in the order of their ids, and lookups by id and by tool name."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Catalogue:
         grants: Mapping[str, frozenset[str]],
         openapi: bytes,
         asyncapi: bytes = b"{}",
-        event_contracts: EventContracts = NOTHING_HAPPENS,
+        event_contracts: EventContracts = NO_EVENT_CONTRACTS,
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
         self.upstreams = upstreams
@@ -115,9 +115,9 @@ class Catalogue:
         return tuple(contract.source for contract in self.webhooks.values())
 
     def mixing(self, backends: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Operations that would answer live data and a mock's as one, with the mocked upstreams.
+        """The operations that would mix live data with a mock's, each with its mocked upstreams.
 
-        `backends` says of each upstream who answers for it: `live`, `mock` or `workspace`.
+        `backends` gives the backend of each upstream: `live`, `mock` or `workspace`.
         """
         for entry in self.entries:
             binding = entry.operation.binding
@@ -134,9 +134,9 @@ class Catalogue:
         return entry
 
     def find_tool(self, name: str, connector: str | None = None) -> Entry:
-        """The entry that answers to this MCP name, or to this bare name of one connector.
+        """The entry with this MCP name, or with this bare name if `connector` is given.
 
-        Aliases are answered to in both. Raises `UnknownOperation`.
+        Both lookups accept aliases. Raises `UnknownOperation`.
         """
         entry = (
             self._by_name.get(name)

@@ -1,4 +1,4 @@
-"""The opener of the generated package: operations, upstreams, grants and documents."""
+"""Opens the generated package: operations, upstreams, grants and documents."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +19,10 @@ from gateway.errors import ContractError
 
 
 def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
-    """Read the generated package `package`, all but its routes.
+    """Read the generated package `package`, except its routes.
 
-    Contracts may name Python code of `handler_packages` alone. Raises `ContractError`, which names
-    the file that is missing or damaged, when it cannot be used.
+    Contracts may name Python code only in `handler_packages`. Raises `ContractError`, which names
+    the file that is missing or damaged.
     """
     folder = folder_of(package)
     check_named_code(folder, handler_packages)
@@ -46,7 +46,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
 
 
 def open_routes(package: str) -> tuple[Any, ...]:
-    """The REST routes of `package`: Litestar handlers, which only a server needs to load.
+    """The REST routes of `package`: Litestar handlers, which only a server needs.
 
     Raises `ContractError` like `open_catalogue`.
     """
@@ -72,22 +72,22 @@ def _upstream(path: Path) -> Upstream:
         upstream = msgspec.json.decode(path.read_bytes(), type=Upstream)
         for operation in upstream.operations:
             for schema in operation.replies.values():
-                # The reader of the replies compiles it again, and could not name the file.
+                # `ReplyReader` compiles it again. Its error would not name the file.
                 Validator(True if schema is None else schema)
     _check_outbound(upstream)
     return upstream
 
 
 def _check_outbound(upstream: Upstream) -> None:
-    """Raise `ContractError` for an address or a header that no contract may choose."""
+    """Raise `ContractError` for an address or a header that contracts may not use."""
     parameters = (each for operation in upstream.operations for each in operation.parameters)
     names = [rule.name for rule in upstream.headers]
     names += [each["name"] for each in parameters if each.get("in") == "header"]
     urls = [upstream.base_url or "", *(rule.url for rule in upstream.tokens)]
     refused = [*map(header_refusal, names), *map(url_refusal, urls)]
     for why in filter(None, refused):
-        place = f"upstreams/{upstream.name}/openapi.yaml"
-        raise ContractError(f"{place}: {why}; correct it, and then run `gateway generate`")
+        file = f"upstreams/{upstream.name}/openapi.yaml"
+        raise ContractError(f"{file}: {why}; correct it, and then run `gateway generate`")
 
 
 def _check_binding(
@@ -100,7 +100,7 @@ def _check_binding(
             raise LookupError(f"it is missing, and {operation.id} is bound to it")
         declared = {each.id for each in upstreams[binding.upstream].operations}
         if binding.upstream_operation not in declared:
-            raise LookupError(f"it lacks {binding.upstream_operation}, as {operation.id} needs it")
+            raise LookupError(f"it lacks {binding.upstream_operation}, which {operation.id} needs")
     _check_binding(operation, binding.fallback, upstreams, folder)
 
 

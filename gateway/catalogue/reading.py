@@ -1,4 +1,4 @@
-"""Parts of the generated package, read so that damage names its file."""
+"""Reads parts of the generated package. Errors name the damaged file."""
 
 import importlib
 from collections.abc import Iterator
@@ -13,24 +13,24 @@ _T = TypeVar("_T")
 
 
 @contextmanager
-def reading(place: str | Path, folder: Path | None = None) -> Iterator[None]:
-    """Whatever goes wrong with `place` is a `ContractError` that names it.
+def reading(part: str | Path, folder: Path | None = None) -> Iterator[None]:
+    """Turn every error of the block into a `ContractError` that names `part`.
 
-    Or it names the file in `folder` that was being run when it went wrong.
+    If code of a file in `folder` was running when the error occurred, the error names that file.
     """
     try:
         yield
-    except Exception as error:  # a damaged module may raise anything when it is run
+    except Exception as error:  # a damaged module may raise any error when it is imported
         ran = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
         inside = [file for file in ran if folder and Path(file).is_relative_to(folder)]
         why = str(error).partition("\n")[0] or type(error).__name__
         raise ContractError(
-            f"{inside[-1] if inside else place} cannot be used ({why}); run `gateway generate`"
+            f"{inside[-1] if inside else part} cannot be used ({why}); run `gateway generate`"
         ) from error
 
 
 def folder_of(package: str) -> Path:
-    """Where the package lies. Raises `ContractError`."""
+    """The folder of the package. Raises `ContractError`."""
     with reading(f"the generated package {package!r}"):
         return Path(str(importlib.import_module(package).__file__)).parent
 

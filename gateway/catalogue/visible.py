@@ -1,4 +1,4 @@
-"""The published documents as one caller may see them: nothing of what its key may not call."""
+"""The published documents for one caller, without the tools that its key may not call."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,35 +9,35 @@ import msgspec
 from gateway.contract.credentials.scopes import EVENTS
 
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
-_HINT: Final = "This is what needs no key. Authorize with a key to see the tools that it may call."
+_HINT: Final = "This part needs no key. Authorize with a key to see the tools that it may call."
 MayCall = Callable[[str], bool]
-"""Whether the caller is granted an operation or a scope, by its id."""
+"""Returns whether the caller has a grant for the operation or the scope with this id."""
 
 
 def openapi_for(text: bytes, may_call: MayCall | None) -> bytes:
-    """The OpenAPI document for a caller; `may_call` is None for one that shows no key.
+    """The OpenAPI document for a caller. `may_call` is None for a caller without a key.
 
-    Schemas and tags that nothing visible needs are left out, as their names reveal tools.
+    Schemas and tags that no visible part needs are removed, because their names reveal tools.
     """
     whole: dict[str, Any] = msgspec.json.decode(text)
     paths = {p: item for p, item in whole.get("paths", {}).items() if _is_visible(p, may_call)}
-    shown = {**whole, "paths": paths}
+    visible = {**whole, "paths": paths}
     if may_call is None or not may_call(EVENTS):
-        shown.pop("webhooks", None)
-    if shown == whole:
+        visible.pop("webhooks", None)
+    if visible == whole:
         return text
-    _prune(shown)
-    return _encoded(shown, is_public=may_call is None)
+    _prune(visible)
+    return _encoded(visible, is_public=may_call is None)
 
 
 def asyncapi_for(text: bytes, may_call: MayCall | None) -> bytes:
-    """The AsyncAPI document for a caller: whole with the grant to follow events, else its head."""
+    """The AsyncAPI document for a caller: all of it with the grant for events, else its head."""
     if may_call is not None and may_call(EVENTS):
         return text
     whole: dict[str, Any] = msgspec.json.decode(text)
-    shown = {**whole, "channels": {}, "operations": {}}
-    shown.pop("components", None)
-    return _encoded(shown, is_public=may_call is None)
+    visible = {**whole, "channels": {}, "operations": {}}
+    visible.pop("components", None)
+    return _encoded(visible, is_public=may_call is None)
 
 
 def _is_visible(path: str, may_call: MayCall | None) -> bool:
@@ -48,7 +48,7 @@ def _is_visible(path: str, may_call: MayCall | None) -> bool:
 
 
 def _prune(document: dict[str, Any]) -> None:
-    """Leave out the schemas that nothing refers to any more, and the tags that nothing has."""
+    """Remove the schemas that nothing references any more, and the tags that nothing has."""
     components = document.get("components", {})
     schemas = components.get("schemas", {})
     visible = {name: part for name, part in document.items() if name != "components"}

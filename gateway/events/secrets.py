@@ -1,4 +1,4 @@
-"""Endpoints' signing secrets at rest: AES-256-GCM, each ciphertext naming the key that opens it."""
+"""Encrypts the signing secrets of endpoints with AES-256-GCM. Each ciphertext names its key."""
 
 import base64
 import binascii
@@ -13,7 +13,8 @@ from typing import Final
 from gateway.errors import ConfigurationError, StoreError
 
 FILE: Final = "secrets-key"
-_FORM: Final = b"\x01"
+_VERSION: Final = b"\x01"
+"""The version of the format: this byte, the id of the key, the nonce, and the ciphertext."""
 _KEY_BYTES: Final = 32
 _ID_BYTES: Final = 4
 _NONCE_BYTES: Final = 12
@@ -21,34 +22,35 @@ _RULE: Final = "must be base64 of 32 bytes, such as `openssl rand -base64 32` pr
 
 
 class Keyring:
-    """Seals secrets with the newest key, and opens what any of its keys has sealed."""
+    """Seals secrets with the newest key, and opens secrets that any of its keys sealed."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        """`keys`, newest first, have 32 bytes each."""
+        """`keys` have 32 bytes each. The newest is the first."""
         self._keys = {_id_of(key): key for key in keys}
         self._newest = _id_of(keys[0])
 
     def seal(self, secret: str, owner: str) -> bytes:
-        """`secret` as it may be stored, to be opened for the same `owner` only."""
-        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - 6 MB that most do without
+        """`secret`, encrypted for storage. It can be opened only for the same `owner`."""
+        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - few need these 6 MB
             AESGCM,
         )
 
-        head = _FORM + self._newest
+        head = _VERSION + self._newest
         nonce = secrets.token_bytes(_NONCE_BYTES)
         cipher = AESGCM(self._keys[self._newest])
         return head + nonce + cipher.encrypt(nonce, secret.encode(), head + owner.encode())
 
     def open(self, sealed: bytes, owner: str) -> str:
-        """The secret. Raises `StoreError` where its key is missing, or it is another owner's."""
+        """The secret. Raises `StoreError` if its key is missing, or it is changed or of another
+        owner."""
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in `seal`
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - as in `seal`
 
         head, rest = sealed[: 1 + _ID_BYTES], sealed[1 + _ID_BYTES :]
-        key = self._keys.get(head[1:]) if head[:1] == _FORM else None
+        key = self._keys.get(head[1:]) if head[:1] == _VERSION else None
         if key is None:
             raise StoreError(
-                f"the secret of {owner} was sealed with a key that is not here; "
+                f"the secret of {owner} was sealed with a key that is not configured; "
                 "add that key to GATEWAY_SECRETS_KEY"
             )
         nonce, text = rest[:_NONCE_BYTES], rest[_NONCE_BYTES:]
@@ -58,29 +60,30 @@ class Keyring:
             raise StoreError(f"the secret of {owner} was changed; rotate it") from None
 
     def is_newest(self, sealed: bytes) -> bool:
-        """Whether the newest key has sealed it."""
-        return sealed.startswith(_FORM + self._newest)
+        """Whether the newest key sealed this secret."""
+        return sealed.startswith(_VERSION + self._newest)
 
 
 def open_keyring(configured: str | None, folder: Path) -> Keyring:
-    """The keys that are configured (newest first, separated by commas), else those of the folder.
+    """The configured keys (newest first, separated by commas), else those of the file `secrets-key`
+    in `folder`.
 
-    Without either one is made, in the file `secrets-key` of `folder`, for its owner only to read.
-    Raises `ConfigurationError` for a key that is none, `StoreError` for a file that cannot be used.
+    If neither exists, a key is created in that file, which only its owner can read. Raises
+    `ConfigurationError` for an invalid key, and `StoreError` if the file cannot be used.
     """
     if configured is not None:
         return Keyring(_keys(configured.split(","), "GATEWAY_SECRETS_KEY"))
     path = folder / FILE
     try:
-        text = path.read_text("ascii") if path.exists() else _made(path)
+        text = path.read_text("ascii") if path.exists() else _create_key_file(path)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise StoreError(f"{path} cannot be used: {reason}; fix it") from None
     return Keyring(_keys(text.split(), str(path)))
 
 
-def _made(path: Path) -> str:
-    """What the file holds once it is there: of two processes that begin at once, one makes it."""
+def _create_key_file(path: Path) -> str:
+    """Create the file. Returns its content. If two processes start together, both use one key."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

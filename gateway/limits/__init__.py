@@ -1,1 +1,1 @@
-"""What a host may use before it has proven who it is: addresses, rates, connections, bytes."""
+"""Limits for unauthenticated clients and for hosts: rates, connections and bytes by address."""

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, and which addresses are one host's."""
+"""The address of the client behind a connection, and the host to which an address belongs."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
@@ -13,11 +13,11 @@ X_FORWARDED_FOR: Final = b"x-forwarded-for"
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _MAX_HOPS: Final = 64
 _IPV6_HOST_BITS: Final = 64
-"""Who holds an IPv6 address holds its /64."""
+"""A host with an IPv6 address usually has its whole /64."""
 
 
 class Networks:
-    """A set of networks. IPv4 addresses are themselves, however an IPv6 socket writes them."""
+    """A set of networks. Networks of IPv4-mapped IPv6 addresses become IPv4 networks."""
 
     def __init__(self, networks: Iterable[Network]) -> None:
         self._networks = tuple(_unmapped_network(network) for network in networks)
@@ -26,7 +26,7 @@ class Networks:
         return address is not None and any(address in network for network in self._networks)
 
 
-NOWHERE: Final = Networks(())
+NO_NETWORKS: Final = Networks(())
 
 
 def peer_of(
@@ -35,11 +35,11 @@ def peer_of(
     proxies: Networks,
     header: bytes = X_FORWARDED_FOR,
 ) -> Address | None:
-    """The nearest party that is not one of our proxies; None where it is unknown.
+    """The address of the nearest client that is not one of `proxies`, or None if it is unknown.
 
-    `host` is the socket's other end, `forwarded` the values of `header`: `X-Forwarded-For`, or
-    `Forwarded` (RFC 7239). They are read only from a proxy, and from their right end: what stands
-    further left was written by whom we do not trust.
+    `host` is the remote end of the socket. `forwarded` are the values of `header`, which is
+    `X-Forwarded-For` or `Forwarded` (RFC 7239). They are read only if the remote end is a proxy,
+    and from right to left: everything left of the client was written by untrusted hosts.
     """
     peer = address_of(host or "")
     if peer not in proxies or not forwarded:
@@ -53,9 +53,9 @@ def peer_of(
 
 
 def group_of(address: Address | None) -> Hashable:
-    """What stands for everything that one host can send from: an IPv4 address or an IPv6 /64.
+    """The key of the host that has this address: an IPv4 address or an IPv6 /64.
 
-    All clients that cannot be distinguished are one host.
+    All clients with an unknown address count as one host.
     """
     if address is None or isinstance(address, IPv4Address):
         return address
@@ -64,7 +64,7 @@ def group_of(address: Address | None) -> Hashable:
 
 @lru_cache(maxsize=4096)
 def address_of(text: str) -> Address | None:
-    """The address that `text` writes; None where it writes none."""
+    """`text` as an address, or None if it is none. IPv4-mapped IPv6 addresses become IPv4."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -84,7 +84,7 @@ def _node(text: str) -> Address | None:
 
 
 def _for_parameter(element: str) -> str:
-    """The value of `for=` in one element of `Forwarded`; empty where there is none."""
+    """The value of `for=` in one element of `Forwarded`, or an empty text."""
     for pair in element.split(";"):
         name, _, value = pair.strip().partition("=")
         if name.lower() == "for":

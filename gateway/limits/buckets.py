@@ -1,4 +1,4 @@
-"""How often something may happen: token buckets, one in all or one for each host, bounded."""
+"""Token buckets: a single one, or one for each host."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,12 +10,12 @@ from gateway.clock import Clock
 from gateway.limits.addresses import Address, group_of
 
 _MAX_PEERS: Final = 10_000
-"""Beyond this the peers that were silent for longest are forgotten: their buckets are full again
-soon anyway, and an attacker with more addresses than that is not held by any of them."""
+"""The most buckets. Beyond this, the least recently used one is discarded. It would soon be full
+again, and no bucket limits an attacker who has more addresses than this."""
 
 
 class RateLike(Protocol):
-    """How often, and how often at once."""
+    """The interface of `Rate`."""
 
     @property
     def per_second(self) -> float: ...
@@ -24,7 +24,7 @@ class RateLike(Protocol):
 
 
 class Rate(Struct, frozen=True):
-    """So many per second, after so many at once."""
+    """A rate limit: `burst` at once, then `per_second`."""
 
     per_second: float
     burst: int
@@ -41,13 +41,13 @@ class Bucket:
         self._at = now
 
     def wait_seconds(self, now: float) -> float:
-        """How long it takes until there is a token; 0 where there is one."""
+        """Seconds until there is a token. 0 if there is one."""
         refilled = self._level + max(0.0, now - self._at) * self._rate.per_second
         self._level, self._at = min(refilled, float(self._rate.burst)), now
         return max(0.0, 1.0 - self._level) / self._rate.per_second
 
     def take(self, now: float) -> float:
-        """Take a token if there is one; else how long it takes until there is."""
+        """Take a token, and return 0. If there is none, return the seconds until there is one."""
         wait = self.wait_seconds(now)
         if not wait:
             self._level -= 1.0
@@ -59,8 +59,7 @@ class Bucket:
 
 
 class PeerBuckets:
-    """One bucket for each host: an IPv4 address or an IPv6 /64, or all clients of an unknown
-    address."""
+    """One bucket for each host, as `group_of` defines it."""
 
     def __init__(self, rate: RateLike, clock: Clock, max_peers: int = _MAX_PEERS) -> None:
         self._rate = rate
@@ -69,7 +68,7 @@ class PeerBuckets:
         self._buckets: OrderedDict[Hashable, Bucket] = OrderedDict()
 
     def take(self, peer: Address | None) -> float:
-        """Take a token of `peer`'s if there is one; else how long it takes until there is."""
+        """Take a token of the host of `peer`. Returns the same as `Bucket.take`."""
         now = self._clock.monotonic()
         key = group_of(peer)
         bucket = self._buckets.get(key)
@@ -82,7 +81,7 @@ class PeerBuckets:
         return bucket.take(now)
 
     def give(self, peer: Address | None) -> None:
-        """Put a token of `peer`'s back, if its bucket is still known."""
+        """Put back a token of the host of `peer`, if its bucket still exists."""
         bucket = self._buckets.get(group_of(peer))
         if bucket is not None:
             bucket.give()

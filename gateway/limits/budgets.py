@@ -1,4 +1,4 @@
-"""How many bytes of request bodies there may be in memory, in all and of one host."""
+"""Limits the bytes of request bodies in memory, in total and for each host."""
 
 from collections.abc import Hashable
 
@@ -6,19 +6,19 @@ from msgspec import Struct
 
 
 class ByteBudget:
-    """So many bytes, of which one host may hold a part."""
+    """A limited number of bytes, of which one host may use a part."""
 
     def __init__(self, max_bytes: int, max_of_one_host: int) -> None:
         self._max = max_bytes
         self._max_of_one = max_of_one_host
         self._of_host: dict[Hashable, int] = {}
         self.taken = 0
-        """Bytes that are held now."""
+        """The bytes in use."""
 
     def take(self, host: Hashable, size: int) -> bool:
-        """Hold `size` bytes more for `host`; whether there was room for them.
+        """Take `size` bytes for `host`. Returns False, and takes nothing, if they are too many.
 
-        No host (None) is never too much of one: many may stand behind a proxy.
+        The limit for one host does not apply to None: a proxy may have many clients.
         """
         own = self._of_host.get(host, 0) + size
         is_too_much = own > self._max_of_one and host is not None
@@ -29,7 +29,7 @@ class ByteBudget:
         return True
 
     def give(self, host: Hashable, size: int) -> None:
-        """Give `size` bytes back that were taken for `host`."""
+        """Give back `size` bytes that were taken for `host`."""
         self.taken -= size
         left = self._of_host[host] - size
         if left:
@@ -39,39 +39,39 @@ class ByteBudget:
 
 
 class BodyBudgets(Struct, frozen=True):
-    """Two budgets, so that unauthenticated clients cannot use up what callers with a key need."""
+    """Two budgets, so that unauthenticated clients cannot use up the bytes for callers."""
 
     unauthenticated: ByteBudget
     callers: ByteBudget
 
 
 class BodyCharge:
-    """What the body of one request holds of the budgets.
+    """The bytes that the body of one request takes from the budgets.
 
-    Whose bytes they are is known once somebody reads them: the key stands in the head, and is
-    checked before the body.
+    Bytes of a queued request count as unauthenticated. When the body is read, its sender is known,
+    because the key is in the head and is checked before the body.
     """
 
     __slots__ = ("_budgets", "_held", "_host", "_queued")
 
     def __init__(self, budgets: BodyBudgets, host: Hashable) -> None:
-        """`host` is the other end of the connection; None where that is a proxy."""
+        """`host` is the remote end of the connection, or None if that is a proxy."""
         self._budgets = budgets
         self._host = host
         self._queued = 0
         self._held: list[tuple[ByteBudget, Hashable, int]] = []
 
     def queue(self, size: int) -> bool:
-        """Hold `size` bytes of a request that waits for its turn; False when they are too many."""
+        """Take `size` bytes for a request that waits for its turn. False if they are too many."""
         if not self._budgets.unauthenticated.take(self._host, size):
             return False
         self._queued += size
         return True
 
-    def hand_on(self, size: int, sender: Hashable, *, is_proven: bool) -> bool:
-        """Hold `size` bytes that are read for `sender`, those that were queued among them.
+    def take(self, size: int, sender: Hashable, *, is_proven: bool) -> bool:
+        """Take `size` bytes for a body that is read for `sender`. They include the queued bytes.
 
-        False when they are too many.
+        Returns False if they are too many. The queued bytes are given back in any case.
         """
         self._dequeue()
         budget = self._budgets.callers if is_proven else self._budgets.unauthenticated
@@ -81,7 +81,7 @@ class BodyCharge:
         return True
 
     def release(self) -> None:
-        """Give everything back."""
+        """Give back all bytes."""
         self._dequeue()
         for budget, sender, size in self._held:
             budget.give(sender, size)

@@ -1,25 +1,25 @@
-"""How many connections there may be at once, in all and of one host; the oldest idle one yields."""
+"""Limits open connections, in total and for each host, by closing the oldest waiting one."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
 from itertools import islice
 from typing import Final, Protocol, TypeAlias
 
-_LOOKED_AT: Final = 64
-"""So many of the oldest connections are asked whether they wait: a search through all of them for
-each new connection would be another attack."""
+_SEARCHED: Final = 64
+"""How many of the oldest connections are searched for a waiting one. A search through all of them
+for each new connection would cost too much in an attack."""
 
 
 class Connected(Protocol):
-    """A connection, as this table sees it."""
+    """The interface of a connection."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for its client, and nobody would lose an answer with it."""
+        """Whether it waits for bytes from its client, so that no answer is lost if it is closed."""
         ...
 
-    def yield_place(self) -> None:
-        """Close, so that another connection can take the place."""
+    def evict(self) -> None:
+        """Close, to make space for another connection."""
         ...
 
 
@@ -27,7 +27,7 @@ _Connections: TypeAlias = OrderedDict[Connected, Hashable] | OrderedDict[Connect
 
 
 class ConnectionTable:
-    """The connections there are, in the order in which something last happened on them."""
+    """The open connections, in the order of their last activity."""
 
     def __init__(self, max_connections: int, max_of_one_host: int) -> None:
         self._max = max_connections
@@ -36,10 +36,10 @@ class ConnectionTable:
         self._of_host: dict[Hashable, OrderedDict[Connected, None]] = {}
 
     def admit(self, connection: Connected, host: Hashable) -> bool:
-        """Whether there is a place for one more connection of `host`.
+        """Add `connection` of `host`. Returns False if there is no space for it.
 
-        Where there is none, the oldest connection that waits for its client is closed: of this host
-        if the host has too many, else of anybody. No host (None) is never too many.
+        At a limit, the oldest waiting connection is closed: one of this host if the host is at its
+        limit, else one of any host. None has no limit of its own.
         """
         own = self._of_host.get(host) if host is not None else None
         if own is not None and len(own) >= self._max_of_one:
@@ -54,18 +54,18 @@ class ConnectionTable:
         return has_room
 
     def is_busy(self, host: Hashable) -> bool:
-        """Whether `host` has all the connections it may have, and none of the oldest waits."""
+        """Whether `host` is at its limit, and none of its oldest connections is waiting."""
         own = self._of_host.get(host)
         return own is not None and len(own) >= self._max_of_one and _oldest_waiting(own) is None
 
     def touch(self, connection: Connected) -> None:
-        """Note that something happened on `connection`."""
+        """Record activity on `connection`."""
         if connection in self._all:
             self._all.move_to_end(connection)
             self._of_host[self._all[connection]].move_to_end(connection)
 
     def remove(self, connection: Connected) -> None:
-        """Forget `connection`; harmless when it is not known."""
+        """Remove `connection`. Does nothing if it is not in the table."""
         if connection not in self._all:
             return
         host = self._all.pop(connection)
@@ -82,14 +82,14 @@ class ConnectionTable:
         if oldest is None:
             return False
         self.remove(oldest)
-        oldest.yield_place()
+        oldest.evict()
         return True
 
 
 def _oldest_waiting(connections: _Connections) -> Connected | None:
-    for connection in list(islice(connections, _LOOKED_AT)):
+    for connection in list(islice(connections, _SEARCHED)):
         if connection.is_waiting:
             return connection
-        # It is being served, so it is not old: the next search looks at others.
+        # It is active. Move it to the end, so that the next search examines other connections.
         connections.move_to_end(connection)
     return None

@@ -1,4 +1,4 @@
-"""How many requests hosts may send that show no valid key: by address, and in all."""
+"""Limits requests without a valid key, for each host and in total."""
 
 import asyncio
 from typing import Final
@@ -11,26 +11,28 @@ from gateway.limits.addresses import Address
 from gateway.limits.buckets import Bucket, PeerBuckets, Rate
 from gateway.limits.spread import Spread
 
-_DETAIL: Final = "Too many requests without a valid key came from this address: try again later."
+_DETAIL: Final = "There were too many requests without a valid key: try again later."
 
 
 class ThrottleLimits(Struct, frozen=True, kw_only=True):
-    """How many requests without a valid key are served, and how long others wait."""
+    """The limits of requests without a valid key, and the delays of refusals."""
 
     of_one_host: Rate = Rate(50, 500)
     in_all: Rate = Rate(500, 5000)
     delay_seconds: float = 2.0
-    """How long a request beyond the limit waits for its refusal at least, so that a host that sends
-    the next one after each answer is slowed down."""
+    """The minimum delay of the refusal of a request beyond a limit. It slows down a host that waits
+    for each answer before it sends the next request."""
     apart_seconds: float = 0.005
-    """Between two such refusals."""
+    """The minimum time between two delayed refusals."""
     max_delayed: int = 1000
-    """Requests that wait at once; more are refused without delay."""
+    """The most refusals that are delayed at once. Further ones are sent without delay."""
 
 
 class Throttle:
-    """Counts requests that show no valid key, slows their senders down, and refuses what is too
-    much. Requests with a valid key are never counted."""
+    """Counts requests without a valid key, and refuses those beyond the limits after a delay.
+
+    Requests with a valid key are not counted.
+    """
 
     def __init__(self, clock: Clock, limits: ThrottleLimits | None = None) -> None:
         self._limits = limits or ThrottleLimits()
@@ -41,9 +43,9 @@ class Throttle:
         self._delayed = 0
 
     async def count(self, peer: Address | None, *, in_all: bool = True) -> None:
-        """Count a request of `peer`'s. Raises `LimitExceeded`, late, when it is one too many.
+        """Count a request of `peer`. Beyond the limits, raises `LimitExceeded` after a delay.
 
-        Without `in_all`, only what `peer` itself sends counts: nobody else can use it up.
+        If `in_all` is false, only the limit of the host applies, which no other host can use up.
         """
         wait = self._take(peer, in_all=in_all)
         if wait:
@@ -51,12 +53,12 @@ class Throttle:
             raise LimitExceeded(_DETAIL, retry_after_seconds=wait)
 
     async def slow(self, peer: Address | None) -> None:
-        """Count a request that is refused already; when it is one too many, return late."""
+        """Count a request that is refused anyway. Beyond the limits, return after a delay."""
         if self._take(peer, in_all=True):
             await self._delay()
 
     def give_back(self, peer: Address | None) -> None:
-        """Take back the last count of `peer`'s: its key was valid."""
+        """Undo the last count of `peer`, because its key was valid."""
         self._of_host.give(peer)
         self._in_all.give()
 

@@ -13,12 +13,12 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from gateway.limits.buckets import Rate
 from gateway.observability.redaction import Redactor
-from gateway.observability.repeats import USUAL_RATE, RepeatLimit
+from gateway.observability.repeats import DEFAULT_RATE, RepeatLimit
 
 LogFormat = Literal["auto", "json", "console"]
 
 request_id: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
-"""The id of the request that is being served: set at the edge, added to every line."""
+"""The id of the current request. The edge sets it, and every line contains it."""
 
 _QUIET: Final = {
     "uvicorn.access": logging.CRITICAL,
@@ -29,7 +29,7 @@ _QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
 }
-"""Libraries whose lines say what the audit says better, or say too much."""
+"""The log levels of libraries whose lines repeat the audit, or are too many."""
 
 
 def configure_logs(
@@ -37,14 +37,14 @@ def configure_logs(
     level: str = "info",
     form: LogFormat = "auto",
     secrets: Iterable[str] = (),
-    repeats: Rate = USUAL_RATE,
+    repeats: Rate = DEFAULT_RATE,
     stream: TextIO | None = None,
 ) -> None:
-    """Send every log of the process, structlog's and the standard library's, to one place.
+    """Send all logs of the process, structlog's and the standard library's, to one stream.
 
-    `stream` is stderr unless a test says otherwise: stdout belongs to the answers. `secrets` are
-    masked wherever they occur, as are bearer tokens and this gateway's keys. Of warnings and errors
-    from one place in the code, as many of each class of error are written as `repeats` says.
+    The stream is stderr by default, because stdout is for answers. `secrets`, bearer tokens and the
+    gateway's keys are masked. `repeats` limits the warnings and errors of one kind, which are those
+    from one place in the code with one class of error.
     """
     target = stream or sys.stderr
     limit = RepeatLimit(repeats)
@@ -74,21 +74,21 @@ def configure_logs(
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines, and at the end of the process how many were left out and not yet reported."""
+    """Writes lines. When it is closed, it reports how many lines were left out last."""
 
     def __init__(self, stream: TextIO, limit: RepeatLimit) -> None:
         super().__init__(stream)
         self._limit = limit
 
     def close(self) -> None:
-        """Report, then close."""
+        """Write the report, then close."""
         for line in self._limit.unreported():
             self.emit(line)
         super().close()
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """Renders, then redacts: after this nothing can add a secret any more."""
+    """Renders, then redacts, so that no later step can add a secret."""
 
     def __init__(self, renderers: list[Processor], redactor: Redactor, *, is_json: bool) -> None:
         strip = structlog.stdlib.ProcessorFormatter.remove_processors_meta
@@ -103,7 +103,7 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
 
 
 def _line(record: Any) -> str:
-    """What the renderers make of a record with `fields`, at a tenth of the cost: it is frequent."""
+    """The line that the renderers make of a record with `fields`, at a tenth of their cost."""
     line = {
         **record.fields,
         "event": record.getMessage(),
@@ -122,14 +122,14 @@ def _spread_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> Ev
 
 def _renderers(stream: TextIO, *, is_json: bool) -> list[Processor]:
     if not is_json:
-        # Plain tracebacks: the pretty ones print local variables, and those hold secrets.
+        # Plain tracebacks: the pretty ones print local variables, which may contain secrets.
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 
 def _drop_colours(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """uvicorn says everything twice, the second time with escape sequences."""
+    """Remove uvicorn's second copy of the message, which has escape sequences."""
     event.pop("color_message", None)
     return event
 

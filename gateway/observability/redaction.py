@@ -1,4 +1,4 @@
-"""The last guard before a line is written: what is known to be secret does not pass."""
+"""Masks known secrets in a line, as the last step before it is written."""
 
 import json
 import re
@@ -8,45 +8,45 @@ from urllib.parse import quote
 
 MASK: Final = "***"
 SHORTEST_SECRET: Final = 6
-"""Anything shorter would blacken half the log and protect nothing."""
+"""Shorter secrets are not masked: they would match ordinary text in most lines."""
 
-# A bearer token of any kind, and this gateway's own keys wherever they stand.
 _MARKS: Final = ("bearer ", "gw_")
-"""A text without any of them, in small letters, holds none of the shapes. Looking for them costs a
-tenth of matching the shapes, and nearly every line is such a text."""
-_SHAPES: Final = (
+"""A text that contains none of them, in lower case, matches none of `_PATTERNS`. To search for them
+costs a tenth of matching the patterns, and most lines contain none."""
+_PATTERNS: Final = (
     r"(?<=bearer )[A-Za-z0-9._~+/=-]{6,}",
     r"(?<![A-Za-z0-9_-])gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
 )
+"""Any bearer token, and the gateway's own keys anywhere."""
 
 
 class Redactor:
-    """Masks the given secrets in any spelling that a renderer may give them."""
+    """Masks the given secrets, and bearer tokens and keys, in every form that a renderer writes."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {form for secret in secrets for form in _forms(secret)}
-        # Longest first: a secret that begins with another must not lose only its beginning.
+        # Longest first: of a secret that begins with another one, all must be masked.
         exact = [re.escape(form) for form in sorted(known, key=len, reverse=True)]
         self._exact = re.compile("|".join(exact) or r"(?!)")
-        self._shapes = re.compile("|".join(_SHAPES), re.IGNORECASE)
+        self._patterns = re.compile("|".join(_PATTERNS), re.IGNORECASE)
 
     def redact(self, text: str) -> str:
         """`text` with every secret masked."""
         masked = self._exact.sub(MASK, text)
-        small = masked.lower()
-        if any(mark in small for mark in _MARKS):
-            masked = self._shapes.sub(MASK, masked)
+        lowered = masked.lower()
+        if any(mark in lowered for mark in _MARKS):
+            masked = self._patterns.sub(MASK, masked)
         return masked
 
 
 def _forms(secret: str) -> set[str]:
     if len(secret) < SHORTEST_SECRET:
         return set()
-    # Twice, because a message may hold the repr of a secret, and JSON then escapes the message.
-    return {outer for inner in _spelled(secret) for outer in _spelled(inner)}
+    # Twice, because a message may contain the repr of a secret, and JSON escapes the message.
+    return {outer for inner in _encodings(secret) for outer in _encodings(inner)}
 
 
-def _spelled(text: str) -> set[str]:
+def _encodings(text: str) -> set[str]:
     return {
         text,
         json.dumps(text)[1:-1],

@@ -1,4 +1,4 @@
-"""Warnings and errors that come again and again: the first are written, the others are counted."""
+"""Limits repeated warnings and errors: the first ones are written, the others are counted."""
 
 import logging
 from typing import Final
@@ -6,30 +6,31 @@ from typing import Final
 from gateway.clock import Clock, SystemClock
 from gateway.limits.buckets import Bucket, Rate
 
-USUAL_RATE: Final = Rate(5, 50)
+DEFAULT_RATE: Final = Rate(5, 50)
 SUPPRESSED: Final = "suppressed"
-"""The member of a line that says how many of its kind were left out before it."""
+"""The member of a line with the number of lines of its kind that were left out before it."""
 ERROR: Final = "error"
-"""The member of a line that names the class of the error that it reports."""
+"""The member of a line with the class name of the error that it reports."""
 _MAX_KINDS: Final = 1000
 _LAST: Final = "no more lines of this kind followed"
 _Key = tuple[str, int, int, str | None]
 
 
 class RepeatLimit(logging.Filter):
-    """Lets so many lines of each kind pass: of one severity, from one place, of one class of error.
+    """Limits the lines of each kind: those of one level, one place in the code, one class of error.
 
-    A client that can cause a warning can cause it without end. Lines below a warning always pass.
+    A client that can cause a warning can cause it any number of times. Lines below the level of
+    warnings are not limited.
     """
 
-    def __init__(self, rate: Rate = USUAL_RATE, clock: Clock | None = None) -> None:
+    def __init__(self, rate: Rate = DEFAULT_RATE, clock: Clock | None = None) -> None:
         super().__init__()
         self._rate = rate
         self._clock = clock or SystemClock()
         self._kinds: dict[_Key, _Kind] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to write the line; one that is written says how many were not."""
+        """Whether to write the line. Sets the number of lines that were left out before it."""
         if record.levelno < logging.WARNING:
             return True
         key = (record.pathname, record.lineno, record.levelno, _error_of(record))
@@ -47,7 +48,7 @@ class RepeatLimit(logging.Filter):
         return True
 
     def unreported(self) -> list[logging.LogRecord]:
-        """For each kind of which lines were left out at the end, a line that says how many."""
+        """For each kind with lines that were left out last, a line with their number."""
         lines = []
         for key, kind in self._kinds.items():
             if kind.suppressed:
@@ -57,7 +58,7 @@ class RepeatLimit(logging.Filter):
 
 
 class _Kind:
-    """The lines of one kind, of which there are only so many."""
+    """The state of one kind of lines."""
 
     __slots__ = ("bucket", "logger", "suppressed")
 
@@ -68,7 +69,8 @@ class _Kind:
 
 
 def _error_of(record: logging.LogRecord) -> str | None:
-    """The class of the error that a line reports: failures of all calls come from one place."""
+    """The class of the error that a line reports. The place alone is not enough, because failures
+    of all calls are logged at one place."""
     if record.exc_info and record.exc_info[0]:
         return record.exc_info[0].__name__
     named = getattr(record, ERROR, None)

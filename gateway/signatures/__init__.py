@@ -1,1 +1,1 @@
-"""Proof that a message is from who it says. Each scheme is one module; `registry` lists them."""
+"""Signature schemes, which prove who sent a message. Each is one module; `registry` lists them."""

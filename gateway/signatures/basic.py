@@ -1,4 +1,4 @@
-"""HTTP Basic (RFC 7617) as a sender's proof, for those who sign nothing."""
+"""HTTP Basic (RFC 7617) as the proof of senders that do not sign."""
 
 import base64
 import hmac
@@ -37,31 +37,31 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
     secret_form = f"`<user>:<password>`, {_PASSWORD}"
 
     def key_of(self, secret: str) -> bytes:
-        """What a sender with this `<user>:<password>` shows. Raises `InvalidSecret`."""
+        """The encoded `<user>:<password>`, as a sender presents it. Raises `InvalidSecret`."""
         user, _, password = secret.partition(":")
         if not user or len(password) < _MIN_PASSWORD or not secret.isprintable():
             raise InvalidSecret(_RULE)
         return base64.b64encode(secret.encode("utf-8"))
 
     def new_secret(self) -> str:
-        """A fresh password, of the user `gateway`."""
+        """A new random password for the user `gateway`."""
         return f"gateway:{random_text()}"
 
     def spellings(self, secret: str) -> tuple[str, ...]:
-        """The secret, its password, and what is sent."""
+        """The secret, its password, and its encoded form."""
         encoded = base64.b64encode(secret.encode("utf-8")).decode("ascii")
         return secret, secret.partition(":")[2], encoded
 
     def id_refusal(self, message_id: str) -> str | None:  # noqa: ARG002 - the signature of `SignatureScheme`
-        """None: any id may be."""
+        """None, because any id is allowed."""
         return None
 
     def signed_content(self, fields: Fields, body: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `SignatureScheme`
-        """None: anyone who knows the credentials can send anything."""
+        """None, because nothing is signed: with the credentials, a client can send any message."""
         return None
 
     def verifier(self, keys: Sequence[bytes]) -> Verify:
-        """Whether the request shows the credentials that one of `keys` stands for."""
+        """The check that the request has the credentials of one of `keys`."""
         return partial(_is_authentic, tuple(sha256(key).digest() for key in keys))
 
     def signed_fields(
@@ -71,7 +71,7 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
         timestamp: int,  # noqa: ARG002 - the signature of `SignatureScheme`
         body: bytes,  # noqa: ARG002 - the signature of `SignatureScheme`
     ) -> dict[str, str]:
-        """The header field that a sender shows."""
+        """The header field with the credentials."""
         return {AUTHORIZATION: f"Basic {keys[0].decode('ascii')}"}
 
 
@@ -79,9 +79,9 @@ def _is_authentic(digests: Sequence[bytes], fields: Fields, _body: bytes, _now: 
     match = _BASIC.fullmatch(only_value(fields, AUTHORIZATION) or b"")
     if match is None:
         return False
-    # Of equal length, for a comparison otherwise reveals how long the password is.
-    shown = sha256(match[1]).digest()
+    # Digests have equal lengths. A comparison of the texts would reveal the password's length.
+    presented = sha256(match[1]).digest()
     found = False
     for digest in digests:
-        found |= hmac.compare_digest(digest, shown)
+        found |= hmac.compare_digest(digest, presented)
     return found

@@ -1,5 +1,4 @@
-"""An HMAC (RFC 2104) in one header, as most providers sign: over the raw body, or over a timestamp,
-a dot and the raw body."""
+"""An HMAC (RFC 2104) in one header. Most providers sign in this way."""
 
 import base64
 import hmac
@@ -16,13 +15,13 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
     """An HMAC in one header over the raw body, or over `<timestamp>.<raw body>`."""
 
     header: str
-    """As the provider writes it; its case does not count."""
+    """The name of the header, in any case."""
     algorithm: Literal["sha256", "sha512"] = "sha256"
     encoding: Literal["hex", "base64"] = "hex"
     prefix: str = ""
-    """What stands before the signature in the header, such as `sha256=`."""
+    """The text before the signature in the header, such as `sha256=`."""
     timestamp_header: str | None = None
-    """Holds seconds since 1970, which are then signed too."""
+    """The name of the header with the signed time in seconds since 1970, if there is one."""
     tolerance_seconds: int = 300
 
     security = None
@@ -31,12 +30,12 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
 
     @property
     def title(self) -> str:
-        """It names the algorithm."""
+        """The name of the algorithm."""
         return f"HMAC-{self.algorithm.upper()}"
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The signature, and the time where there is one."""
+        """The signature, and the timestamp if it is signed."""
         prefix = f"`{self.prefix}` and the " if self.prefix else "The "
         signed = "timestamp, a full stop and the body" if self.timestamp_header else "the body"
         found = {self.header: f"{prefix}{self.encoding} {self.title} of {signed}."}
@@ -51,36 +50,36 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
 
     @property
     def signed_headers(self) -> frozenset[str]:
-        """The time, where there is one."""
+        """The timestamp, if it is signed."""
         return frozenset({self.timestamp_header.lower()} if self.timestamp_header else ())
 
     def key_of(self, secret: str) -> bytes:
-        """The key that `secret` stands for: its UTF-8. Raises `InvalidSecret` when too short."""
+        """The bytes of `secret` in UTF-8. Raises `InvalidSecret` if they are too short."""
         key = secret.encode("utf-8")
         if len(key) < MIN_KEY_BYTES:
             raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
         return key
 
     def new_secret(self) -> str:
-        """A fresh text."""
+        """A new random text."""
         return random_text()
 
     def spellings(self, secret: str) -> tuple[str, ...]:
-        """The secret: it is never sent."""
+        """The secret alone, because requests do not contain it."""
         return (secret,)
 
     def id_refusal(self, message_id: str) -> str | None:  # noqa: ARG002 - the signature of `SignatureScheme`
-        """None: any id may be."""
+        """None, because any id is allowed."""
         return None
 
     def signed_content(self, fields: Fields, body: bytes) -> bytes:
-        """The body, behind the time where there is one."""
+        """The body, or the timestamp and the body."""
         if self.timestamp_header is None:
             return body
         return _content(only_value(fields, self.timestamp_header) or b"", body)
 
     def verifier(self, keys: Sequence[bytes]) -> Verify:
-        """Whether the owner of one of `keys` signed, and not long ago if the message says when."""
+        """The check that a message is signed with one of `keys`, and is recent if it has a time."""
         return partial(self._is_authentic, tuple(keys))
 
     def signed_fields(
@@ -90,7 +89,7 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
         timestamp: int,
         body: bytes,
     ) -> dict[str, str]:
-        """The signature by the first key, and the time where it is signed."""
+        """The signature by the first key, and the timestamp if it is signed."""
         fields = {}
         if self.timestamp_header is not None:
             fields[self.timestamp_header] = str(timestamp)
@@ -99,22 +98,22 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
         return fields
 
     def _is_authentic(self, keys: Sequence[bytes], fields: Fields, body: bytes, now: float) -> bool:
-        shown = only_value(fields, self.header)
-        if shown is None:
+        signature = only_value(fields, self.header)
+        if signature is None:
             return False
         if self.timestamp_header is not None:
             timestamp = only_value(fields, self.timestamp_header)
             if timestamp is None or not is_recent(timestamp, now, self.tolerance_seconds):
                 return False
             body = _content(timestamp, body)
-        return self._any_matches(keys, shown, body)
+        return self._any_matches(keys, signature, body)
 
-    def _any_matches(self, keys: Sequence[bytes], shown: bytes, content: bytes) -> bool:
-        """Compares with each, so that the time does not reveal which key came near."""
+    def _any_matches(self, keys: Sequence[bytes], signature: bytes, content: bytes) -> bool:
+        """Compares with every key, so that the duration does not reveal which one matched."""
         fold = bytes.lower if self.encoding == "hex" else bytes
         found = False
         for key in keys:
-            found |= hmac.compare_digest(fold(self._signature(key, content)), fold(shown))
+            found |= hmac.compare_digest(fold(self._signature(key, content)), fold(signature))
         return found
 
     def _signature(self, key: bytes, content: bytes) -> bytes:

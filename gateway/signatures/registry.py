@@ -1,6 +1,6 @@
-"""The signature schemes that there are.
+"""The list of signature schemes.
 
-A new one is its module, its name in `SCHEMES`, and its rules in `x-webhook.schema.json`.
+A new scheme needs a module, an entry in `SCHEMES`, and its rules in `x-webhook.schema.json`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,18 @@ SCHEMES: Final[dict[str, type[SignatureScheme]]] = {
     str(each.__struct_config__.tag): each
     for each in (HmacSignature, StandardSignature, BasicCredentials)
 }
-"""By the name that contracts give them."""
+"""The schemes by their names in contracts."""
 DELIVERIES: Final[SignatureScheme] = StandardSignature()
-"""How the gateway proves itself to those whom it sends events."""
+"""The scheme with which the gateway signs its deliveries."""
 _ALWAYS_A_PROOF: Final = frozenset({"authorization", "proxy-authorization", "cookie", SIGNATURE})
 
 
 class InvalidScheme(ValueError):
-    """What a contract says of a proof names no scheme, or not what the scheme reads."""
+    """The `proof` of a contract names no scheme, or has members that the scheme does not allow."""
 
 
 def scheme_of(rules: Mapping[str, Any]) -> SignatureScheme:
-    """The scheme that the member `proof` of a contract describes. Raises `InvalidScheme`."""
+    """The scheme of the member `proof` of a contract. Raises `InvalidScheme`."""
     name = rules["scheme"]
     if name not in SCHEMES:
         raise InvalidScheme(f"{name} is no signature scheme; known are {', '.join(SCHEMES)}")
@@ -39,10 +39,10 @@ def scheme_of(rules: Mapping[str, Any]) -> SignatureScheme:
 
 
 def is_registered(scheme: object) -> bool:
-    """Whether `scheme` is one of `SCHEMES`, and not of another version of it."""
+    """Whether the class of `scheme` is one of `SCHEMES`."""
     return isinstance(scheme, SignatureScheme) and SCHEMES.get(scheme.name) is type(scheme)
 
 
 def never_stored(schemes: Iterable[SignatureScheme]) -> frozenset[str]:
-    """Lower-case names of the header fields that are not stored of messages with such proofs."""
+    """Lower-case names of the header fields that are not stored of messages with these schemes."""
     return _ALWAYS_A_PROOF.union(*(scheme.proof_headers for scheme in schemes))

@@ -1,4 +1,4 @@
-"""What every signature scheme answers. Code that handles a proof asks its scheme and names none."""
+"""The interface of all signature schemes. Other code uses it, and depends on no single scheme."""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +9,12 @@ from msgspec import Struct, StructMeta
 from gateway.signatures.headers import Fields
 
 Verify: TypeAlias = Callable[[Fields, bytes, float], bool]
-"""From header fields, raw body and the time in seconds since 1970 to whether it is authentic."""
+"""Returns whether a message is authentic, by its header fields, its raw body, and the current time
+in seconds since 1970."""
 
 
 class _AbstractStruct(StructMeta, ABCMeta):
-    """A struct that cannot be made while it lacks an answer."""
+    """A struct that cannot be instantiated while it has abstract members."""
 
 
 class SignatureScheme(
@@ -25,43 +26,43 @@ class SignatureScheme(
     rename="camel",
     forbid_unknown_fields=True,
 ):
-    """How a sender proves who it is.
+    """How a sender proves its identity.
 
-    Members of the struct are the members of `proof` in a contract; its tag is the `scheme`.
+    The members of the struct are the members of `proof` in a contract. Its tag is the `scheme`.
     """
 
     @property
     def name(self) -> str:
-        """The scheme as contracts name it."""
+        """The name of the scheme in contracts."""
         return str(type(self).__struct_config__.tag)
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """The scheme as people name it; plain text."""
+        """The name of the scheme for people, as plain text."""
 
     @property
     @abstractmethod
     def headers(self) -> Mapping[str, str]:
-        """The header fields that a sender shows, with their meaning in Markdown.
+        """The header fields of the proof, with their meaning in Markdown.
 
-        Empty where `security` says it all.
+        Empty if `security` describes them.
         """
 
     @property
     @abstractmethod
     def security(self) -> Mapping[str, Any] | None:
-        """The Security Scheme Object of OpenAPI; None where `headers` say it all."""
+        """The Security Scheme Object of OpenAPI. None if `headers` describe the proof."""
 
     @property
     @abstractmethod
     def challenge(self) -> str | None:
-        """The authentication scheme of `WWW-Authenticate` (RFC 9110); None where it has none."""
+        """The authentication scheme for `WWW-Authenticate` (RFC 9110), or None if there is none."""
 
     @property
     @abstractmethod
     def proof_headers(self) -> frozenset[str]:
-        """Lower-case names of the header fields that are never stored: they hold the proof."""
+        """Lower-case names of the header fields that contain the proof. They are never stored."""
 
     @property
     @abstractmethod
@@ -71,40 +72,40 @@ class SignatureScheme(
     @property
     @abstractmethod
     def secret_form(self) -> str:
-        """What a secret must be, in Markdown."""
+        """The required form of a secret, in Markdown."""
 
     @abstractmethod
     def key_of(self, secret: str) -> bytes:
-        """The key that `secret` stands for. Raises `InvalidSecret`, which says what it must be."""
+        """The key of `secret`. Raises `InvalidSecret`, which says what the secret must be."""
 
     @abstractmethod
     def new_secret(self) -> str:
-        """A fresh secret, of 256 random bits."""
+        """A new secret, of 256 random bits."""
 
     @abstractmethod
     def spellings(self, secret: str) -> tuple[str, ...]:
-        """Every text in which `secret` may show itself, for what masks it."""
+        """Every text in which `secret` may occur, so that it can be masked in logs."""
 
     @abstractmethod
     def id_refusal(self, message_id: str) -> str | None:
-        """Why no message may have this id; None where one may."""
+        """Why a message may not have this id, or None if it may."""
 
     @abstractmethod
     def signed_content(self, fields: Fields, body: bytes) -> bytes | None:
-        """What the proof of an authentic message covers; None where it covers nothing of it."""
+        """The bytes that the proof of an authentic message covers. None if it covers none."""
 
     @abstractmethod
     def verifier(self, keys: Sequence[bytes]) -> Verify:
-        """The check whether a message is from the owner of one of `keys`, and is not old.
+        """The check that a message is from the owner of one of `keys`, and is recent.
 
-        It never raises: whatever is malformed is not authentic.
+        It never raises: a malformed message is not authentic.
         """
 
     @abstractmethod
     def signed_fields(
         self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
     ) -> dict[str, str]:
-        """The header fields that prove exactly these bytes; `timestamp` is in seconds since 1970.
+        """The header fields that prove exactly these bytes. `timestamp` is in seconds since 1970.
 
-        Of several keys the first one proves, and the others too where the scheme has room for them.
+        The first key is used. The other keys are used too, if the scheme allows several signatures.
         """

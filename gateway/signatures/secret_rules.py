@@ -1,16 +1,16 @@
-"""What is a secret, and a fresh one."""
+"""Rules for secrets, and new random secrets."""
 
 import base64
 import secrets
 from typing import Final
 
 MIN_KEY_BYTES: Final = 24
-"""Standard Webhooks asks for 24 to 64; every signature here is held to the lower bound."""
+"""Standard Webhooks requires 24 to 64 bytes. The minimum applies to all signatures."""
 _NEW_KEY_BYTES: Final = 32
 
 
 class InvalidSecret(ValueError):
-    """Says what the secret must be, and never what it is."""
+    """A secret is invalid. The message says what it must be, and never contains it."""
 
 
 def random_text() -> str:

@@ -1,4 +1,4 @@
-"""Standard Webhooks 1.0.0, symmetric signatures (`v1`): both sides of it, over bytes.
+"""Standard Webhooks 1.0.0, symmetric signatures (`v1`): signs and verifies messages.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -21,13 +21,13 @@ PREFIX: Final = "whsec_"
 _HEADERS: Final[Mapping[str, str]] = {
     ID: "The message's id: the same whenever it is sent again.",
     TIMESTAMP: "When it was sent, in seconds since 1970.",
-    SIGNATURE: "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body; several are"
-    " separated by blanks.",
+    SIGNATURE: "`v1,` and the base64 HMAC-SHA256 of id, timestamp and body; several signatures are"
+    " separated by spaces.",
 }
 _RULE: Final = f"{PREFIX} and base64"
 _VERSION: Final = b"v1,"
 _MAX_SIGNATURES: Final = 16
-"""More cost the verifier more than any honest sender needs."""
+"""A message with more signatures is not verified. No legitimate sender needs as many."""
 
 
 class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standard"):
@@ -44,9 +44,9 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
     secret_form = f"`{PREFIX}` and base64 of at least {MIN_KEY_BYTES} bytes"
 
     def key_of(self, secret: str) -> bytes:
-        """The key that `secret` stands for; its prefix and its padding may be missing.
+        """The key of `secret`, whose prefix and padding may be missing.
 
-        Raises `InvalidSecret` for what is no base64, or too short to be a secret.
+        Raises `InvalidSecret` if it is not base64, or too short.
         """
         text = secret.removeprefix(PREFIX).rstrip("=")
         try:
@@ -58,29 +58,29 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
         return key
 
     def new_secret(self) -> str:
-        """A fresh secret as it is shown to people: `whsec_` and 32 random bytes in base64."""
+        """A new secret as it is shown to people: `whsec_` and 32 random bytes in base64."""
         return PREFIX + random_text()
 
     def spellings(self, secret: str) -> tuple[str, ...]:
-        """With the prefix and without."""
+        """The secret with the prefix and without."""
         return secret, secret.removeprefix(PREFIX)
 
     def id_refusal(self, message_id: str) -> str | None:
-        """No id has a dot: it would let two messages have one signature."""
-        return "A message id holds no dot." if "." in message_id else None
+        """Refuses an id with a dot, because two messages could then have the same signature."""
+        return "A message id must not contain a dot." if "." in message_id else None
 
     def signed_content(self, fields: Fields, body: bytes) -> bytes:
-        """The id, the time and the body."""
+        """The id, the timestamp and the body."""
         return _content(only_value(fields, ID) or b"", only_value(fields, TIMESTAMP) or b"", body)
 
     def verifier(self, keys: Sequence[bytes]) -> Verify:
-        """Whether the owner of one of `keys` signed, not long ago. The id is not looked at."""
+        """The check that a message is signed with one of `keys` and recent. Its id may be any."""
         return partial(_is_authentic, tuple(keys), self.tolerance_seconds)
 
     def signed_fields(
         self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
     ) -> dict[str, str]:
-        """The three header fields; during a rotation the message is signed with each of `keys`.
+        """The three header fields. During a rotation, there is a signature with each of `keys`.
 
         Raises `ValueError` for an id with a dot.
         """
@@ -100,13 +100,13 @@ def _is_authentic(
 ) -> bool:
     message_id = only_value(fields, ID)
     timestamp = only_value(fields, TIMESTAMP)
-    shown = only_value(fields, SIGNATURE)
-    if not message_id or timestamp is None or shown is None:
+    signatures = only_value(fields, SIGNATURE)
+    if not message_id or timestamp is None or signatures is None:
         return False
     if not is_recent(timestamp, now, tolerance_seconds):
         return False
     content = _content(message_id, timestamp, body)
-    return _any_matches([_signature(key, content) for key in keys], shown.split(b" "))
+    return _any_matches([_signature(key, content) for key in keys], signatures.split(b" "))
 
 
 def _content(message_id: bytes, timestamp: bytes, body: bytes) -> bytes:
@@ -117,12 +117,12 @@ def _signature(key: bytes, content: bytes) -> bytes:
     return _VERSION + base64.b64encode(hmac.digest(key, content, "sha256"))
 
 
-def _any_matches(expected: Sequence[bytes], shown: Sequence[bytes]) -> bool:
-    """Compares each with each, so that the time does not reveal which one came near."""
-    if len(shown) > _MAX_SIGNATURES:
+def _any_matches(expected: Sequence[bytes], presented: Sequence[bytes]) -> bool:
+    """Compares all pairs, so that the duration does not reveal which one matched."""
+    if len(presented) > _MAX_SIGNATURES:
         return False
     found = False
-    for own in expected:
-        for other in shown:
-            found |= hmac.compare_digest(own, other)
+    for signature in expected:
+        for other in presented:
+            found |= hmac.compare_digest(signature, other)
     return found

@@ -1,4 +1,4 @@
-"""What is forgotten, and when: bodies, keys, events, ended jobs and audit records."""
+"""Deletes old data: bodies and ids of webhooks, events, ended jobs, and audit records."""
 
 import asyncio
 import logging
@@ -13,35 +13,36 @@ from gateway.store.protocols import Store
 _log: Final = logging.getLogger(__name__)
 _DAY: Final = 86_400.0
 _BATCH: Final = 500
-_BREATH_SECONDS: Final = 0.05
-"""Between two batches, so that the others' transactions pass."""
+_PAUSE_SECONDS: Final = 0.05
+"""The pause between two batches, so that other transactions can run."""
 
 Prune = Callable[[float, int], Awaitable[int]]
-"""Removes at most so many of what is older than so many seconds; how many."""
+"""Deletes rows older than the first argument in seconds, at most as many as the second. Returns how
+many."""
 
 
 class Retention(Struct, frozen=True, kw_only=True):
-    """For how many days things are kept."""
+    """How many days data is kept."""
 
     body_days: float
-    """Bodies and headers of messages, after their work has ended."""
+    """For bodies and headers of webhooks, after their jobs have ended."""
     key_days: float
-    """What is left of a message, and by which a repetition is known."""
+    """For the rest of a webhook, with its id by which a duplicate is detected."""
     event_days: float
-    """Events, once they are delivered."""
+    """For events, once they are delivered."""
     job_days: float
-    """Ended deliveries and calls, and the attempts at them."""
+    """For ended deliveries and calls, with their attempts."""
     audit_days: float
-    """Audit records."""
+    """For audit records."""
 
 
 class Cleaner:
-    """Forgets, in small batches, what is older than the retention says."""
+    """Deletes data that is older than its retention, in small batches."""
 
     def __init__(self, store: Store, retention: Retention) -> None:
         inbox, queue = store.inbox, store.queue
         self._steps: Mapping[str, tuple[Prune, float]] = {
-            # Jobs before events, which are kept for as long as they are to be delivered.
+            # Jobs before events: an event is kept while a job must deliver it.
             "bodies": (inbox.prune, retention.body_days),
             "keys": (inbox.prune_keys, retention.key_days),
             "jobs": (queue.prune, retention.job_days),
@@ -50,7 +51,7 @@ class Cleaner:
         }
 
     async def work(self, every_seconds: float = 3600.0) -> None:
-        """Forget now and then, until cancelled."""
+        """Delete old data every `every_seconds`, until cancelled."""
         while True:
             try:
                 pruned = await self.prune()
@@ -62,15 +63,15 @@ class Cleaner:
             await asyncio.sleep(every_seconds)
 
     async def prune(self) -> dict[str, int]:
-        """Forget all that is old enough; how much of each. Raises `StoreError`."""
+        """Delete all old data. Returns the numbers of rows. Raises `StoreError`."""
         return {
-            name: await _all_of(step, days * _DAY) for name, (step, days) in self._steps.items()
+            name: await _prune_all(step, days * _DAY) for name, (step, days) in self._steps.items()
         }
 
 
-async def _all_of(step: Prune, seconds: float) -> int:
+async def _prune_all(step: Prune, seconds: float) -> int:
     total = 0
     while count := await step(seconds, _BATCH):
         total += count
-        await asyncio.sleep(_BREATH_SECONDS)
+        await asyncio.sleep(_PAUSE_SECONDS)
     return total

@@ -214,8 +214,8 @@ class Connection(HeadProtocol):
             return False
         return self._is_over or self._waiting_since < _NEVER or self._is_arriving()
 
-    def yield_place(self) -> None:
-        """Close, so that another connection can take the place."""
+    def evict(self) -> None:
+        """Close, to make space for another connection."""
         self.transport.abort()
 
     def shutdown(self) -> None:

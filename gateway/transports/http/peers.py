@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Final
 
 from gateway.limits.addresses import (
-    NOWHERE,
+    NO_NETWORKS,
     X_FORWARDED_FOR,
     Address,
     Networks,
@@ -35,7 +35,7 @@ class Sender:
 class Peers:
     """Finds the sender of each request and stores it in the scope."""
 
-    def __init__(self, proxies: Networks = NOWHERE, header: bytes = X_FORWARDED_FOR) -> None:
+    def __init__(self, proxies: Networks = NO_NETWORKS, header: bytes = X_FORWARDED_FOR) -> None:
         """`header` is where `proxies` name their client. It is ignored from all other peers."""
         self._proxies = proxies
         self._header = header

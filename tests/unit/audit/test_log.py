@@ -381,8 +381,8 @@ async def test_a_writer_that_dies_is_reported_and_the_next_record_starts_another
     working, store.append = store.append, broken
 
     await run(log, entry=entry())
-    assert log._behind._writer is not None
-    await asyncio.wait([log._behind._writer])
+    assert log._batcher._writer is not None
+    await asyncio.wait([log._batcher._writer])
     store.append = working
     await run(log, entry=entry())
     await log.close()

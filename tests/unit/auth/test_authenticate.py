@@ -169,7 +169,7 @@ async def test_a_flood_of_wrong_keys_neither_grows_without_bound_nor_evicts_a_ri
         with pytest.raises(Unauthenticated):
             await authenticator.identify(bearer(f"wrong-{number}"))
 
-    assert len(authenticator._unknown) == MAX_REMEMBERED
+    assert len(authenticator._invalid) == MAX_REMEMBERED
     before = store.lookups
     await authenticator.identify(bearer(made.key))
     assert store.lookups == before

@@ -245,5 +245,5 @@ async def test_a_file_that_holds_another_key_stays_when_a_bootstrap_key_is_repla
 
 
 async def test_nobody_can_label_a_key_as_the_one_that_the_gateway_starts_with(keys) -> None:
-    with pytest.raises(ConfigurationError, match="label bootstrap is kept"):
+    with pytest.raises(ConfigurationError, match="label bootstrap is reserved"):
         await keys.create("administrator", "bootstrap")

@@ -10,7 +10,7 @@ class Line:
         self.is_waiting = is_waiting
         self.has_yielded = False
 
-    def yield_place(self) -> None:
+    def evict(self) -> None:
         self.has_yielded = True
 
 

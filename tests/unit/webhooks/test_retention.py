@@ -44,7 +44,7 @@ def cleaning(**counts):
 
 
 async def test_all_that_is_old_goes_in_batches(monkeypatch):
-    monkeypatch.setattr(retention, "_BREATH_SECONDS", 0)
+    monkeypatch.setattr(retention, "_PAUSE_SECONDS", 0)
     work, shelves = cleaning(bodies=1200, events=1, audit=1001)
     forgotten = {"bodies": 1200, "keys": 0, "jobs": 0, "events": 1, "audit": 1001}
     assert await work.prune() == forgotten
