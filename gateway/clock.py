@@ -1,4 +1,4 @@
-"""Time, so that tests own it."""
+"""Clocks. They are passed as arguments, so that tests can control the time."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -28,9 +28,9 @@ class SystemClock:
 
 
 class MockClock:
-    """Time for mocks: another clock's, or one that begins at `start` and passes as fast.
+    """The clock of mocks: the time of `clock`, or a time that begins at `start`.
 
-    With `is_still` it stands where it begins.
+    Both advance at the speed of `clock`. With `is_still`, the time does not advance.
     """
 
     def __init__(

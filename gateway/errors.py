@@ -1,4 +1,6 @@
-"""Everything that can go wrong, as one tree. A class's docstring is its default message.
+"""The gateway's errors, in one hierarchy.
+
+The first line of each docstring is the default message.
 
     GatewayError
       CallerError        the caller can fix it
@@ -6,21 +8,21 @@
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
         ForbiddenPeer · NotProven · ConflictingMessage
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
-        Unsuitable
+        StateConflict
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
         UpstreamRateLimited · InvalidReply
-      InvalidResult      the gateway's own answer would break its contract
-      Stopping           the gateway ends before the call does
-      NotRecorded        the call has run, and its audit record is not stored
-      NotStored          the webhook is not known to be stored
+      InvalidResult      the result would break its contract
+      Stopping           the gateway stops before the call ends
+      NotRecorded        the call was made, and its audit record is not stored
+      NotStored          it is unknown whether the webhook is stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
 
-Errors are raised where the fact is known and mapped once, at each transport's edge, through
-`gateway.transports.http.problems.PROBLEMS`; a test proves that map complete.
+Each transport maps them to problems once, by `gateway.transports.http.problem_kinds.PROBLEMS`. A
+test checks that the map is complete.
 """
 
 from collections.abc import Sequence
@@ -33,9 +35,9 @@ class GatewayError(Exception):
     """The call failed."""
 
     stage: ClassVar[str] = "call"
-    """The step of the call that failed: the word the audit record and the log use."""
+    """The step of the call that failed, as audit records and logs name it."""
     is_retryable: bool = False
-    """Whether the same call may succeed later without change, and has not happened meanwhile."""
+    """Whether the unchanged request may succeed later and is safe to repeat."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").split("\n", maxsplit=1)[0]
@@ -57,7 +59,7 @@ class PayloadTooLarge(CallerError):
 
 
 class HeadersTooLarge(CallerError):
-    """The request headers are larger or more than this gateway accepts."""
+    """The request headers are too large or too many for this gateway."""
 
 
 class UnsupportedMediaType(CallerError):
@@ -95,9 +97,9 @@ class ForbiddenPeer(CallerError):
 
 
 class NotProven(CallerError):
-    """The message is not authenticated: look at its signature, secret and time.
+    """The message is not authenticated: check its signature, secret and time.
 
-    The same for whatever is wrong with a proof, so that trying reveals nothing.
+    The message is the same for every failed check, so that attempts reveal nothing.
     """
 
     stage = "authenticate"
@@ -105,7 +107,7 @@ class NotProven(CallerError):
     def __init__(self, detail: str | None = None, *, challenge: str = "Signature") -> None:
         super().__init__(detail)
         self.challenge = challenge
-        """The authentication scheme that the source's contract asks for."""
+        """The authentication scheme that the source's contract requires."""
 
 
 class ConflictingMessage(CallerError):
@@ -152,8 +154,8 @@ class InvalidArguments(CallerError):
         return cls([Violation(pointer=pointer, keyword=keyword, detail=detail)])
 
 
-class Unsuitable(CallerError):
-    """What the request is about is not in a state that allows it."""
+class StateConflict(CallerError):
+    """The current state does not allow this request."""
 
 
 class LimitExceeded(CallerError):
@@ -175,11 +177,11 @@ class ToolFailed(GatewayError):
     def __init__(self, reason: str, detail: str | None = None) -> None:
         super().__init__(detail)
         self.explanation = detail
-        """What the handler says of this case; None leaves it to the contract's title."""
+        """The handler's text about this case. None means the title in the contract."""
         self.reason = reason
         """The error's name under `x-policy.errors` of the tool's contract."""
         self.status = 500
-        """The HTTP status that the contract gives it; filled in where the contract is known."""
+        """The HTTP status that the contract declares. `Dispatcher` sets it."""
 
 
 class UpstreamError(GatewayError):
@@ -187,11 +189,11 @@ class UpstreamError(GatewayError):
 
     stage = "send"
     is_sent: bool = True
-    """Whether the upstream may have got the request, so that a write may have happened."""
+    """Whether the upstream may have received the request, so that a write may have happened."""
 
 
 class UpstreamUnavailable(UpstreamError):
-    """The upstream did not answer, or said that it cannot."""
+    """The upstream did not answer, or answered that it is unavailable."""
 
     is_retryable = True
 
@@ -253,13 +255,13 @@ class Stopping(GatewayError):
 
 
 class NotRecorded(GatewayError):
-    """The call was made, but could not be recorded yet: do not repeat it unseen."""
+    """The call was made, but could not be recorded yet: check its effect before you repeat it."""
 
     stage = "record"
 
 
 class NotStored(GatewayError):
-    """Nobody knows whether the message is stored: send it again."""
+    """It is unknown whether the message is stored: send it again."""
 
     stage = "store"
     is_retryable = True
@@ -267,13 +269,13 @@ class NotStored(GatewayError):
 
 
 class InternalError(GatewayError):
-    """The gateway failed; the request id finds the cause in its log."""
+    """The gateway failed: its log shows the cause under the request id."""
 
     stage = "internal"
 
 
 class OperatorError(GatewayError):
-    """The gateway cannot do what was asked of it."""
+    """The gateway cannot execute this command."""
 
     stage = "start"
 
@@ -291,7 +293,7 @@ class StoreError(OperatorError):
 
 
 class AddressInUse(OperatorError):
-    """The address is taken by another program."""
+    """The address is in use by another program."""
 
 
 class NotRunning(OperatorError):

@@ -1,20 +1,20 @@
-"""Named places where a test may have the process die, as `kill -9` does."""
+"""Failpoints: named places in the code where a test can make the process kill itself (SIGKILL)."""
 
 import os
 import signal
 from typing import Final
 
 _POINT: Final = "GATEWAY_FAILPOINT"
-"""`<name>`, or `<name>:<nth>` for the nth time that the place is passed."""
+"""`<name>`, or `<name>:<nth>` for the nth time that the failpoint is reached."""
 _LOG: Final = "GATEWAY_FAILPOINT_LOG"
-"""A file that gets a line with the name before the process ends."""
+"""A file to which the name is appended before the process kills itself."""
 
 _name, _, _nth = os.environ.get(_POINT, "").partition(":")
 _left = int(_nth) if _nth.isdigit() else 1
 
 
 def hit(name: str) -> None:
-    """Pass the place `name`; where the environment names it, the process ends here."""
+    """The failpoint `name`. If the environment names it, the process kills itself here."""
     if name == _name:
         _die()
 

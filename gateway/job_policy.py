@@ -1,7 +1,8 @@
-"""How jobs are processed: one row for each kind. None of these figures stands anywhere else.
+"""The job policies: how jobs of each kind are run, retried and retained.
 
-A program may pass a policy of its own to `Gateway.work_by`, to `open_store` and to a `Worker`. The
-settings `workers`, `webhook_days`, `webhook_id_days` and `job_days` have their defaults from here.
+These numbers are defined only here. A program can pass its own policy to `Gateway.work_by`,
+`open_store` and `Worker`. The settings `workers`, `webhook_days`, `webhook_id_days` and `job_days`
+take their defaults from here.
 """
 
 from collections.abc import Mapping
@@ -18,81 +19,85 @@ _HOUR: Final = 3600.0
 
 
 LONGEST_HEARTBEAT_SECONDS: Final = 60.0
-"""Within this time a worker that lives has extended each of its leases."""
+"""A live worker extends each of its leases within this time."""
 
 
 class JobPolicy(Struct, frozen=True, kw_only=True):
-    """One kind of job."""
+    """The policy for one kind of job."""
 
     attempts: int
-    """The last one that fails, or whose worker dies, makes the job a dead letter. A job keeps the
-    number with which it was made."""
+    """The maximum number of attempts. If the last one fails or its worker dies, the job becomes a
+    dead letter. A job keeps the number with which it was created."""
     waits_seconds: tuple[float, ...]
-    """After the first attempt, the second, …: one for each but the last. A job that was made with
-    more attempts waits as long as after the last of these."""
+    """The waits after the first attempt, the second, …: one for each attempt but the last. A job
+    with more attempts repeats the last of these waits."""
     jitter: tuple[float, float] = (0.8, 1.2)
-    """Each wait is multiplied by a number between these, so that what failed together parts."""
+    """Each wait is multiplied by a random number in this range. So jobs that failed at the same
+    time do not try again at the same time."""
     busy_wait_seconds: float = 1.0
-    """After an attempt that the gateway itself ended: by a limit, a stop, or a store that failed.
-    It does not count."""
+    """The wait after an attempt that a limit of the gateway, a stop or a failure of the store
+    ended. Such an attempt does not count."""
     limited_wait_seconds: tuple[float, float] = (5.0, _HOUR)
-    """The least and the most after an attempt that an upstream's rate limit ended, whatever the
-    upstream asks for. It does not count."""
+    """The shortest and the longest wait after an attempt that an upstream's rate limit ended. The
+    upstream's `Retry-After` is limited to this range. Such an attempt does not count."""
     alone_from_attempt: int = 3
-    """A job whose worker has died is run with nothing beside it from this attempt on: if it is the
-    cause, it takes no other job with it to the dead letter."""
+    """If the worker of a job died, the job runs alone from this attempt on. If the job is the
+    cause, no other job loses attempts with it."""
     is_repeatable: bool = True
-    """Whether a run that a stop cuts off may be begun again at once. Else its lease is left to end,
-    so that the next attempt knows of it."""
+    """Whether a run that is cancelled when the worker stops may start again at once. If not, its
+    lease expires, and the next attempt sees the error `lease_expired`."""
     slots: int
-    """Runs at once, for each unit of `WorkPolicy.size`."""
+    """The number of jobs that run at the same time, for each unit of `WorkPolicy.size`."""
     lane_share: int | None = None
-    """One lane takes at most this part of the slots (4: a quarter), so that a slow one leaves the
-    others room; None for all of them."""
+    """One lane gets at most this fraction of the slots (4: a quarter), so that a slow lane leaves
+    slots for the others. None means no limit."""
     lease_seconds: float = 30.0
-    """How long a claim holds without a sign of life."""
+    """How long a claim is valid without a heartbeat."""
     timeout_seconds: float = 120.0
-    """The longest run."""
+    """The time limit of one run."""
     retention_days: float
-    """How long an ended job is kept, with its attempts: the default of the settings
-    `webhook_id_days` and `job_days`, which decide."""
+    """How long an ended job and its attempts are kept. Only the default of the settings
+    `webhook_id_days` and `job_days`."""
     payload_days: float | None = None
-    """How long what it was about is kept, after its end, where that is less: the default of the
-    setting `webhook_days`, which decides."""
+    """How long the body of a webhook is kept after its job has ended, if that is shorter. Only the
+    default of the setting `webhook_days`."""
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for a lease that a corrected clock would end before it is extended."""
+        """Raise `ValueError` if the heartbeats are too rare.
+
+        A correction of the store's clock shortens leases to `LONGEST_HEARTBEAT_SECONDS`.
+        """
         if self.heartbeat_seconds >= LONGEST_HEARTBEAT_SECONDS:
             raise ValueError(f"a lease of {self.lease_seconds:g} s is extended too rarely")
 
     @property
     def heartbeat_seconds(self) -> float:
-        """Between two signs of life: five may be missed before the claim ends."""
+        """The time between two heartbeats. It is short enough for several of them to fail."""
         return self.lease_seconds / 6
 
     @property
     def holding_seconds(self) -> float:
-        """How long a worker counts a claim as held: less than its lease, for clocks drift apart."""
+        """How long a worker relies on a claim: shorter than the lease, because clocks differ."""
         return self.lease_seconds * 0.9
 
 
 class WorkPolicy(Struct, frozen=True, kw_only=True):
-    """All kinds, and what a worker does for all of them together."""
+    """The policies of all kinds of jobs, and the numbers that they share."""
 
     jobs: Mapping[JobKind, JobPolicy]
     size: int = 4
-    """A multiple of `JobPolicy.slots`: the default of the setting `workers`, which decides."""
+    """The factor for `JobPolicy.slots`. Only the default of the setting `workers`."""
     sweep_seconds: float = 5.0
-    """Between two looks for claims that have ended."""
+    """The time between two searches for expired claims."""
     poll_seconds: float = 0.5
-    """Between two looks for work when nothing reports any."""
+    """The time between two searches for jobs when no job was announced."""
     grace_seconds: float = 10.0
-    """How long runs may go on when the worker stops."""
+    """How long runs may continue when the worker stops."""
     crash_wait_seconds: float = 0.2
-    """After an attempt whose worker has died."""
+    """The wait after an attempt whose worker died."""
 
     def in_each_row(self, **values: Any) -> "WorkPolicy":
-        """This policy, with `values` for every kind of job."""
+        """A copy of this policy, with `values` set for every kind of job."""
         return replace(self, jobs={kind: replace(row, **values) for kind, row in self.jobs.items()})
 
 
@@ -101,16 +106,16 @@ _DOUBLING: Final = tuple(2.0**n * _MINUTE for n in range(1, 6))
 WORK_POLICY: Final = WorkPolicy(
     jobs=MappingProxyType(
         {
-            # Many and small, and they share transactions.
+            # Webhooks are many and small, and they share transactions.
             "webhook": JobPolicy(
                 attempts=6,
                 waits_seconds=_DOUBLING,
                 slots=8,
-                # Senders repeat messages for days, so what is known of one outlives its payload.
+                # Senders repeat messages for days, so the message id is kept longer than the body.
                 payload_days=30,
                 retention_days=90,
             ),
-            # A call that was cut off may have happened.
+            # A cancelled call may have had its effect.
             "call": JobPolicy(
                 attempts=6,
                 waits_seconds=_DOUBLING,
@@ -118,8 +123,8 @@ WORK_POLICY: Final = WorkPolicy(
                 is_repeatable=False,
                 retention_days=30,
             ),
-            # They mostly wait for others. The schedule is the one that Standard Webhooks 1.0.0
-            # recommends: the tenth attempt is 75 hours and 35 minutes after the first.
+            # A delivery mostly waits for its endpoint. Standard Webhooks 1.0.0 recommends this
+            # schedule: the tenth attempt is 75 hours and 35 minutes after the first.
             "delivery": JobPolicy(
                 attempts=10,
                 waits_seconds=(

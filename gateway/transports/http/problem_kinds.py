@@ -162,7 +162,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The arguments do not match the tool's input schema",
         "Fix each place that `errors` points to.",
     ),
-    errors.Unsuitable: ProblemKind(
+    errors.StateConflict: ProblemKind(
         409,
         "CONFLICT",
         "conflict",

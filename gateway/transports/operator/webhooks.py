@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from gateway.audit.log import OpenRecord
 from gateway.contract.values import jsontext
-from gateway.errors import UnknownPath, Unsuitable
+from gateway.errors import StateConflict, UnknownPath
 from gateway.job_policy import JobKind
 from gateway.store.protocols import Inbox, Queue
 from gateway.store.records import Job, JobState, Page, StoredWebhook
@@ -127,7 +127,7 @@ def _repetition_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteH
             if verdict is None:
                 raise UnknownPath(_NO_WEBHOOK)
             if verdict.reason is not None:
-                raise Unsuitable(verdict.reason)
+                raise StateConflict(verdict.reason)
             work.wake()
             is_accepted = verdict.is_admitted
             record.facts = {**record.facts, "accepted": is_accepted}
@@ -184,7 +184,7 @@ def _ended_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandle
             job = await _job(work, job_id)
             await record.begin()
             if not await work.queue.cancel(job.id, record.agent):
-                raise Unsuitable(_state(job, "Only work that waits can be cancelled."))
+                raise StateConflict(_state(job, "Only work that waits can be cancelled."))
             return answer(await _job(work, job.id), 200)
 
     return [redrive, cancel]
@@ -231,7 +231,7 @@ async def _redriven(
     if new is None:
         forgotten = job.kind == "call" and await work.queue.call(job.id) is None
         rule = _FORGOTTEN if forgotten else _REPEATING.get(job.state, _WAITS)
-        raise Unsuitable(_state(job, rule))
+        raise StateConflict(_state(job, rule))
     work.wake()
     return {"job": new}
 
