@@ -1,1 +1,1 @@
-"""The whole state of a gateway in one sealed file, and back."""
+"""Writes the whole state of a gateway into one encrypted file, and restores it."""

@@ -1,8 +1,8 @@
-"""What stands inside a backup: named pieces of content, and last a manifest that vouches for them.
+"""The archive inside a backup: named entries, and at the end a manifest with their digests.
 
-An entry is the length of its name (2 bytes) and of its content (8 bytes), both big-endian, the
-name, the content. The manifest is the entry with the empty name, and nothing follows it. Nothing is
-compressed, so a file can bring no more than its own size.
+An entry is the length of its name (2 bytes, big-endian), the length of its content (8 bytes,
+big-endian), the name, and the content. The manifest is the last entry and has an empty name.
+Nothing is compressed, so the contents are not larger than the file.
 """
 
 import struct
@@ -25,38 +25,38 @@ _Count = Annotated[int, Meta(ge=0)]
 
 
 class ArchiveEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A piece of content, as the manifest knows it."""
+    """The size and the digest of one entry, in the manifest."""
 
     bytes: _Count
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class DatabaseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a backup holds of one database."""
+    """One database in a backup."""
 
     engine: str
     """`sqlite` or `postgresql`."""
     revisions: dict[str, str]
-    """By the table that counts them: the newest one that had been applied."""
+    """The applied revision by version table."""
     columns: dict[str, list[str]] = {}
-    """Of PostgreSQL, by table, in the order of the tables and of the values in each row."""
+    """The columns by table, in the order of the tables and of each row's values (PostgreSQL)."""
     sequences: dict[str, dict[str, int]] = {}
-    """Of PostgreSQL, by table and column: the next number."""
+    """The next number by table and column (PostgreSQL)."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a backup holds, and of which gateway."""
+    """The description of a backup's contents."""
 
     version: str
-    """Of the gateway that wrote it."""
+    """The version of the gateway that wrote the backup."""
     created_at: str
     databases: dict[str, DatabaseFacts]
-    """By what the database is for: `gateway` or `workspace`."""
+    """By name: `gateway` or `workspace`."""
     entries: dict[str, ArchiveEntry]
 
 
 class Stream(Protocol):
-    """Where the bytes of an archive go."""
+    """A stream to which an archive is written."""
 
     def write(self, data: bytes, /) -> Any:
         """Append `data`."""
@@ -64,22 +64,22 @@ class Stream(Protocol):
 
 
 class ArchiveWriter:
-    """Puts entries into a stream, and keeps the account for the manifest."""
+    """Writes entries into a stream, and collects them for the manifest."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self.entries: dict[str, ArchiveEntry] = {}
 
     def add(self, name: str, content: bytes) -> None:
-        """An entry that is in memory already."""
+        """Write an entry. Raises `StoreError` for an invalid name."""
         self._begin(name, len(content))
         self._stream.write(content)
         self.entries[name] = ArchiveEntry(len(content), sha256(content).hexdigest())
 
     def add_file(self, name: str, file: BinaryIO, size: int) -> None:
-        """An entry of the next `size` bytes of `file`.
+        """Write an entry with the next `size` bytes of `file`.
 
-        Raises `StoreError` when it is shorter, or cannot be read.
+        Raises `StoreError` for an invalid name, and when the file is shorter or cannot be read.
         """
         self._begin(name, size)
         digest = sha256()
@@ -97,7 +97,7 @@ class ArchiveWriter:
         self.entries[name] = ArchiveEntry(size, digest.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:
-        """Write the manifest, after which nothing may come."""
+        """Write the manifest. It must be the last entry."""
         content = msgspec.json.encode(manifest)
         self._stream.write(_SIZES.pack(0, len(content)) + content)
 
@@ -109,7 +109,7 @@ class ArchiveWriter:
 
 
 class Content:
-    """One entry of an archive, to be read once, in blocks."""
+    """One entry of an archive. Its content can be read once."""
 
     def __init__(self, name: str, size: int, file: BinaryIO) -> None:
         self.name = name
@@ -117,7 +117,7 @@ class Content:
         self._file = file
 
     def blocks(self) -> Iterator[bytes]:
-        """The content. Raises `StoreError` when the archive ends within it."""
+        """The content in blocks. Raises `StoreError` when the archive ends within it."""
         left = self.size
         while left:
             block = _exactly(self._file, min(left, _BLOCK))
@@ -126,14 +126,14 @@ class Content:
 
 
 class ArchiveReader:
-    """Reads entries in order; the `manifest` is there once they have all been read."""
+    """Reads entries in order. The `manifest` is set when all of them have been read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.manifest: Manifest | None = None
 
     def entries(self) -> Iterator[Content]:
-        """Each entry, to be read before the next. Raises `StoreError` for a name with tricks."""
+        """The entries. Read each one before the next. Raises `StoreError` for an unsafe name."""
         seen = set()
         while True:
             name_bytes, size = _SIZES.unpack(_exactly(self._file, _SIZES.size))
@@ -143,7 +143,7 @@ class ArchiveReader:
             name = _decoded(_exactly(self._file, min(name_bytes, _NAME_BYTES + 1)))
             if name in seen or not is_safe(name):
                 raise StoreError(
-                    f"the backup holds the entry {name[:200]!r}, which none may have; "
+                    f"the backup contains the entry {name[:200]!r}, whose name is not allowed; "
                     "use another backup"
                 )
             seen.add(name)
@@ -152,7 +152,7 @@ class ArchiveReader:
     def _read_manifest(self, size: int) -> Manifest:
         if size > _MANIFEST_BYTES:
             raise StoreError(
-                f"the backup's manifest has {size} bytes, at most {_MANIFEST_BYTES} are read; "
+                f"the backup's manifest has {size} bytes, more than {_MANIFEST_BYTES}; "
                 "use another backup"
             )
         text = _exactly(self._file, size)
@@ -161,11 +161,14 @@ class ArchiveReader:
         try:
             return msgspec.json.decode(text, type=Manifest)
         except msgspec.MsgspecError as error:
-            raise StoreError(f"the backup's manifest is not one of this version: {error}") from None
+            raise StoreError(
+                f"this version cannot read the backup's manifest ({error}); install the version "
+                "that wrote it"
+            ) from None
 
 
 def is_safe(name: str) -> bool:
-    """Whether `name` is a relative path that leads nowhere else, in a few plain segments."""
+    """Whether `name` is a relative path that stays in its folder, with few, printable segments."""
     segments = name.split("/")
     return (
         len(name.encode("utf-8", "replace")) <= _NAME_BYTES

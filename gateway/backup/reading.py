@@ -1,4 +1,4 @@
-"""Looking at a backup: what is in it, and whether it is what its manifest says."""
+"""Opens backups, and checks them against their manifests."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -7,23 +7,27 @@ from hashlib import sha256
 from pathlib import Path
 
 from gateway.backup.archive import ArchiveEntry, ArchiveReader, Manifest
-from gateway.backup.sealing import Unsealed
+from gateway.backup.encryption import EncryptedReader
 from gateway.errors import StoreError
 
 
 @contextmanager
-def opened(path: Path, passphrase: str) -> Iterator[ArchiveReader]:
-    """The archive in the file. Raises `StoreError`."""
+def open_archive(path: Path, passphrase: str) -> Iterator[ArchiveReader]:
+    """Open the archive in the backup `path`. Raises `StoreError`."""
     try:
         with path.open("rb") as file:
-            yield ArchiveReader(io.BufferedReader(Unsealed(file, passphrase, str(path))))
+            reader = EncryptedReader(file, passphrase, str(path))
+            yield ArchiveReader(io.BufferedReader(reader))
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror}); name another file") from None
 
 
-def verified(path: Path, passphrase: str, report: Callable[[str], None]) -> Manifest:
-    """Read all of it, write nothing; the manifest. Raises `StoreError` when anything differs."""
-    with opened(path, passphrase) as archive:
+def verify(path: Path, passphrase: str, report: Callable[[str], None]) -> Manifest:
+    """Read the whole backup and return its manifest.
+
+    Raises `StoreError` when an entry differs from the manifest.
+    """
+    with open_archive(path, passphrase) as archive:
         found = {}
         for content in archive.entries():
             report(content.name)
@@ -34,6 +38,6 @@ def verified(path: Path, passphrase: str, report: Callable[[str], None]) -> Mani
         manifest = archive.manifest
     if manifest is None or manifest.entries != found:
         listed = {} if manifest is None else manifest.entries
-        odd = next((n for n in {**listed, **found} if listed.get(n) != found.get(n)), "manifest")
-        raise StoreError(f"{path}: {odd} does not match the manifest; use another copy")
+        name = next((n for n in {**listed, **found} if listed.get(n) != found.get(n)), "manifest")
+        raise StoreError(f"{path}: {name} does not match the manifest; use another copy")
     return manifest

@@ -1,4 +1,4 @@
-"""Putting a backup where nothing is yet."""
+"""Restores a backup into an empty folder and empty databases."""
 
 import os
 import secrets
@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manifest
-from gateway.backup.places import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
-from gateway.backup.placing import Placing, new_file
-from gateway.backup.reading import opened, verified
+from gateway.backup.new_files import NewFiles, new_file
+from gateway.backup.reading import open_archive, verify
 from gateway.backup.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
 from gateway.backup.sqlite_copies import COMPANIONS
+from gateway.backup.state import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
 from gateway.errors import StoreError
 from gateway.store.sql.sqlite.lock import LOCK, only_owner
 
@@ -22,17 +22,17 @@ Report = Callable[[str], None]
 async def restore_backup(
     path: Path, state: SavedState, passphrase: str, report: Report
 ) -> Manifest:
-    """Put what the backup holds where `state` says; the manifest of what is there now.
+    """Restore the backup `path` into the folder and the databases of `state`.
 
-    All of the backup is checked before anything is written, and nothing that is there is replaced.
-    Files appear before what a server holds is committed, and are taken back if it is not. Raises
-    `StoreError`.
+    Returns its manifest. The whole backup is checked before anything is written, and nothing is
+    replaced. Files get their names before the transactions on servers are committed, and are
+    removed if a commit fails. Raises `StoreError`.
     """
-    manifest = verified(path, passphrase, report)
+    manifest = verify(path, passphrase, report)
     _refuse_unsuitable(manifest, state, path)
-    _refuse_taken(state)
+    _refuse_existing(state)
     with only_owner(*_files_of_databases(state)):
-        _refuse_taken(state)
+        _refuse_existing(state)
         await _put(path, manifest, state, passphrase, report)
     return manifest
 
@@ -45,45 +45,50 @@ async def _put(
         state.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)
     try:
-        with opened(path, passphrase) as archive:
+        with open_archive(path, passphrase) as archive:
             await _Restore(state, manifest, staging, report).run(archive)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
 @contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    """Entered around each step: it says whether an error is the backup's or a database's."""
+def _writing(path: Path) -> Iterator[None]:
+    """Turn an error of writing files into a `StoreError`.
+
+    It surrounds each write, so that errors of reading the backup and of databases are not included.
+    """
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"{error.filename2 or error.filename or place} cannot be written ({error.strerror}); "
+            f"{error.filename2 or error.filename or path} cannot be written ({error.strerror}); "
             "free disk space or make the folder writable, and restore again"
         ) from None
 
 
 def _refuse_unsuitable(manifest: Manifest, state: SavedState, path: Path) -> None:
     """Raise `StoreError` for a backup that this version, or these settings, cannot take."""
-    places = {place.name: place for place in state.databases}
+    databases = {database.name: database for database in state.databases}
     for name, facts in manifest.databases.items():
-        if name not in places:
-            raise StoreError(f"{path}: this version knows no {name!r} database; use a newer one")
-        if facts.engine != places[name].engine:
+        if name not in databases:
             raise StoreError(
-                f"{path} holds a {name} database of {facts.engine}, and the settings name one of "
-                f"{places[name].engine}; name one of {facts.engine}"
+                f"{path}: this version has no {name!r} database; install a newer version"
+            )
+        if facts.engine != databases[name].engine:
+            raise StoreError(
+                f"{path} contains a {name} database of {facts.engine}, and the settings name one "
+                f"of {databases[name].engine}; name one of {facts.engine}"
             )
         try:
             refuse_unknown(facts.revisions, state.package)
         except StoreError as error:
             raise StoreError(f"{path}: {error.detail}") from None
-        known = {table.name for table in places[name].tables.tables}
-        odd = sorted(({*facts.columns, *facts.sequences}) - known)
-        if odd:
+        known = {table.name for table in databases[name].tables.tables}
+        unknown = sorted(({*facts.columns, *facts.sequences}) - known)
+        if unknown:
             raise StoreError(
-                f"{path} holds the table {odd[0]!r}, which no contract of this project declares; "
-                "restore with the generated package of the backup"
+                f"{path} contains the table {unknown[0]!r}, which no contract of this project "
+                "declares; restore with the generated package of the backup"
             )
     for name in manifest.entries:
         kind, _, rest = name.partition("/")
@@ -92,23 +97,27 @@ def _refuse_unsuitable(manifest: Manifest, state: SavedState, path: Path) -> Non
             kind == DATABASES and database not in manifest.databases
         ):
             raise StoreError(
-                f"{path} holds {name[:200]!r}, which this version does not know; use another backup"
+                f"{path} contains {name[:200]!r}, which this version does not know; use another "
+                "backup"
             )
 
 
 def _files_of_databases(state: SavedState) -> list[Path]:
-    return [place.path for place in state.databases if place.path is not None]
+    return [database.path for database in state.databases if database.path is not None]
 
 
 def _refuse_databases(state: SavedState) -> None:
     for path in _files_of_databases(state):
-        for each in (Path(f"{path}{end}") for end in ("", *COMPANIONS)):
+        for each in (Path(f"{path}{suffix}") for suffix in ("", *COMPANIONS)):
             if each.exists():
-                raise StoreError(f"{each} is there already; restore into an empty folder")
+                raise StoreError(f"{each} already exists; restore into an empty folder")
 
 
-def _refuse_taken(state: SavedState) -> None:
-    """What this or another restore needs there itself is not in the way."""
+def _refuse_existing(state: SavedState) -> None:
+    """Raise `StoreError` for databases that exist and for a folder that is not empty.
+
+    Lock files may exist: a restore creates them itself.
+    """
     _refuse_databases(state)
     locks = {Path(f"{path.resolve()}{LOCK}") for path in _files_of_databases(state)}
     if state.data.exists() and (
@@ -118,7 +127,7 @@ def _refuse_taken(state: SavedState) -> None:
 
 
 class _Restore:
-    """One run: first into `staging` and uncommitted, then all of it."""
+    """One restore: it writes to `staging` and open transactions, then names and commits all."""
 
     def __init__(
         self, state: SavedState, manifest: Manifest, staging: Path, report: Report
@@ -127,13 +136,13 @@ class _Restore:
         self._manifest = manifest
         self._staging = staging
         self._report = report
-        self._places = {place.name: place for place in state.databases}
+        self._databases = {database.name: database for database in state.databases}
 
     async def run(self, archive: ArchiveReader) -> None:
         committed: list[str] = []
         try:
             async with AsyncExitStack() as stack:
-                placing = stack.enter_context(Placing())
+                new_files = stack.enter_context(NewFiles())
                 servers = await self._open_servers(stack, committed)
                 contents = _Contents(archive.entries())
                 while (content := contents.next()) is not None:
@@ -141,10 +150,10 @@ class _Restore:
                     await self._take(content, contents, servers)
                 for name, server in servers.items():
                     await server.set_sequences(_server_copy(self._manifest.databases[name]))
-                # Without its database, no gateway takes the folder for its own: that comes last.
+                # The database comes last: no gateway uses a folder without its database.
                 with _writing(self._state.data):
-                    self._place_files(placing)
-                    self._place_databases(placing)
+                    self._add_files(new_files)
+                    self._add_databases(new_files)
         except StoreError as error:
             if not committed:
                 raise
@@ -157,16 +166,16 @@ class _Restore:
     async def _open_servers(
         self, stack: AsyncExitStack, committed: list[str]
     ) -> dict[str, ServerRestore]:
-        """Each is a transaction that ends with `stack`, the last one first."""
+        """Begin a transaction for each database on a server. They end with `stack`, in reverse."""
         servers = {}
         for name, facts in self._manifest.databases.items():
-            place = self._places[name]
-            if place.path is None:
-                stack.push(_noting(name, committed))
+            database = self._databases[name]
+            if database.path is None:
+                stack.push(_note_commit(name, committed))
                 server = await stack.enter_async_context(
-                    restoring(place.url, f"{name} database", place.tables)
+                    restoring(database.url, f"{name} database", database.tables)
                 )
-                await server.refuse_taken()
+                await server.refuse_existing()
                 await server.make_tables(_server_copy(facts))
                 servers[name] = server
         return servers
@@ -181,13 +190,14 @@ class _Restore:
         columns = self._manifest.databases[name].columns
         if len(rest) != 2 or rest[0] not in columns:
             raise StoreError(
-                f"the backup holds {content.name!r}, which belongs to no table; use another backup"
+                f"the backup contains {content.name!r}, which belongs to no table; use another "
+                "backup"
             )
         prefix = f"{DATABASES}/{name}/{rest[0]}/"
         await servers[name].add(rest[0], columns[rest[0]], contents.joined(content, prefix))
 
     def _stage(self, content: Content) -> None:
-        """Names are checked where they are read, and nobody else writes in the new folder."""
+        """Write one entry to `staging`. `ArchiveReader` has checked its name."""
         path = self._staging.joinpath(*content.name.split("/"))
         with _writing(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -200,36 +210,36 @@ class _Restore:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def _place_files(self, placing: Placing) -> None:
+    def _add_files(self, new_files: NewFiles) -> None:
         staged = self._staging / FILES
         for path in sorted(each for each in staged.rglob("*") if each.is_file()):
             name = path.relative_to(staged)
             if name.parts[0] not in self._state.configured:
-                placing.place(path, self._state.data / name)
+                new_files.add(path, self._state.data / name)
 
-    def _place_databases(self, placing: Placing) -> None:
-        # Once more: SQLite takes a log that has come meanwhile for the database's own.
+    def _add_databases(self, new_files: NewFiles) -> None:
+        # Check again: SQLite would apply a log file that was created meanwhile to the database.
         _refuse_databases(self._state)
-        for name, place in self._places.items():
+        for name, database in self._databases.items():
             staged = self._staging / DATABASES / name / SQLITE_ENTRY
-            if place.path is not None and staged.is_file():
-                placing.place(staged, place.path)
+            if database.path is not None and staged.is_file():
+                new_files.add(staged, database.path)
 
 
 class _Contents:
-    """The entries of an archive, with one looked at in advance."""
+    """The entries of an archive, with a lookahead of one."""
 
     def __init__(self, entries: Iterator[Content]) -> None:
         self._entries = entries
         self._waiting: Content | None = None
 
     def next(self) -> Content | None:
-        """The next entry; None after the last."""
+        """The next entry, or None after the last one."""
         waiting, self._waiting = self._waiting, None
         return waiting or next(self._entries, None)
 
     async def joined(self, first: Content, prefix: str) -> AsyncIterator[bytes]:
-        """The blocks of `first` and of the entries that follow it and begin like it."""
+        """The blocks of `first` and of the following entries whose names begin with `prefix`."""
         content: Content | None = first
         while content is not None and content.name.startswith(prefix):
             for block in content.blocks():
@@ -238,8 +248,11 @@ class _Contents:
         self._waiting = content
 
 
-def _noting(name: str, committed: list[str]) -> Callable[..., None]:
-    """At the end of a stack: notes that the transaction that was begun next has been committed."""
+def _note_commit(name: str, committed: list[str]) -> Callable[..., None]:
+    """An exit callback that adds `name` to `committed` if the block ends without an error.
+
+    It must be pushed before the transaction, so that it runs after the commit.
+    """
 
     def note(kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:

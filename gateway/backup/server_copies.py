@@ -1,7 +1,7 @@
-"""Copies of a gateway's tables on a PostgreSQL server, by COPY alone: no other program is needed.
+"""Copies the tables of a gateway on a PostgreSQL server by `COPY`, without another program.
 
-The rows are copied, not the tables: those are made by the migrations that made them before, so no
-statement ever comes out of a copy.
+Only rows are copied. A restore makes the tables with the same migrations as before, so it runs no
+statement that comes from a copy.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -33,8 +33,8 @@ _SETTINGS: Final = {
     "application_name": "contract-gateway backup",
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
-    # COPY writes values as the session shows them, and the server's or the role's default may show
-    # less than there is, or what another session reads otherwise.
+    # COPY writes values in the session's formats. The defaults of a server or a role may lose
+    # precision, or another session may read them differently.
     "DateStyle": "ISO",
     "IntervalStyle": "postgres",
     "bytea_output": "hex",
@@ -52,21 +52,22 @@ AND pg_get_serial_sequence($1, attname) IS NOT NULL
 
 
 class ServerTables(Struct, frozen=True):
-    """The tables that belong to one database, in an order in which rows can be added."""
+    """The tables of one database, in an order that foreign keys allow."""
 
     tables: Sequence[Table]
     entities: EntityTables | None
-    """None for a database that the migrations know nothing of."""
+    """None for a database without migrations."""
 
 
 class ServerCopy(Struct, frozen=True, kw_only=True):
-    """What a copy holds, beside the rows."""
+    """The contents of a copy, except its rows."""
 
     revisions: Mapping[str, str]
+    """The applied revision by version table."""
     columns: Mapping[str, Sequence[str]]
-    """By table, in the order of the tables and of each row's values."""
+    """The columns by table, in the order of the tables and of each row's values."""
     sequences: Mapping[str, Mapping[str, int]]
-    """By table and column: the next number."""
+    """The next number by table and column."""
 
 
 def store_tables(package: str | None) -> ServerTables:
@@ -76,16 +77,16 @@ def store_tables(package: str | None) -> ServerTables:
 
 
 def workspace_tables(shapes: Iterable[Shape]) -> ServerTables:
-    """The tables of these shapes."""
+    """The tables of the workspace database for `shapes`."""
     return ServerTables(sort_tables(tables_of(shapes).values()), None)
 
 
 def refuse_unknown(revisions: Mapping[str, str], package: str | None) -> None:
-    """Raise `StoreError` for tables that this version cannot have made: a newer one did."""
+    """Raise `StoreError` for revisions that this version does not have."""
     migrations = entities_of(package).migrations
     if ENTITY_VERSIONS in revisions and migrations is None:
         raise StoreError(
-            "it holds the tables of entities, and this project's generated package has none; use "
+            "it contains tables of entities, and this project's generated package has none; use "
             "the generated package that wrote it"
         )
     folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: migrations}
@@ -93,55 +94,55 @@ def refuse_unknown(revisions: Mapping[str, str], package: str | None) -> None:
         folder = folders.get(table)
         if folder is None or unknown_revision(folder, applied):
             raise StoreError(
-                f"its tables are at revision {applied} of {table}, which this version does not "
-                "know; install the version that wrote it"
+                f"its tables are at revision {applied} of {table}, and this version does not have "
+                "that revision; install the version that wrote it"
             )
 
 
 async def copy_rows(
-    url: str, place: str, wanted: ServerTables, take: Callable[[str, bytes], None]
+    url: str, label: str, tables: ServerTables, write: Callable[[str, bytes], None]
 ) -> ServerCopy:
-    """Give every row of the tables to `take`, by table, as COPY writes it.
+    """Call `write` with the name of a table and data of its rows in the text format of `COPY`.
 
-    All of it is what had been committed at one moment, at the earliest that of the call; the
-    gateways go on. Raises `StoreError`, which calls the database `place`.
+    All rows are from one snapshot, which is not older than this call. Gateways can write meanwhile.
+    Raises `StoreError`, which calls the database `label`.
     """
-    # Most gateways keep their state in a file.
+    # Most gateways keep their state in a file and do not need this library.
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
 
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS, server_settings=_SETTINGS)
         try:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                return await _copied(connection, wanted, take)
+                return await _copy(connection, tables, write)
         finally:
             await connection.close(timeout=CONNECT_SECONDS)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-        raise StoreError(f"{place} {explain(error)}") from None
+        raise StoreError(f"{label} {explain(error)}") from None
 
 
-async def _copied(
-    connection: Any, wanted: ServerTables, take: Callable[[str, bytes], None]
+async def _copy(
+    connection: Any, tables: ServerTables, write: Callable[[str, bytes], None]
 ) -> ServerCopy:
     columns: dict[str, list[str]] = {}
     sequences: dict[str, dict[str, int]] = {}
-    for table in wanted.tables:
+    for table in tables.tables:
         name = table.name
         found = [row["attname"] for row in await connection.fetch(_COLUMNS, _quoted(name))]
         if not found:
             continue
 
-        async def taken(data: bytes, name: str = name) -> None:
-            take(name, data)
+        async def on_data(data: bytes, name: str = name) -> None:
+            write(name, data)
 
         columns[name] = found
         listed = ", ".join(map(_quoted, found))
         query = f"SELECT {listed} FROM {_quoted(name)}"  # noqa: S608 - names of the catalogue, quoted
-        await connection.copy_from_query(query, output=taken)
+        await connection.copy_from_query(query, output=on_data)
         for row in await connection.fetch(_SEQUENCES, _quoted(name)):
             query = f"SELECT last_value + is_called::int FROM {row['sequence']}"  # noqa: S608 - quoted by the server
             sequences.setdefault(name, {})[row["attname"]] = await connection.fetchval(query)
-    revisions = {} if wanted.entities is None else await _revisions(connection)
+    revisions = {} if tables.entities is None else await _revisions(connection)
     return ServerCopy(revisions=revisions, columns=columns, sequences=sequences)
 
 
@@ -155,28 +156,32 @@ async def _revisions(connection: Any) -> dict[str, str]:
 
 
 class ServerRestore:
-    """Rows on their way back, in one transaction of a database without such tables."""
+    """Restores rows in one transaction of a database that has none of the tables."""
 
-    def __init__(self, connection: AsyncConnection, wanted: ServerTables, place: str) -> None:
+    def __init__(self, connection: AsyncConnection, tables: ServerTables, label: str) -> None:
         self._connection = connection
-        self._wanted = wanted
-        self._place = place
+        self._tables = tables
+        self._label = label
 
-    async def refuse_taken(self) -> None:
-        """Raise `StoreError` where a table is there already: a restore replaces nothing."""
+    async def refuse_existing(self) -> None:
+        """Raise `StoreError` when a table exists already: a restore replaces nothing."""
         names = await self._connection.run_sync(lambda sync: inspect(sync).get_table_names())
-        taken = sorted({table.name for table in self._wanted.tables} & set(names))
-        if taken:
+        existing = sorted({table.name for table in self._tables.tables} & set(names))
+        if existing:
             raise StoreError(
-                f"{self._place} is not empty: it has the table {taken[0]}; restore into a new one"
+                f"{self._label} is not empty: it has the table {existing[0]}; restore into an "
+                "empty database"
             )
 
     async def make_tables(self, copy: ServerCopy) -> None:
-        """Make the tables as they were at the copy's revisions, without any row."""
-        if self._wanted.entities is None:
-            await self._connection.run_sync(bring_up_to_date, self._wanted.tables, self._place)
+        """Create the tables at the copy's revisions, without rows.
+
+        Raises `StoreError` when their columns differ from the copy's.
+        """
+        if self._tables.entities is None:
+            await self._connection.run_sync(bring_up_to_date, self._tables.tables, self._label)
         else:
-            await self._migrate(copy.revisions, self._wanted.entities)
+            await self._migrate(copy.revisions, self._tables.entities)
         names = ", ".join(_quoted(name) for name in copy.columns)
         await self._connection.execute(text("SET LOCAL statement_timeout = 0"))
         await self._connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
@@ -184,36 +189,36 @@ class ServerRestore:
         for table, columns in copy.columns.items():
             made = [row["attname"] for row in await driver.fetch(_COLUMNS, _quoted(table))]
             if set(made) != set(columns):
-                odd = min(set(made) ^ set(columns)) if made else table
+                column = min(set(made) ^ set(columns)) if made else table
                 raise StoreError(
-                    f"{self._place}: {odd} of {table} is not the same in the backup and in this "
+                    f"{self._label}: {column} of {table} is not the same in the backup and in this "
                     "project's contracts; restore with the generated package of the backup"
                 )
         if names:
-            # Migrations may have added their own rows.
+            # Migrations may have added rows.
             await driver.execute(f"TRUNCATE {names}")
 
     async def _migrate(self, revisions: Mapping[str, str], entities: EntityTables) -> None:
-        own, theirs = revisions.get(VERSIONS), revisions.get(ENTITY_VERSIONS)
+        own, of_entities = revisions.get(VERSIONS), revisions.get(ENTITY_VERSIONS)
         if own is not None:
-            await self._connection.run_sync(upgrade, self._place, own)
-        if theirs is not None and entities.migrations is not None:
+            await self._connection.run_sync(upgrade, self._label, own)
+        if of_entities is not None and entities.migrations is not None:
             await self._connection.run_sync(
-                upgrade_entities, self._place, entities.migrations, ENTITY_VERSIONS, theirs
+                upgrade_entities, self._label, entities.migrations, ENTITY_VERSIONS, of_entities
             )
 
     async def add(self, table: str, columns: Sequence[str], rows: AsyncIterator[bytes]) -> None:
-        """Add rows as COPY wrote them."""
+        """Add rows in the text format of `COPY`."""
         driver = await self._driver()
         await driver.copy_to_table(table, source=rows, columns=list(columns), timeout=_DAY)
 
     async def set_sequences(self, copy: ServerCopy) -> None:
-        """Let numbers go on where they were."""
+        """Set the sequences to their next numbers."""
         driver = await self._driver()
         for table, columns in copy.sequences.items():
-            for column, following in columns.items():
+            for column, next_number in columns.items():
                 query = "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)"
-                await driver.execute(query, _quoted(table), column, following)
+                await driver.execute(query, _quoted(table), column, next_number)
 
     async def _driver(self) -> Any:
         raw = await self._connection.get_raw_connection()
@@ -221,8 +226,8 @@ class ServerRestore:
 
 
 @asynccontextmanager
-async def restoring(url: str, name: str, wanted: ServerTables) -> AsyncIterator[ServerRestore]:
-    """One transaction at `url`; it is committed when the block ends well.
+async def restoring(url: str, name: str, tables: ServerTables) -> AsyncIterator[ServerRestore]:
+    """A transaction at `url`, which is committed if the block ends without an error.
 
     Raises `StoreError`, which calls the database "the `name`".
     """
@@ -230,10 +235,10 @@ async def restoring(url: str, name: str, wanted: ServerTables) -> AsyncIterator[
 
     engines = engines_at(url, name)
     try:
-        async with failures(engines.place), engines.writer.begin() as connection:
-            yield ServerRestore(connection, wanted, engines.place)
+        async with failures(engines.label), engines.writer.begin() as connection:
+            yield ServerRestore(connection, tables, engines.label)
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise StoreError(f"{engines.place} {explain(error)}") from None
+        raise StoreError(f"{engines.label} {explain(error)}") from None
     finally:
         await engines.dispose()
 

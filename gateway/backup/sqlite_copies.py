@@ -1,4 +1,4 @@
-"""Copies of SQLite databases, consistent while a gateway goes on writing."""
+"""Copies SQLite databases. A copy is consistent, also while a gateway writes."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -11,18 +11,21 @@ from gateway.store.sql.sqlite_library import sqlite3
 from gateway.store.sql.versions import ENTITY_VERSIONS, VERSIONS
 
 SIGNATURE: Final = b"SQLite format 3\x00"
-"""How each such file begins."""
+"""The first bytes of each SQLite database."""
 COMPANIONS: Final = ("-wal", "-shm", "-journal")
-"""Ends of the names of files that SQLite keeps beside a database."""
+"""The suffixes of the files that SQLite keeps beside a database."""
 _PAGES: Final = 4096
+"""Pages in one step of a copy."""
 
 
-def copy_database(source: Path, target: Path, moved: Callable[[int, int], None]) -> dict[str, str]:
-    """Copy `source` to the new file `target`; the revisions that it is at.
+def copy_database(
+    source: Path, target: Path, on_progress: Callable[[int, int], None]
+) -> dict[str, str]:
+    """Copy `source` to the new file `target`. Returns its revisions by version table.
 
-    The copy is what had been committed at one moment, at the earliest that of the call. `moved` is
-    called with the pages done and the total. Raises `StoreError` for a database that cannot be
-    read.
+    The copy is one snapshot, which is not older than this call. `on_progress` is called with the
+    number of copied pages and of all pages. Raises `StoreError` for a database that is corrupt or
+    cannot be read.
     """
     target.touch(mode=0o600, exist_ok=False)
     try:
@@ -30,13 +33,13 @@ def copy_database(source: Path, target: Path, moved: Callable[[int, int], None])
             closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)) as origin,
             closing(sqlite3.connect(target)) as copy,
         ):
-            # Only the gateway's writer may fold its log into the database.
+            # Only the gateway's writer may run checkpoints.
             origin.execute("PRAGMA wal_autocheckpoint = 0")
-            # One snapshot for all steps: else each commit of the gateway would restart the copy.
+            # One snapshot for all steps. Otherwise each commit of the gateway restarts the copy.
             origin.execute("BEGIN")
             origin.execute("SELECT count(*) FROM sqlite_master").fetchone()
             origin.backup(
-                copy, pages=_PAGES, progress=lambda _, left, every: moved(every - left, every)
+                copy, pages=_PAGES, progress=lambda _, left, total: on_progress(total - left, total)
             )
             found = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":

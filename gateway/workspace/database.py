@@ -126,9 +126,9 @@ class Workspace:
     async def check(self) -> str:
         """Where it lies, without any password. Raises `StoreError` when it cannot be used."""
         opened = await self._opened()
-        async with failures(opened.engines.place), opened.engines.reader.connect() as connection:
+        async with failures(opened.engines.label), opened.engines.reader.connect() as connection:
             await connection.execute(select(1))
-        return opened.engines.place
+        return opened.engines.label
 
     async def close(self) -> None:
         """Wait for what is under way, and close every connection."""
@@ -185,8 +185,8 @@ async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
     engines = engines_at(url, "workspace database")
     tables = tables_of(shapes.values())
     try:
-        async with failures(engines.place), engines.writer.begin() as connection:
-            await connection.run_sync(bring_up_to_date, tables.values(), engines.place)
+        async with failures(engines.label), engines.writer.begin() as connection:
+            await connection.run_sync(bring_up_to_date, tables.values(), engines.label)
     except StoreError:
         await engines.dispose()
         raise

@@ -56,10 +56,10 @@ def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:
     }
 
 
-def bring_up_to_date(connection: Connection, tables: Iterable[Table], place: str) -> None:
+def bring_up_to_date(connection: Connection, tables: Iterable[Table], label: str) -> None:
     """Make the tables and the columns that are not there.
 
-    Raises `StoreError`, which names `place`, the table and the column, for a difference that
+    Raises `StoreError`, which names `label`, the table and the column, for a difference that
     cannot be made up without losing rows.
     """
     if connection.dialect.name == "postgresql":
@@ -71,7 +71,7 @@ def bring_up_to_date(connection: Connection, tables: Iterable[Table], place: str
             table.create(connection)
             continue
         found = {facts["name"]: facts for facts in inspector.get_columns(table.name)}
-        _refuse_misfits(connection.dialect, table, found, place)
+        _refuse_misfits(connection.dialect, table, found, label)
         for column in table.columns:
             if column.name not in found:
                 _add(connection, column)
@@ -98,10 +98,10 @@ def _default(declared: Declared) -> str | TextClause | ColumnElement[Any] | None
     return None
 
 
-def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], place: str) -> None:
+def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], label: str) -> None:
     for column in table.columns:
         facts = found.get(column.name)
-        where = f"{place}: the column {column.name} of {table.name}"
+        where = f"{label}: the column {column.name} of {table.name}"
         if facts is None and not column.nullable and column.server_default is None:
             raise StoreError(
                 f"{where} is new and must not be empty, which the rows there are; add it yourself"
@@ -114,7 +114,7 @@ def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], pl
     for name, facts in found.items():
         if name not in table.columns and not facts["nullable"] and facts["default"] is None:
             raise StoreError(
-                f"{place}: the column {name} of {table.name} must not be empty, and no contract "
+                f"{label}: the column {name} of {table.name} must not be empty, and no contract "
                 "knows it; give it a default, or name another database"
             )
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.backup import sealing
-from gateway.backup.reading import verified
+from gateway.backup import encryption
+from gateway.backup.encryption import MAGIC, EncryptedWriter
+from gateway.backup.reading import verify
 from gateway.backup.restoring import restore_backup
-from gateway.backup.sealing import MAGIC, Sealed
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
@@ -25,7 +25,7 @@ HEAD = len(MAGIC) + 16
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key derivation that costs nothing; tests/unit/backup has one with the true cost."""
-    monkeypatch.setattr(sealing, "_COST", 2)
+    monkeypatch.setattr(encryption, "_COST", 2)
 
 
 def silent(_step: str) -> None:
@@ -53,13 +53,13 @@ def forged(path: Path, contents: list[tuple[str, bytes]], **changes: Any) -> Pat
     }
     manifest = {"version": "1.0", "created_at": "now", "databases": {}, "entries": listed}
     with path.open("wb") as file:
-        sealed = Sealed(file, PASSPHRASE)
+        writer = EncryptedWriter(file, PASSPHRASE)
         for name, content in contents:
             encoded = name.encode("utf-8", "surrogateescape")
-            sealed.write(struct.pack(">HQ", len(encoded), len(content)) + encoded + content)
+            writer.write(struct.pack(">HQ", len(encoded), len(content)) + encoded + content)
         text = msgspec.json.encode(manifest | changes)
-        sealed.write(struct.pack(">HQ", 0, len(text)) + text)
-        sealed.finish()
+        writer.write(struct.pack(">HQ", 0, len(text)) + text)
+        writer.finish()
     return path
 
 
@@ -109,11 +109,11 @@ CHANGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_backup_that_was_changed_restores_nothing(
     backup: Path, tmp_path: Path, change: str
 ) -> None:
-    assert verified(backup, PASSPHRASE, silent).version == "1.0"
+    assert verify(backup, PASSPHRASE, silent).version == "1.0"
     backup.write_bytes(CHANGES[change](backup.read_bytes()))
     refused(backup, tmp_path)
     with pytest.raises(StoreError):
-        verified(backup, PASSPHRASE, silent)
+        verify(backup, PASSPHRASE, silent)
 
 
 @pytest.mark.parametrize("passphrase", ["", "another passphrase", PASSPHRASE + " "])
@@ -125,7 +125,7 @@ def test_without_the_passphrase_nothing_can_be_read(
     backup: Path, tmp_path: Path, passphrase: str
 ) -> None:
     reported = refused(backup, tmp_path, passphrase)
-    assert "sealed with another passphrase" in reported
+    assert "encrypted with another passphrase" in reported
     assert PASSPHRASE not in reported
     data = backup.read_bytes()
     secrets = [b"bootstrap-key", b"gw_secret_of_the_tests", b"SQLite format", b"n" * 100]
@@ -168,7 +168,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
 )
 def test_an_entry_comes_once(tmp_path: Path) -> None:
     twice = [("files/secrets-key", b"one"), ("files/secrets-key", b"two")]
-    assert "which none may have" in refused(forged(tmp_path / "f.gwb", twice), tmp_path)
+    assert "whose name is not allowed" in refused(forged(tmp_path / "f.gwb", twice), tmp_path)
 
 
 @pytest.mark.attack(
@@ -210,9 +210,9 @@ SIZES = [
 def test_a_claimed_size_reserves_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bomb.gwb"
     with path.open("wb") as file:
-        sealed = Sealed(file, PASSPHRASE)
-        sealed.write(content)
-        sealed.finish()
+        writer = EncryptedWriter(file, PASSPHRASE)
+        writer.write(content)
+        writer.finish()
     refused(path, tmp_path)
 
 
@@ -223,21 +223,27 @@ def test_a_claimed_size_reserves_nothing(tmp_path: Path, content: bytes) -> None
 def test_the_file_does_not_choose_the_cost_of_reading_it(backup: Path, tmp_path: Path) -> None:
     data = backup.read_bytes()
     backup.write_bytes(data[: len(MAGIC) - 1] + b"\x02" + data[len(MAGIC) :])
-    assert "has form 2, and this version reads form 1" in refused(backup, tmp_path)
+    assert "has format 2, and this version reads format 1" in refused(backup, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("facts", "reported"),
     [
-        ({"engine": "sqlite", "revisions": {"alembic_version": "9999"}}, "does not know"),
-        ({"engine": "sqlite", "revisions": {"alembic_version": "head"}}, "does not know"),
-        ({"engine": "sqlite", "revisions": {"pg_shadow": "0001"}}, "does not know"),
+        (
+            {"engine": "sqlite", "revisions": {"alembic_version": "9999"}},
+            "does not have that revision",
+        ),
+        (
+            {"engine": "sqlite", "revisions": {"alembic_version": "head"}},
+            "does not have that revision",
+        ),
+        ({"engine": "sqlite", "revisions": {"pg_shadow": "0001"}}, "does not have that revision"),
         ({"engine": "postgresql", "revisions": {}}, "name one of postgresql"),
         ({"engine": "sqlite", "revisions": {}, "columns": {"pg_shadow": ["a"]}}, "no contract"),
         ({"engine": "sqlite", "revisions": {}, "sequences": {"a; drop": {}}}, "no contract"),
         (
             {"engine": "sqlite", "revisions": {}, "sql": "drop table keys"},
-            "not one of this version",
+            "cannot read the backup's manifest",
         ),
     ],
 )

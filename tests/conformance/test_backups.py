@@ -9,9 +9,8 @@ import asyncpg
 import pytest
 from msgspec.structs import replace
 
-from gateway.backup import sealing
+from gateway.backup import encryption
 from gateway.backup.archive import Manifest
-from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.restoring import restore_backup
 from gateway.backup.server_copies import (
     ServerRestore,
@@ -21,6 +20,7 @@ from gateway.backup.server_copies import (
     store_tables,
     workspace_tables,
 )
+from gateway.backup.state import SavedDatabase, SavedState
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
 from gateway.store.migrations.upgrade import upgrade
@@ -37,7 +37,7 @@ KEY = "insert into agent_keys values ('key_1', 'a', '', repeat('0', 64), 1, null
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key derivation that costs nothing."""
-    monkeypatch.setattr(sealing, "_COST", 2)
+    monkeypatch.setattr(encryption, "_COST", 2)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -54,7 +54,7 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
 
 def state_at(url: str, data: Path) -> SavedState:
     is_file = url.startswith("sqlite")
-    place = DatabasePlace(
+    place = SavedDatabase(
         name="gateway",
         path=Path(url.removeprefix("sqlite:///")) if is_file else None,
         url="" if is_file else url,
@@ -173,7 +173,7 @@ async def test_a_restore_whose_files_find_no_room_leaves_the_server_empty(
         raise OSError(28, "No space left on device", str(target))
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.backup.placing.os.link", _fail)
+        patch.setattr("gateway.backup.new_files.os.link", _fail)
         with pytest.raises(StoreError, match="No space left"):
             await restored(new, tmp_path)
     assert await tables_of(new) == []
@@ -193,7 +193,7 @@ async def test_a_second_commit_that_fails_says_which_database_is_to_be_emptied(
 
     def both(url: str, data: Path) -> SavedState:
         state = state_at(url, data)
-        workspace = DatabasePlace(name="workspace", url=url, tables=workspace_tables([]))
+        workspace = SavedDatabase(name="workspace", url=url, tables=workspace_tables([]))
         return replace(state, databases=(*state.databases, workspace))
 
     @asynccontextmanager

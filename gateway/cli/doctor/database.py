@@ -27,7 +27,7 @@ async def examine_database(settings: Settings, report: Report) -> tuple[str, int
         async with _reporting(store, report):
             await check_file(store)
         # Without tables there are no keys yet: the next start makes both.
-        return store.place, len(await store.keys.list()) if await has_tables(store) else 0
+        return store.label, len(await store.keys.list()) if await has_tables(store) else 0
     finally:
         await store.close()
 
@@ -42,7 +42,7 @@ async def _reporting(store: SqlStore, report: Report) -> AsyncIterator[None]:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             seconds += _TICK_SECONDS
-            report(f"reading {store.place}{size}: {seconds:.0f} s so far")
+            report(f"reading {store.label}{size}: {seconds:.0f} s so far")
 
     ticking = asyncio.create_task(tick())
     try:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
+from gateway.backup import reading
 from gateway.backup.archive import Manifest
-from gateway.backup.reading import verified
 from gateway.backup.taking import take_backup
 from gateway.cli.groups import WholeGroup
 from gateway.cli.operating.state import passphrase_of, state_of
@@ -53,7 +53,7 @@ def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
     """Check the whole backup FILE, and write nothing."""
     passphrase = passphrase_of(settings_of(flags))
     with progress("verify") as report:
-        manifest = verified(file, passphrase, report)
+        manifest = reading.verify(file, passphrase, report)
     show(file, manifest, "whole and unchanged", as_json=as_json)
 
 

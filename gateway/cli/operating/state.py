@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
+from gateway.backup.state import SavedDatabase, SavedState
 from gateway.catalogue import open_catalogue
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
@@ -15,12 +15,12 @@ from gateway.store.sql.sqlite.file import sqlite_path
 
 
 def state_of(settings: Settings) -> SavedState:
-    """What has to be copied. Raises `StoreError` for a database in memory."""
+    """The state to back up. Raises `StoreError` for a database in memory."""
     return SavedState(
         data=settings.data,
         databases=(
-            _place("gateway", settings.database, store_tables(settings.package)),
-            _place("workspace", settings.workspace, workspace_tables(_shapes(settings))),
+            _database("gateway", settings.database, store_tables(settings.package)),
+            _database("workspace", settings.workspace, workspace_tables(_shapes(settings))),
         ),
         package=settings.package,
         configured=_configured(settings),
@@ -28,7 +28,7 @@ def state_of(settings: Settings) -> SavedState:
 
 
 def passphrase_of(settings: Settings) -> str:
-    """What seals backups. Raises `ConfigurationError` where there is none: none is unsealed."""
+    """The passphrase of backups. Raises `ConfigurationError` if none is set."""
     if settings.backup_passphrase is None:
         raise ConfigurationError(
             "there is no passphrase, and a backup holds secrets; name a file that holds a long one "
@@ -37,17 +37,19 @@ def passphrase_of(settings: Settings) -> str:
     return settings.backup_passphrase.reveal()
 
 
-def _place(name: str, url: str, tables: ServerTables) -> DatabasePlace:
+def _database(name: str, url: str, tables: ServerTables) -> SavedDatabase:
     if url.startswith(POSTGRES_PREFIXES):
-        return DatabasePlace(name=name, url=url, tables=tables)
+        return SavedDatabase(name=name, url=url, tables=tables)
     if not url.startswith("sqlite"):
         raise StoreError(f"the {name} database is in memory; there is nothing to copy")
-    return DatabasePlace(name=name, path=sqlite_path(url), tables=tables)
+    return SavedDatabase(name=name, path=sqlite_path(url), tables=tables)
 
 
 def _shapes(settings: Settings) -> Iterator[Shape]:
-    """Of the tables that the workspace database holds: those that show entities have their rows in
-    the gateway's own."""
+    """The shapes of the tables in the workspace database.
+
+    The rows of tables that show entities are in the gateway's database.
+    """
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     for upstream in catalogue.upstreams.values():
         if upstream.has_workspace:
@@ -56,7 +58,7 @@ def _shapes(settings: Settings) -> Iterator[Shape]:
 
 
 def _configured(settings: Settings) -> dict[str, str]:
-    """The key that opens endpoints' secrets, as its file would hold it."""
+    """The key of endpoints' secrets, in the form of its file, if a setting has it."""
     if settings.secrets_key is None:
         return {}
     keys = (key.strip() for key in settings.secrets_key.reveal().split(","))

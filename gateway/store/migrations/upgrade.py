@@ -35,23 +35,23 @@ def migration_config(connection: Connection | None = None) -> Config:
     return config
 
 
-def upgrade(connection: Connection, place: str, to: str = NEWEST) -> None:
-    """Run the revisions that the database at `place` lacks. Raises `StoreError`.
+def upgrade(connection: Connection, label: str, to: str = NEWEST) -> None:
+    """Run the revisions that the database `label` lacks. Raises `StoreError`.
 
     They run in the caller's transaction, if there is one. Otherwise each has its own.
     """
-    _run(migration_config(connection), place, to)
+    _run(migration_config(connection), label, to)
 
 
 def upgrade_entities(
-    connection: Connection, place: str, revisions: Path, versions: str, to: str = NEWEST
+    connection: Connection, label: str, revisions: Path, versions: str, to: str = NEWEST
 ) -> None:
     """Run the generated `revisions` of the entities' tables. `versions` is their version table."""
     config = migration_config(connection)
     config.set_main_option("version_locations", _escaped(revisions))
     config.attributes["version_table"] = versions
     config.attributes["on_version_apply"] = _reporter("entities")
-    _run(config, place, to)
+    _run(config, label, to)
 
 
 def unknown_revision(revisions: Path, applied: str) -> bool:
@@ -62,12 +62,12 @@ def unknown_revision(revisions: Path, applied: str) -> bool:
     return applied not in {revision.revision for revision in script.walk_revisions()}
 
 
-def _run(config: Config, place: str, to: str) -> None:
+def _run(config: Config, label: str, to: str) -> None:
     try:
         command.upgrade(config, to)
     except CommandError:
         raise StoreError(
-            f"{place} was written by a newer version of the gateway; install that version"
+            f"{label} was written by a newer version of the gateway; install that version"
         ) from None
 
 

@@ -105,12 +105,12 @@ class Database:
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()
-        async with failures(self.engines.place), self.engines.reader.connect() as connection:
+        async with failures(self.engines.label), self.engines.reader.connect() as connection:
             return await work(connection)
 
     async def _writing(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()
-        async with failures(self.engines.place):
+        async with failures(self.engines.label):
             for _ in range(_TRIES - 1):
                 try:
                     return await self._transact(work)

@@ -46,7 +46,7 @@ async def open_store(
         if is_upgraded:
             await store.upgrade()
         else:
-            async with failures(engines.place):
+            async with failures(engines.label):
                 await check(engines, entities)
     except StoreError:
         await engines.dispose()
@@ -62,16 +62,16 @@ async def check_file(store: SqlStore) -> None:
     engines = store.database.engines
     if engines.file is None:
         return
-    async with failures(engines.place), engines.reader.connect() as connection:
+    async with failures(engines.label), engines.reader.connect() as connection:
         found = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
     if found != "ok":
-        raise StoreError(f"{engines.place} is corrupt; restore it from a backup")
+        raise StoreError(f"{engines.label} is corrupt; restore it from a backup")
 
 
 async def has_tables(store: SqlStore) -> bool:
     """Whether the gateway's tables exist. Raises `StoreError`."""
     engines = store.database.engines
-    async with failures(engines.place), engines.reader.connect() as connection:
+    async with failures(engines.label), engines.reader.connect() as connection:
         return await connection.run_sync(lambda sync: inspect(sync).has_table(AGENT_KEYS.name))
 
 

@@ -86,7 +86,7 @@ class Engines(Struct, frozen=True):
 
     reader: AsyncEngine
     writer: AsyncEngine
-    place: str
+    label: str
     """The name of the database in messages. It never contains a password."""
     file: DatabaseFile | None = None
     maintenance: AsyncEngine | None = None
@@ -137,10 +137,10 @@ def engines_at(url: str, name: str = "database") -> Engines:
     raise StoreError(f"the URL of the {name} has an unknown form; write {_FORMS}")
 
 
-def _postgres_engine(url: str, place: str) -> AsyncEngine:
+def _postgres_engine(url: str, label: str) -> AsyncEngine:
     return create_async_engine(
         "postgresql+asyncpg://",
-        async_creator=partial(_connect, url, place, _SERVER_SETTINGS, STATEMENT_SECONDS),
+        async_creator=partial(_connect, url, label, _SERVER_SETTINGS, STATEMENT_SECONDS),
         poolclass=AsyncAdaptedQueuePool,
         pool_size=_CONNECTIONS,
         max_overflow=0,
@@ -152,7 +152,7 @@ def _postgres_engine(url: str, place: str) -> AsyncEngine:
     )
 
 
-async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: float | None) -> Any:
+async def _connect(url: str, label: str, settings: Mapping[str, str], seconds: float | None) -> Any:
     """A connection. Raises `StoreError`. Its message has no part of the URL but a wrong one."""
     # Most gateways keep their state in a file and do not need this library.
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
@@ -166,11 +166,11 @@ async def _connect(url: str, place: str, settings: Mapping[str, str], seconds: f
         )
         promised = await connection.fetchval("SHOW synchronous_commit")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-        raise StoreError(f"{place} {explain(error)}") from None
+        raise StoreError(f"{label} {explain(error)}") from None
     if promised not in _DURABLE:
         await connection.close()
         raise StoreError(
-            f"{place} answers before its commits are on the disk; let it, or the proxy before it, "
+            f"{label} answers before its commits are on the disk; let it, or the proxy before it, "
             "accept synchronous_commit = on"
         )
     return connection

@@ -125,12 +125,12 @@ async def _migrate(
         upgrade_entities,
     )
 
-    _log.info("migrating %s; a large database takes longer", engines.place)
+    _log.info("migrating %s; a large database takes longer", engines.label)
     if standing.needs_own:
-        await connection.run_sync(upgrade, engines.place)
+        await connection.run_sync(upgrade, engines.label)
     if standing.needs_entities and entities.migrations is not None:
         await connection.run_sync(
-            upgrade_entities, engines.place, entities.migrations, ENTITY_VERSIONS
+            upgrade_entities, engines.label, entities.migrations, ENTITY_VERSIONS
         )
 
 

@@ -41,13 +41,13 @@ class SqlStore:
         self.entities = SqlEntities(database, tables)
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         """How messages call it; never with a password."""
-        return self.database.engines.place
+        return self.database.engines.label
 
     async def upgrade(self) -> None:
         """Bring the tables to the current revision. Raises `StoreError`."""
-        async with failures(self.place):
+        async with failures(self.label):
             await self._prepare()
         await self.database.begin()
 

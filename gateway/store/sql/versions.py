@@ -52,7 +52,7 @@ async def standing_of(
     """Raises `StoreError` for another program's database, and for one that is too new."""
     names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
     if VERSIONS not in names and (set(names) & set(METADATA.tables) or _is_foreign(engines, names)):
-        raise StoreError(f"{engines.place} belongs to another program; name another one")
+        raise StoreError(f"{engines.label} belongs to another program; name another one")
     own = await _version(connection, names, VERSIONS)
     if _is_newer(own, HEAD):
         await _refuse_unreadable(connection, engines, names)
@@ -86,7 +86,7 @@ async def _refuse_unreadable(
         oldest = await connection.scalar(asked)
     if oldest is None or oldest > HEAD:
         raise StoreError(
-            f"{engines.place} was written by a newer version of the gateway, and this one knows "
+            f"{engines.label} was written by a newer version of the gateway, and this one knows "
             f"revision {HEAD} of its tables; install a version that knows {oldest or 'more'}"
         )
 
@@ -107,7 +107,7 @@ def _refuse_changed(connection: Connection, engines: Engines, entities: EntityTa
         ]
         if odd:
             raise StoreError(
-                f"{engines.place} was changed by a newer generated package, which this one cannot "
+                f"{engines.label} was changed by a newer generated package, which this one cannot "
                 f"work beside: column {odd[0]} of {table.name}; install that package"
             )
 

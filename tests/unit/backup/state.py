@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from gateway.backup.places import DatabasePlace, SavedState
 from gateway.backup.server_copies import store_tables
+from gateway.backup.state import SavedDatabase, SavedState
 from gateway.store.sql.engine import open_store
 
 PASSPHRASE: Final = "a long passphrase of the tests"
@@ -13,7 +13,7 @@ KEY: Final = "gw_secret_of_the_tests"
 
 def made_state(data: Path, **configured: str) -> SavedState:
     """Where a gateway on SQLite keeps its state under `data`; nothing is made."""
-    place = DatabasePlace(name="gateway", path=data / "gateway.db", tables=store_tables(None))
+    place = SavedDatabase(name="gateway", path=data / "gateway.db", tables=store_tables(None))
     return SavedState(data=data, databases=(place,), package="generated", configured=configured)
 
 

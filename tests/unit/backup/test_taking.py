@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backup import sealing, taking
+from gateway.backup import encryption, taking
 from gateway.backup.archive import Manifest
-from gateway.backup.places import is_database
-from gateway.backup.reading import verified
+from gateway.backup.reading import verify
 from gateway.backup.restoring import restore_backup
 from gateway.backup.sqlite_copies import copy_database
+from gateway.backup.state import is_database
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
 from gateway.store.sql.sqlite.lock import only_owner
@@ -42,7 +42,7 @@ def state(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """A key derivation that costs nothing."""
-    monkeypatch.setattr(sealing, "_COST", 2)
+    monkeypatch.setattr(encryption, "_COST", 2)
 
 
 def take(state, file: Path, report=lambda _: None) -> Manifest:
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_not_called_a_lack_of_room(state, tmp_path, monke
 
 def test_what_appears_while_a_backup_is_made_is_not_replaced(state, tmp_path):
     target = tmp_path / "b.gwb"
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         take(state, target, lambda _: target.write_text("mine", "utf-8"))
     assert target.read_text("utf-8") == "mine"
     assert {each.name for each in tmp_path.iterdir()} == {"old", "b.gwb"}
@@ -121,7 +121,7 @@ def test_what_appears_while_a_backup_is_restored_is_not_replaced(state, tmp_path
         if new.data.is_dir():
             (new.data / "bootstrap-key").write_text("mine", "utf-8")
 
-    with pytest.raises(StoreError, match="bootstrap-key is there already"):
+    with pytest.raises(StoreError, match="bootstrap-key already exists"):
         asyncio.run(restore_backup(tmp_path / "b.gwb", new, PASSPHRASE, _appear))
     assert (new.data / "bootstrap-key").read_text("utf-8") == "mine"
     assert {each.name for each in new.data.iterdir()} == {"bootstrap-key", "gateway.db.lock"}
@@ -147,7 +147,7 @@ def test_a_restore_that_fails_can_be_repeated(state, tmp_path, monkeypatch):
         link(file, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.backup.placing.os.link", _link)
+        patch.setattr("gateway.backup.new_files.os.link", _link)
         with pytest.raises(StoreError, match=r"gateway\.db cannot be written \(No space"):
             restore(tmp_path / "b.gwb", new)
     assert [each.name for each in new.data.iterdir()] == ["gateway.db.lock"]
@@ -166,7 +166,7 @@ def test_files_come_to_where_no_second_name_can_be_given(state, tmp_path, monkey
             raise OSError(code, "no link", str(target))
         link(file, target)
 
-    monkeypatch.setattr("gateway.backup.placing.os.link", _link)
+    monkeypatch.setattr("gateway.backup.new_files.os.link", _link)
     restore(tmp_path / "b.gwb", new)
     assert is_database(new.data / "gateway.db")
     assert (new.data / "gateway.db").stat().st_mode & 0o777 == 0o600
@@ -177,30 +177,30 @@ def test_files_come_to_where_no_second_name_can_be_given(state, tmp_path, monkey
 
 def test_with_the_true_cost_of_a_passphrase(state, tmp_path, monkeypatch):
     monkeypatch.undo()
-    assert sealing._COST == 2**17
+    assert encryption._COST == 2**17
     take(state, tmp_path / "b.gwb")
-    assert verified(tmp_path / "b.gwb", PASSPHRASE, lambda _: None).version == "1.0"
+    assert verify(tmp_path / "b.gwb", PASSPHRASE, lambda _: None).version == "1.0"
 
 
 def test_each_backup_has_a_key_of_its_own(state, tmp_path):
     for name in ("a", "b"):
         take(state, tmp_path / name)
-    heads = {(tmp_path / name).read_bytes()[: len(sealing.MAGIC) + 16] for name in ("a", "b")}
+    heads = {(tmp_path / name).read_bytes()[: len(encryption.MAGIC) + 16] for name in ("a", "b")}
     assert len(heads) == 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 200_000])
 def test_a_stream_of_any_length_comes_back(tmp_path, size):
-    path = tmp_path / "sealed"
+    path = tmp_path / "encrypted"
     content = bytes(number % 251 for number in range(size))
     with path.open("wb") as file:
-        sealed = sealing.Sealed(file, PASSPHRASE)
+        writer = encryption.EncryptedWriter(file, PASSPHRASE)
         for start in range(0, size, 1000):
-            sealed.write(content[start : start + 1000])
-        sealed.finish()
+            writer.write(content[start : start + 1000])
+        writer.finish()
     with path.open("rb") as file:
-        opened = sealing.Unsealed(file, PASSPHRASE, "it")
-        assert opened.readall() == content
+        reader = encryption.EncryptedReader(file, PASSPHRASE, "it")
+        assert reader.readall() == content
 
 
 def test_a_backup_that_fails_leaves_nothing(state, tmp_path, monkeypatch):
@@ -223,7 +223,7 @@ def test_until_it_is_whole_there_is_no_file_of_that_name(state, tmp_path):
 
 def test_a_file_that_is_there_is_not_replaced(state, tmp_path):
     (tmp_path / "b.gwb").write_text("mine", "utf-8")
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         take(state, tmp_path / "b.gwb")
     assert (tmp_path / "b.gwb").read_text("utf-8") == "mine"
 

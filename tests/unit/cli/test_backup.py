@@ -5,15 +5,15 @@ import json
 
 import pytest
 
-from gateway.backup import sealing
+from gateway.backup import encryption
 from gateway.cli.operating.state import state_of
 from gateway.settings import read_settings
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
 
 
 @pytest.fixture(autouse=True)
-def sealed(monkeypatch):
-    monkeypatch.setattr(sealing, "_COST", 2)
+def cheap_key_derivation(monkeypatch):
+    monkeypatch.setattr(encryption, "_COST", 2)
     monkeypatch.setenv("GATEWAY_BACKUP_PASSPHRASE", PASSPHRASE)
 
 
@@ -40,7 +40,7 @@ def test_there_and_back(cli, data, tmp_path):
     assert PASSPHRASE not in out
 
 
-def test_nothing_is_written_unsealed(cli, data, tmp_path, monkeypatch):
+def test_nothing_is_written_unencrypted(cli, data, tmp_path, monkeypatch):
     monkeypatch.delenv("GATEWAY_BACKUP_PASSPHRASE")
     code, _, err = cli("backup", "create", tmp_path / "b.gwb", "--data", data)
     assert code == 2

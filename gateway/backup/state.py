@@ -1,4 +1,4 @@
-"""What a gateway's state consists of, and where it is."""
+"""The state of a gateway: its databases and the files in its data folder."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import BinaryIO, Final
 
 from msgspec import Struct
 
-from gateway.backup.sealing import MAGIC, is_backup
+from gateway.backup.encryption import MAGIC, is_backup
 from gateway.backup.server_copies import ServerTables
 from gateway.backup.sqlite_copies import COMPANIONS, SIGNATURE
 from gateway.errors import StoreError
@@ -16,47 +16,47 @@ from gateway.store.sql.sqlite.lock import LOCK
 DATABASES: Final = "databases"
 FILES: Final = "files"
 DRAFT: Final = ".backup-"
-"""How the names of files begin that a backup or a restore leaves behind when it is killed."""
+"""The prefix of temporary files. A backup or a restore that is killed leaves them behind."""
 SQLITE_ENTRY: Final = "sqlite"
 
 
-class DatabasePlace(Struct, frozen=True, kw_only=True):
+class SavedDatabase(Struct, frozen=True, kw_only=True):
     """One database of a gateway."""
 
     name: str
-    """What it is for: `gateway` or `workspace`."""
+    """Its purpose: `gateway` or `workspace`."""
     path: Path | None = None
-    """Of SQLite."""
+    """The file of SQLite. None for PostgreSQL."""
     url: str = ""
-    """Of PostgreSQL; it may hold a password."""
+    """The URL of PostgreSQL, which may contain a password. Empty for SQLite."""
     tables: ServerTables
 
     @property
-    def place(self) -> str:
-        """How messages call it; never with a password."""
+    def label(self) -> str:
+        """The name of the database in messages. It never contains a password."""
         return f"the {self.name} database" if self.path is None else str(self.path)
 
     @property
     def engine(self) -> str:
-        """As the manifest calls it."""
+        """The engine, as the manifest names it."""
         return "postgresql" if self.path is None else "sqlite"
 
 
 class SavedState(Struct, frozen=True, kw_only=True):
-    """Everything that a gateway needs to go on, beside its contracts and its settings."""
+    """Everything that a backup must contain. Contracts and settings are not part of it."""
 
     data: Path
-    databases: tuple[DatabasePlace, ...]
+    databases: tuple[SavedDatabase, ...]
     package: str
     configured: Mapping[str, str]
-    """By the name of the file in the data folder that holds it otherwise: secrets that are set."""
+    """Secrets that come from settings, by the names of the files that otherwise hold them."""
 
 
 def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
-    """Each file in the data folder that is state, with its path in it, in order.
+    """The files of the data folder to back up: relative path and path, sorted.
 
-    Not the databases, nor what is kept beside a database, nor other backups. Links are left out:
-    where they lead is not the gateway's. Raises `StoreError` for what cannot be read.
+    The gateway's databases, the companion files of databases, other backups and symbolic links are
+    left out. Raises `StoreError` for a file that cannot be read.
     """
     data = state.data.absolute()
     own = {place.path.absolute() for place in state.databases if place.path is not None}
@@ -66,17 +66,17 @@ def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     for path in found:
         name = path.relative_to(data)
         is_draft = any(part.startswith(DRAFT) for part in name.parts)
-        if not (is_draft or path in own or path in beside or is_backup(_head(path))):
+        if not (is_draft or path in own or path in beside or is_backup(_first_bytes(path))):
             yield name.as_posix(), path
 
 
 def is_database(path: Path) -> bool:
-    """Whether the file is one of SQLite's, which is copied by its own means."""
-    return _head(path).startswith(SIGNATURE)
+    """Whether the file is a SQLite database, which must be copied by SQLite."""
+    return _first_bytes(path).startswith(SIGNATURE)
 
 
-def opened(path: Path) -> BinaryIO:
-    """The file, to be read. Raises `StoreError`."""
+def open_file(path: Path) -> BinaryIO:
+    """Open the file to read it. Raises `StoreError`."""
     try:
         return path.open("rb")
     except OSError as error:
@@ -92,12 +92,13 @@ def _files_in(folder: Path) -> Iterator[Path]:
         yield from (path for path in paths if path.is_file() and not path.is_symlink())
 
 
-def _head(path: Path) -> bytes:
-    with opened(path) as file:
+def _first_bytes(path: Path) -> bytes:
+    with open_file(path) as file:
         return file.read(max(len(MAGIC), len(SIGNATURE)))
 
 
 def _unreadable(error: OSError) -> StoreError:
     return StoreError(
-        f"{error.filename} cannot be read ({error.strerror}); let the user who runs this read it"
+        f"{error.filename} cannot be read ({error.strerror}); give the user of this command the "
+        "right to read it"
     )

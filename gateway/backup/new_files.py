@@ -1,4 +1,4 @@
-"""Letting files appear: whole, on the disk, for their owner alone, and in place of no other one."""
+"""Creates files that are complete, durable and private, and never replaces a file."""
 
 import errno
 import os
@@ -9,18 +9,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gateway.backup.places import DRAFT
+from gateway.backup.state import DRAFT
 from gateway.errors import StoreError
 
-_NO_SECOND_NAME: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
-"""What file systems say on which a file has one name only."""
+_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+"""The errors of file systems without hard links."""
 
 
 @contextmanager
-def appearing(target: Path) -> Iterator[BinaryIO]:
-    """A file to write that has its name once the block has ended well, and else is not there.
+def atomic_file(target: Path) -> Iterator[BinaryIO]:
+    """A file to write. It gets the name `target` if the block ends without an error.
 
-    Raises `StoreError` when something has that name by then.
+    Otherwise it is removed. Raises `StoreError` when the name exists by then.
     """
     draft = target.with_name(f"{DRAFT}{secrets.token_hex(6)}")
     try:
@@ -28,19 +28,19 @@ def appearing(target: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _name(draft, target)
+        _rename(draft, target)
         sync_folder(target.parent)
     finally:
         draft.unlink(missing_ok=True)
 
 
 def new_file(path: Path) -> BinaryIO:
-    """A new file to write, for its owner alone."""
+    """A new file to write, with mode 600."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the names in it outlast a power failure, where the system can."""
+    """Make the names in `folder` durable, if the system supports this."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -49,14 +49,14 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-class Placing:
-    """Puts files where nothing is, and takes them back when the block ends by an error."""
+class NewFiles:
+    """Adds files under new names, and removes them again if the block ends with an error."""
 
     def __init__(self) -> None:
         self._files: list[Path] = []
         self._folders: list[Path] = []
 
-    def __enter__(self) -> "Placing":
+    def __enter__(self) -> "NewFiles":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -68,16 +68,19 @@ class Placing:
             with suppress(OSError):
                 folder.rmdir()
 
-    def place(self, staged: Path, target: Path) -> None:
-        """Give the file `staged`, which is on the disk, the name `target`: of another file system,
-        too. Raises `StoreError` when something has that name."""
+    def add(self, staged: Path, target: Path) -> None:
+        """Give `staged`, a file that is synced to the disk, the name `target`.
+
+        It is copied if `target` is on another file system. Raises `StoreError` when the name
+        exists.
+        """
         self._make(target.parent)
         try:
-            _name(staged, target)
+            _rename(staged, target)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            with staged.open("rb") as source, appearing(target) as file:
+            with staged.open("rb") as source, atomic_file(target) as file:
                 shutil.copyfileobj(source, file)
         self._files.append(target)
         sync_folder(target.parent)
@@ -90,21 +93,21 @@ class Placing:
             sync_folder(folder.parent)
 
 
-def _name(file: Path, target: Path) -> None:
-    """Unlike a renaming, a second name replaces nothing."""
+def _rename(file: Path, target: Path) -> None:
+    """Give the file a new name. A link never replaces a file, unlike `rename`."""
     try:
         os.link(file, target)
     except FileExistsError:
-        raise _taken(target) from None
+        raise _already_exists(target) from None
     except OSError as error:
-        if error.errno not in _NO_SECOND_NAME:
+        if error.errno not in _NO_HARD_LINKS:
             raise
         if target.exists():
-            raise _taken(target) from None
+            raise _already_exists(target) from None
         file.rename(target)
 
 
-def _taken(target: Path) -> StoreError:
+def _already_exists(target: Path) -> StoreError:
     return StoreError(
-        f"{target} is there already: it was created in the meantime; name another place"
+        f"{target} already exists: it was created in the meantime; name another file or folder"
     )
