@@ -14,7 +14,7 @@ from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.rows import shape_of
 from gateway.store.records import EntityChange, Job, StoredWebhook
 from gateway.store.sql.entities.merge import Row, merged, new_row
-from gateway.store.sql.entities.tables import answered, key_of, microseconds
+from gateway.store.sql.entities.tables import canonical_row, key_of, microseconds
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.working import SourceWork
 from generated.entities import TABLES
@@ -87,7 +87,7 @@ def rows_after(changes: Iterable[EntityChange]) -> dict[tuple[str, str], dict[st
         elif change.mode == "create":
             continue
         rows[place] = merged(table, row, change, now)
-    return {place: answered(TABLES[place[0]], row) for place, row in rows.items()}
+    return {place: canonical_row(TABLES[place[0]], row) for place, row in rows.items()}
 
 
 def rows_of(*payloads: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -93,7 +93,7 @@ class AuditBatcher:
             _log.critical("audit records lost: %d (%s)", len(self._records.held), self.problem)
         await self._records.close(0)
 
-    def share(self, waiting: Sequence[AuditRecord]) -> int:
+    def group_size(self, waiting: Sequence[AuditRecord]) -> int:
         """See `Sink`."""
         return min(len(waiting), self._config.batch_records)
 

@@ -62,11 +62,11 @@ def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     own = {place.path.absolute() for place in state.databases if place.path is not None}
     found = sorted(_files_in(data))
     databases = own | {path for path in found if is_database(path)}
-    beside = {Path(f"{path}{end}") for path in databases for end in (*COMPANIONS, LOCK)}
+    companions = {Path(f"{path}{suffix}") for path in databases for suffix in (*COMPANIONS, LOCK)}
     for path in found:
         name = path.relative_to(data)
         is_draft = any(part.startswith(DRAFT) for part in name.parts)
-        if not (is_draft or path in own or path in beside or is_backup(_first_bytes(path))):
+        if not (is_draft or path in own or path in companions or is_backup(_first_bytes(path))):
             yield name.as_posix(), path
 
 

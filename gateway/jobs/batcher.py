@@ -35,14 +35,14 @@ class _Answers(Generic[_Asked, _Answer]):
     ) -> None:
         self._answer_all = answer_all
 
-    def share(self, waiting: Sequence[Ticket[_Asked, _Answer]]) -> int:
+    def group_size(self, waiting: Sequence[Ticket[_Asked, _Answer]]) -> int:
         return min(_MOST, len(waiting))
 
     async def commit(self, group: Sequence[Ticket[_Asked, _Answer]]) -> None:
         wanted = [ticket for ticket in group if ticket.is_open]
         if not wanted:
             return
-        answers = await self._answer_all([ticket.asked for ticket in wanted])
+        answers = await self._answer_all([ticket.request for ticket in wanted])
         for ticket, answer in list(zip(wanted, answers, strict=True)):
             ticket.give(answer)
 

@@ -7,27 +7,28 @@ from msgspec import Struct
 
 OK: Final = "ok"
 PENDING: Final = "PENDING"
-"""The outcome of a record that is stored before the act. The final outcome replaces it once."""
+"""The outcome of a record that is stored before the call. The final outcome replaces it once."""
 ANY_ERROR: Final = "error"
 """The outcome in a query that matches all failures."""
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True):
-    """The immutable record of one call. No call has two. `AuditLog` says which calls have none."""
+    """The immutable record of one call. No call has two; `AuditLog` defines which have none."""
 
     id: str
-    """UUIDv7-like, sortable by time."""
+    """A UUIDv7, so it sorts by time."""
     at: datetime
     request_id: str
     transport: str
     operation: str
-    """The operation id. If there is no such operation: what the caller sent (cut, printable)."""
+    """The operation id. If there is no such operation, the text that the caller sent (truncated,
+    printable)."""
     subject: str | None
     agent: str | None
     outcome: str
     """`ok`, the problem code, such as `VALIDATION_ERROR`, or `PENDING`."""
     stage: str | None
-    """The step that failed."""
+    """The step that failed; see `GatewayError.stage`."""
     status: int
     """The HTTP status of the outcome."""
     backend: str | None
@@ -40,7 +41,7 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):
-    """Which records to read. They must meet all given conditions."""
+    """Selects records. They must meet all conditions that are set."""
 
     limit: int = 50
     after: str | None = None
@@ -49,11 +50,11 @@ class AuditQuery(Struct, frozen=True, kw_only=True):
     operation: str | None = None
     """An operation, or a prefix of one that ends with `*`."""
     outcome: str | None = None
-    """An outcome, or `error` for every one but `ok` and `PENDING`."""
+    """An outcome, or `error` for every outcome but `ok` and `PENDING`."""
     since: datetime | None = None
-    """Not older than this."""
+    """The earliest time, inclusive."""
     until: datetime | None = None
-    """Older than this."""
+    """The latest time, exclusive."""
 
 
 class AuditPage(Struct, frozen=True, kw_only=True):

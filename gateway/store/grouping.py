@@ -11,14 +11,14 @@ from gateway.store.refused import StoreRefused
 
 _Entry = TypeVar("_Entry")
 _Entry_contra = TypeVar("_Entry_contra", contravariant=True)
-_Asked = TypeVar("_Asked")
+_Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 
 
 class Sink(Protocol[_Entry_contra]):
-    """Writes groups of entries, and is notified of the outcome."""
+    """Writes groups of entries, and is called with the outcome."""
 
-    def share(self, waiting: Sequence[_Entry_contra]) -> int:
+    def group_size(self, waiting: Sequence[_Entry_contra]) -> int:
         """How many of the first `waiting` entries form the next group. At least one."""
         ...
 
@@ -43,13 +43,13 @@ class Sink(Protocol[_Entry_contra]):
         ...
 
 
-class Ticket(Generic[_Asked, _Answer]):
+class Ticket(Generic[_Request, _Answer]):
     """A request to a writer, with a future for its answer."""
 
-    __slots__ = ("_future", "asked")
+    __slots__ = ("_future", "request")
 
-    def __init__(self, asked: _Asked) -> None:
-        self.asked = asked
+    def __init__(self, request: _Request) -> None:
+        self.request = request
         self._future: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
 
     @property
@@ -123,7 +123,7 @@ class GroupWriter(Generic[_Entry]):
         while self.held:
             if self._gather is not None:
                 await self._gather()
-            group = list(islice(self.held, self._sink.share(self.held)))
+            group = list(islice(self.held, self._sink.group_size(self.held)))
             self._under_way = len(group)
             try:
                 await self._commit(group)
@@ -131,7 +131,8 @@ class GroupWriter(Generic[_Entry]):
                 # Either `close` cancelled it and returns what is left, or the write was cancelled
                 # from inside.
                 if self._under_way and not self._is_closing:
-                    self._unavailable(group[-self._under_way :], StoreError("It was cut off."))
+                    rest = group[-self._under_way :]
+                    self._unavailable(rest, StoreError("The write was cancelled."))
                 raise
             finally:
                 self._under_way = 0
@@ -141,16 +142,18 @@ class GroupWriter(Generic[_Entry]):
         try:
             await self._sink.commit(group)
         except StoreRefused as error:
-            return await self._part(group, error, rest)
+            return await self._commit_each(group, error, rest)
         except StoreError as error:
             return self._unavailable([*group, *rest], error)
-        except Exception as error:  # noqa: BLE001 - whose fault it is shows when each is alone
-            return await self._part(group, error, rest)
-        self._let_go(len(group))
+        except Exception as error:  # noqa: BLE001 - one by one shows which entry causes it
+            return await self._commit_each(group, error, rest)
+        self._drop(len(group))
         self._sink.committed(group)
         return True
 
-    async def _part(self, group: list[_Entry], error: Exception, rest: Sequence[_Entry]) -> bool:
+    async def _commit_each(
+        self, group: list[_Entry], error: Exception, rest: Sequence[_Entry]
+    ) -> bool:
         if len(group) == 1:
             return await self._refuse(group[0], error, rest)
         for index, entry in enumerate(group, start=1):
@@ -163,15 +166,15 @@ class GroupWriter(Generic[_Entry]):
             await self._sink.refused(entry, error)
         except StoreError as failure:
             return self._unavailable([entry, *rest], failure)
-        self._let_go(1)
+        self._drop(1)
         return True
 
     def _unavailable(self, group: Sequence[_Entry], error: StoreError) -> Literal[False]:
         if not self._sink.unavailable(group, error):
-            self._let_go(len(group))
+            self._drop(len(group))
         return False
 
-    def _let_go(self, count: int) -> None:
+    def _drop(self, count: int) -> None:
         for _ in range(count):
             self.held.popleft()
         self._under_way -= count

@@ -74,7 +74,7 @@ class AuditStore(Protocol):
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove at most `limit` records older than that. Returns how many."""
+        """Remove at most `limit` records of that age. Returns how many."""
         ...
 
 
@@ -99,7 +99,7 @@ class KeyStore(Protocol):
 class Inbox(Protocol):
     """Webhooks as they were received. Raises `StoreError` if it is uncertain what was stored."""
 
-    async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
+    async def receive(self, messages: Sequence[NewWebhook]) -> list[Receipt]:
         """Store all of them in one durable transaction, each with its job.
 
         Messages with the same `(provider, message_id)` are the same message. If the body is the

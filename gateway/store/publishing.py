@@ -48,12 +48,12 @@ class Endpoints(Protocol):
     async def all(self) -> list[Endpoint]: ...
 
     async def change(
-        self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
+        self, endpoint_id: str, values: Mapping[str, Any], expected: Mapping[str, Any] = {}
     ) -> bool:
         """Set members of the record. False if there is no such endpoint.
 
-        It is also False if the endpoint no longer has the values of `given`, because it was changed
-        meanwhile. The state `disabled` also cancels the pending deliveries.
+        It is also False if the endpoint does not have the values in `expected`, because it was
+        changed meanwhile. The state `disabled` also cancels the pending deliveries.
         """
         ...
 

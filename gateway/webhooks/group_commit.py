@@ -78,20 +78,20 @@ class GroupCommit:
         limits = self._grouping
         return self._writer.waiting >= limits.backlog or self._waiting_bytes >= limits.backlog_bytes
 
-    def share(self, waiting: Sequence[_Waiting]) -> int:
+    def group_size(self, waiting: Sequence[_Waiting]) -> int:
         """See `Sink`. The group has at most as many messages and bytes as the limits allow."""
         count = size = 0
         for each in islice(waiting, self._grouping.batch):
-            if count and size + len(each.asked.body) > self._grouping.batch_bytes:
+            if count and size + len(each.request.body) > self._grouping.batch_bytes:
                 break
             count += 1
-            size += len(each.asked.body)
+            size += len(each.request.body)
         self._waiting_bytes -= size
         return count
 
     async def commit(self, group: Sequence[_Waiting]) -> None:
         """See `Sink`."""
-        receipts = await self._inbox.receive([waiting.asked for waiting in group])
+        receipts = await self._inbox.receive([waiting.request for waiting in group])
         hit("ingest.after_commit")
         receipts_of = list(zip(group, receipts, strict=True))
         self.problem = None
@@ -105,7 +105,7 @@ class GroupCommit:
     async def refused(self, entry: _Waiting, error: Exception) -> None:
         """See `Sink`. Only the sender of this message gets an error."""
         cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
-        _log.error("a webhook of %s cannot be stored: %s", entry.asked.provider, cause)
+        _log.error("a webhook of %s cannot be stored: %s", entry.request.provider, cause)
         _refuse([entry])
 
     def unavailable(self, group: Sequence[_Waiting], error: StoreError) -> bool:

@@ -1,1 +1,1 @@
-"""The database that stands in for an upstream's tables."""
+"""The database that replaces an upstream with tables."""

@@ -1,4 +1,4 @@
-"""The workspace database: tables that the gateway keeps itself, in the place of an upstream's."""
+"""The workspace: the gateway's own database that replaces an upstream with tables."""
 
 import asyncio
 import hashlib
@@ -39,7 +39,7 @@ def _new_key() -> str:
 
 
 def seeded_keys(seed: str) -> Callable[[], str]:
-    """Makes keys of the usual form; the same ones in the same order for the same seed."""
+    """A function that makes UUIDs. The same seed gives the same sequence."""
     numbers = count(1)
 
     def new_key() -> str:
@@ -55,10 +55,10 @@ class _Opened(Struct, frozen=True):
 
 
 class Workspace:
-    """`Tables` in a database of the gateway's own, opened at the first use.
+    """`Tables` in the gateway's own database, which is opened at the first use.
 
-    What is asked of the database is carried through even when the caller gives up: a connection
-    that is left in the middle is lost, and the one to a database in memory holds the rows.
+    Cancelling a caller does not stop its request to the database. A connection that is interrupted
+    in a transaction is lost, and a database in memory is lost with its only connection.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Workspace:
         new_key: Callable[[], str] = _new_key,
     ) -> None:
         self._url = url
-        # Tables that show entities are in the gateway's own store.
+        # The rows of tables that show entities are in the gateway's store.
         self._shapes = {shape.table: shape for shape in shapes if shape.entity is None}
         self._clock = clock
         self._new_key = new_key
@@ -83,7 +83,7 @@ class Workspace:
             statements = opened.statements[selection.table]
             async with opened.engines.reader.connect() as connection:
                 found = await connection.execute(statements.select(selection))
-                return [statements.answered(row) for row in found.mappings()]
+                return [statements.canonical(row) for row in found.mappings()]
 
         return await self._run(self._reading(read))
 
@@ -95,7 +95,7 @@ class Workspace:
             now = self._clock.now()
             added = insert(statements.table).returning(*statements.table.c)
             found = await connection.execute(added, [statements.new(row, now) for row in keyed])
-            by_key = {row[KEY]: statements.answered(row) for row in found.mappings()}
+            by_key = {row[KEY]: statements.canonical(row) for row in found.mappings()}
             return [by_key[row[KEY]] for row in keyed]
 
         return await self._run(self._changing(table, add))
@@ -124,14 +124,17 @@ class Workspace:
         return await self._run(self._changing(table, remove))
 
     async def check(self) -> str:
-        """Where it lies, without any password. Raises `StoreError` when it cannot be used."""
+        """Read from the database. Returns its name, which never contains a password.
+
+        Raises `StoreError` when it cannot be used.
+        """
         opened = await self._opened()
         async with failures(opened.engines.label), opened.engines.reader.connect() as connection:
             await connection.execute(select(1))
         return opened.engines.label
 
     async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
+        """Wait for running requests, and close all connections."""
         if self._running:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         if self._opening is not None and self._opening.done() and not _failed(self._opening):
@@ -154,25 +157,25 @@ class Workspace:
     async def _changing(
         self, table: str, change: Callable[[AsyncConnection, Statements], Awaitable[list[Row]]]
     ) -> list[Row]:
-        """One transaction. What fails before its end has not happened."""
-        is_ending = False
+        """Run `change` in one transaction. After an error before the commit, nothing is changed."""
+        is_committing = False
         try:
             opened = await self._opened()
             async with opened.engines.writer.begin() as connection:
                 rows = await change(connection, opened.statements[table])
-                is_ending = True
+                is_committing = True
         except IntegrityError as error:
             if is_conflict(error):
                 raise RowConflict from None
-            raise _unavailable(error, is_sent=is_ending) from None
+            raise _unavailable(error, is_sent=is_committing) from None
         except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
-            raise _unavailable(error, is_sent=is_ending) from None
+            raise _unavailable(error, is_sent=is_committing) from None
         return rows
 
     async def _opened(self) -> _Opened:
-        """Everyone who comes while it is being opened waits for the same attempt.
+        """The open database. Calls at the same time wait for the same attempt to open it.
 
-        Raises `StoreError`, also when its file has been lost since.
+        Raises `StoreError`, also when its file was deleted or replaced.
         """
         if self._opening is None or (self._opening.done() and _failed(self._opening)):
             self._opening = asyncio.create_task(_open(self._url, self._shapes))
@@ -198,12 +201,15 @@ async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
 
 
 def _failed(task: asyncio.Task[Any]) -> bool:
-    """Whether it ended without a result; having looked, asyncio does not complain that none did."""
+    """Whether the task ended without a result.
+
+    Reading the exception keeps asyncio from logging that it was never retrieved.
+    """
     return task.cancelled() or task.exception() is not None
 
 
 def _unavailable(error: Exception, *, is_sent: bool) -> UpstreamUnavailable:
-    # The original holds the statement and its parameters, which no log may show.
-    said = error.detail if isinstance(error, StoreError) else explain(error)
-    _log.error("workspace: %s", said)
+    # The original error contains the statement and its parameters, which no log may show.
+    cause = error.detail if isinstance(error, StoreError) else explain(error)
+    _log.error("workspace: %s", cause)
     return UpstreamUnavailable(_FAILED, is_sent=is_sent)

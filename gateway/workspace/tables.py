@@ -1,4 +1,4 @@
-"""The workspace's tables as SQLAlchemy knows them, made from the contract's shapes."""
+"""Makes the workspace's tables from the contract's shapes, and adds missing tables and columns."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -34,9 +34,9 @@ from gateway.errors import StoreError
 from gateway.store.tables.base import Moment
 
 _LOCK: Final = 0x67617465
-"""PostgreSQL's advisory lock that one start at a time brings the tables up to date under."""
+"""The advisory lock of PostgreSQL that lets one start at a time change the tables."""
 _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
-    # Text is compared by code points everywhere, which is what SQLite does by itself.
+    # Text is compared by code points. SQLite does this by default.
     "text": Text().with_variant(TEXT(collation="C"), "postgresql"),
     "integer": BigInteger(),
     "number": Float(53),
@@ -48,7 +48,7 @@ _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
 
 
 def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:
-    """A table for each shape, by name."""
+    """The table of each shape, by name."""
     metadata = MetaData()
     return {
         shape.table: Table(shape.table, metadata, *map(_column, shape.columns.values()))
@@ -57,10 +57,9 @@ def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:
 
 
 def bring_up_to_date(connection: Connection, tables: Iterable[Table], label: str) -> None:
-    """Make the tables and the columns that are not there.
+    """Add the missing tables and columns.
 
-    Raises `StoreError`, which names `label`, the table and the column, for a difference that
-    cannot be made up without losing rows.
+    Raises `StoreError`, which calls the database `label`, for other differences.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
@@ -71,7 +70,7 @@ def bring_up_to_date(connection: Connection, tables: Iterable[Table], label: str
             table.create(connection)
             continue
         found = {facts["name"]: facts for facts in inspector.get_columns(table.name)}
-        _refuse_misfits(connection.dialect, table, found, label)
+        _refuse_differences(connection.dialect, table, found, label)
         for column in table.columns:
             if column.name not in found:
                 _add(connection, column)
@@ -89,22 +88,25 @@ def _column(declared: Declared) -> Column[Any]:
 
 def _default(declared: Declared) -> str | TextClause | ColumnElement[Any] | None:
     match declared.default:
-        case bool() as truth:
-            return true() if truth else false()
-        case str() as words:
-            return words
+        case bool() as boolean:
+            return true() if boolean else false()
+        case str() as characters:
+            return characters
         case int() | float() as number:
             return text(repr(number))
     return None
 
 
-def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], label: str) -> None:
+def _refuse_differences(
+    dialect: Dialect, table: Table, found: Mapping[str, Any], label: str
+) -> None:
     for column in table.columns:
         facts = found.get(column.name)
         where = f"{label}: the column {column.name} of {table.name}"
         if facts is None and not column.nullable and column.server_default is None:
             raise StoreError(
-                f"{where} is new and must not be empty, which the rows there are; add it yourself"
+                f"{where} is new and must not be empty, but existing rows have no value for it; "
+                "add the column yourself"
             )
         if facts is not None and _type(facts["type"], dialect) != _type(column.type, dialect):
             raise StoreError(
@@ -115,12 +117,12 @@ def _refuse_misfits(dialect: Dialect, table: Table, found: Mapping[str, Any], la
         if name not in table.columns and not facts["nullable"] and facts["default"] is None:
             raise StoreError(
                 f"{label}: the column {name} of {table.name} must not be empty, and no contract "
-                "knows it; give it a default, or name another database"
+                "declares it; give it a default, or name another database"
             )
 
 
 def _type(kind: TypeEngine[Any], dialect: Dialect) -> str:
-    """The type's name in SQL, without the order of its text and the size of its numbers."""
+    """The type's name in SQL, without collation, and on SQLite without sizes."""
     name = kind.compile(dialect).partition(" COLLATE")[0]
     return (
         {"FLOAT(53)": "DOUBLE PRECISION"}.get(name, name)
@@ -134,7 +136,7 @@ def _has_doubles(dialect: Dialect) -> bool:
 
 
 def _add(connection: Connection, column: Column[Any]) -> None:
-    """Every name in this statement is the contract's, and quoted."""
+    """Add a column. All names in the statement come from the contract and are quoted."""
     dialect = connection.dialect
     table = dialect.identifier_preparer.format_table(column.table)
     definition = CreateColumn(column).compile(dialect=dialect)

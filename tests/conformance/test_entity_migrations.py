@@ -136,7 +136,7 @@ async def test_an_older_package_refuses_a_column_that_it_would_leave_empty(url, 
     await (await open_store(url, newer)).close()
     await execute(url, "DROP TABLE entity_loans", "CREATE TABLE entity_loans (must TEXT NOT NULL)")
 
-    with pytest.raises(StoreError, match=r"column .* of entity_loans; install that package"):
+    with pytest.raises(StoreError, match=r"column .* of entity_loans; install the newer package"):
         await open_store(url, older)
 
 

@@ -12,7 +12,7 @@ from gateway.clock import SystemClock
 from gateway.store.sql.database import Database
 from gateway.store.sql.engines import engines_at
 from gateway.store.sql.entities.rows import write_entities
-from gateway.store.sql.entities.tables import answered, microseconds
+from gateway.store.sql.entities.tables import canonical_row, microseconds
 from generated.entities import TABLES
 from tests.avinode_messages import LATER, START, changes_of, rows_of
 from tests.state_model import STEPS, Model, message_of
@@ -49,7 +49,7 @@ async def rows_in(database: Database) -> dict[tuple[str, str], dict[str, Any]]:
     for kind in KINDS:
         table = TABLES[kind]
         for row in await database.rows(table.select()):
-            plain = answered(table, dict(row))
+            plain = canonical_row(table, dict(row))
             found[kind, plain[table.info["key"][0]]] = plain
     return found
 

@@ -43,7 +43,7 @@ async def test_a_full_disk_stores_nothing_and_says_so_until_there_is_room(tmp_pa
     await pages(store, 1)  # SQLite takes the present size instead
 
     for attempt in range(3):
-        with pytest.raises(StoreError, match="disk is full; make room"):
+        with pytest.raises(StoreError, match="disk is full; free disk space"):
             await store.inbox.receive([message(f"{attempt}-{n}", b"x" * 4000) for n in range(50)])
     found = await store.inbox.list(Page(limit=1000))
     assert [each.id for each in found] == before[::-1]

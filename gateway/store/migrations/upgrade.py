@@ -46,7 +46,10 @@ def upgrade(connection: Connection, label: str, to: str = NEWEST) -> None:
 def upgrade_entities(
     connection: Connection, label: str, revisions: Path, versions: str, to: str = NEWEST
 ) -> None:
-    """Run the generated `revisions` of the entities' tables. `versions` is their version table."""
+    """Run the generated revisions of the entities' tables. Raises `StoreError`.
+
+    `revisions` is their folder, and `versions` the name of their version table.
+    """
     config = migration_config(connection)
     config.set_main_option("version_locations", _escaped(revisions))
     config.attributes["version_table"] = versions

@@ -16,8 +16,9 @@ from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
 
 _TRIMMED_AFTER: Final = 1000
+"""How many new records cause a trim of a database in memory."""
 _SCANNED: Final = 20_000
-"""The most records that one page reads: most conditions have no index."""
+"""The most records that one page reads, because most conditions have no index."""
 _SETTLED: Final = (
     "outcome",
     "stage",
@@ -63,8 +64,8 @@ class SqlAudit:
         return await self._database.read(find)
 
     async def find(self, record_id: str) -> AuditRecord | None:
-        sought = select(AUDIT_RECORDS).where(AUDIT_RECORDS.c.id == record_id)
-        rows = await self._database.rows(sought)
+        query = select(AUDIT_RECORDS).where(AUDIT_RECORDS.c.id == record_id)
+        rows = await self._database.rows(query)
         return _audit_record(rows[0]) if rows else None
 
     async def page(self, query: AuditQuery) -> AuditPage:
@@ -78,7 +79,7 @@ class SqlAudit:
             records = tuple(map(_audit_record, rows))
             if len(records) == query.limit:
                 return AuditPage(records=records, next=records[-1].id)
-            # With this many records left, the page has not read all of them.
+            # If the scan ended at its limit, the next page begins after the oldest scanned record.
             return AuditPage(records=records, next=await connection.scalar(oldest))
 
         return await self._database.read(find)
@@ -109,10 +110,10 @@ class SqlKeys:
         await self._database.write(insert)
 
     async def find(self, digest: str) -> AgentKey | None:
-        sought = select(AGENT_KEYS).where(AGENT_KEYS.c.digest == digest)
+        query = select(AGENT_KEYS).where(AGENT_KEYS.c.digest == digest)
 
         async def find(connection: AsyncConnection) -> AgentKey | None:
-            row = (await connection.execute(sought)).mappings().one_or_none()
+            row = (await connection.execute(query)).mappings().one_or_none()
             return None if row is None else AgentKey(**row)
 
         return await self._database.read(find)
@@ -161,27 +162,27 @@ def _scanned(query: AuditQuery) -> Subquery:
 
 
 def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool]]:
-    found = []
+    conditions = []
     if query.agent is not None:
-        found.append(scanned.c.agent == query.agent)
+        conditions.append(scanned.c.agent == query.agent)
     if query.operation is not None:
         start = query.operation.removesuffix("*")
         is_prefix = start != query.operation
         column = scanned.c.operation
-        found.append(
+        conditions.append(
             column.startswith(start, autoescape=True) if is_prefix else column == query.operation
         )
     if query.outcome == ANY_ERROR:
-        found.append(scanned.c.outcome.not_in((OK, PENDING)))
+        conditions.append(scanned.c.outcome.not_in((OK, PENDING)))
     elif query.outcome is not None:
-        found.append(scanned.c.outcome == query.outcome)
-    return found
+        conditions.append(scanned.c.outcome == query.outcome)
+    return conditions
 
 
 async def _trim(connection: AsyncConnection, keep: int) -> None:
     ids = AUDIT_RECORDS.c.id
-    newest_to_go = select(ids).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
-    await connection.execute(delete(AUDIT_RECORDS).where(ids <= newest_to_go))
+    newest_removed = select(ids).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
+    await connection.execute(delete(AUDIT_RECORDS).where(ids <= newest_removed))
 
 
 def _audit_row(record: AuditRecord) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sqlalchemy.types import TypeEngine
 from gateway.store.sql.sqlite.connection import WritingConnection
 from gateway.store.tables.base import Moment, microseconds
 
-_AT_ONCE: Final = 500
+_ROWS_PER_STATEMENT: Final = 500
 """Rows in one statement: SQLite accepts 32,766 values, and each row has fewer than 20."""
 _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
     Boolean: "boolean[]",
@@ -34,54 +34,54 @@ class Bulk:
     """Adds rows to one table, each with a value for every column."""
 
     def __init__(self, table: Table, conflict: str = "", returning: str = "") -> None:
-        """`conflict` is an ON CONFLICT clause, `returning` the column that `add` returns."""
+        """`conflict` is an ON CONFLICT clause. `returning` is the column that `add` returns."""
         self._columns = tuple(column.name for column in table.columns)
-        self._pick = itemgetter(*self._columns)
+        self._values_of = itemgetter(*self._columns)
         kinds = enumerate(column.type for column in table.columns)
-        self._moments = tuple(place for place, kind in kinds if isinstance(kind, Moment))
+        self._moments = tuple(index for index, kind in kinds if isinstance(kind, Moment))
         names = ", ".join(self._columns)
         self._into = f"INSERT INTO {table.name} ({names})"
         self._tail = f" {conflict}" + (f" RETURNING {returning}" if returning else "")
         self._row = f"({', '.join('?' * len(self._columns))})"
-        self._each = f"{self._into} VALUES {self._row}{self._tail}"
+        self._insert_one = f"{self._into} VALUES {self._row}{self._tail}"
         arrays = (_array(column.type) for column in table.columns)
-        numbered = (f"${place}::{array}" for place, array in enumerate(arrays, 1))
+        numbered = (f"${index}::{array}" for index, array in enumerate(arrays, 1))
         rows = f"SELECT * FROM unnest({', '.join(numbered)})"  # noqa: S608 - names of our tables
-        self._unnest = f"{self._into} {rows}{self._tail}"
-        self._is_answering = bool(returning)
+        self._insert_arrays = f"{self._into} {rows}{self._tail}"
+        self._is_returning = bool(returning)
         self._sized = lru_cache(maxsize=64)(self._values)
 
     async def add(self, connection: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
         """Add `rows`. Returns the values of the column `returning` for the rows that were added."""
         found: set[str] = set()
-        for start in range(0, len(rows), _AT_ONCE):
-            some = list(map(self._plain, rows[start : start + _AT_ONCE]))
-            found |= await self._add(connection, some)
+        for start in range(0, len(rows), _ROWS_PER_STATEMENT):
+            batch = list(map(self._driver_values, rows[start : start + _ROWS_PER_STATEMENT]))
+            found |= await self._add(connection, batch)
         return found
 
     async def _add(self, connection: AsyncConnection, rows: list[tuple[Any, ...]]) -> set[str]:
         if connection.dialect.name == "postgresql":
             columns = tuple(map(list, zip(*rows, strict=True)))
-            done = await connection.exec_driver_sql(self._unnest, columns)
-            return set(done.scalars()) if self._is_answering else set()
+            done = await connection.exec_driver_sql(self._insert_arrays, columns)
+            return set(done.scalars()) if self._is_returning else set()
         driver = (await connection.get_raw_connection()).driver_connection
         if not isinstance(driver, WritingConnection):
-            raise TypeError("rows are added over the connection that writes")
-        if self._is_answering:
+            raise TypeError("rows must be added by a writing connection")
+        if self._is_returning:
             values = tuple(value for row in rows for value in row)
-            return set(driver.answers(self._sized(len(rows)), values))
-        driver.added(self._each, rows)
+            return set(driver.first_column(self._sized(len(rows)), values))
+        driver.insert_rows(self._insert_one, rows)
         return set()
 
     def _values(self, count: int) -> str:
         return f"{self._into} VALUES {', '.join([self._row] * count)}{self._tail}"
 
-    def _plain(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _driver_values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values in the form that the drivers need."""
-        values = [*self._pick(row)]
-        for place in self._moments:
-            if values[place] is not None:
-                values[place] = _microseconds(values[place])
+        values = [*self._values_of(row)]
+        for index in self._moments:
+            if values[index] is not None:
+                values[index] = _microseconds(values[index])
         return tuple(values)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
 from gateway.store.sql.engines import Engines
-from gateway.store.sql.failures import failures, is_out_of_order
+from gateway.store.sql.failures import failures, is_serialization_failure
 from gateway.store.sql.time import StoreTime, bring_forward, latest_time
 from gateway.store.tables.base import Moment
 
@@ -41,13 +41,13 @@ class Database:
         return self.engines.is_postgres
 
     @property
-    def is_lasting(self) -> bool:
+    def is_persistent(self) -> bool:
         """Whether the database still exists after this process has ended."""
         return self.is_postgres or self.engines.file is not None
 
     async def read(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         """Run `work` and return its result. Raises `StoreError`."""
-        return await self._carry_through(self._reading(work))
+        return await self._run_to_end(self._reading(work))
 
     async def rows(self, query: Select[Any]) -> list[RowMapping]:
         """The rows of `query`. Raises `StoreError`."""
@@ -65,7 +65,7 @@ class Database:
         the answer to the commit was lost. Then the outcome is unknown, and the caller may only
         repeat work that is safe to repeat.
         """
-        return await self._carry_through(self._writing(work))
+        return await self._run_to_end(self._writing(work))
 
     async def now(self, connection: AsyncConnection) -> datetime:
         """The store's time: that of the server, or of the machine if there is no server."""
@@ -91,7 +91,7 @@ class Database:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         await self.engines.dispose()
 
-    async def _carry_through(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def _run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -115,7 +115,7 @@ class Database:
                 try:
                     return await self._transact(work)
                 except DBAPIError as error:
-                    if not is_out_of_order(error):
+                    if not is_serialization_failure(error):
                         raise
             return await self._transact(work)
 

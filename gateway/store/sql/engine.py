@@ -35,8 +35,8 @@ async def open_store(
     `policy` defines how often jobs that this store creates may be tried.
     If `is_upgraded` is false, the database is only checked. Then call `SqlStore.upgrade` before any
     other method.
-    Raises `StoreError` with one line that names the place, when the database is corrupt, locked,
-    not a database, not writable, not reachable, or too new for this program.
+    Raises `StoreError` with one line that names the database, when it is corrupt, locked, not a
+    database, not writable, not reachable, or too new for this program.
     """
     entities = entities_of(package)
     engines = engines_at(url)

@@ -31,7 +31,7 @@ _FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memo
 _DURABLE: Final = frozenset({"on", "remote_apply"})
 _SERVER_SETTINGS: Final = {
     "application_name": "contract-gateway",
-    # When a commit is answered it is on the disk, whatever the default of server or role is.
+    # A commit is on the disk when it is acknowledged. The default of a server or role may differ.
     "synchronous_commit": "on",
     "lock_timeout": "5s",
     "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
@@ -65,10 +65,10 @@ class DatabaseFile(Struct, frozen=True):
         return cls(path, found.st_dev, found.st_ino)
 
     def refuse_lost(self) -> None:
-        """Raise `StoreError` if the path now leads to another file or to none.
+        """Raise `StoreError` if the path now names another file or none.
 
-        SQLite would go on with the old file, which no program can open again. All data would be
-        lost when this process ends.
+        SQLite would continue to use the old file, which no program can open again. All data would
+        be lost when this process ends.
         """
         try:
             is_same = DatabaseFile.at(self.path) == self
@@ -153,7 +153,7 @@ def _postgres_engine(url: str, label: str) -> AsyncEngine:
 
 
 async def _connect(url: str, label: str, settings: Mapping[str, str], seconds: float | None) -> Any:
-    """A connection. Raises `StoreError`. Its message has no part of the URL but a wrong one."""
+    """A connection. Raises `StoreError`, whose message contains no part of the URL."""
     # Most gateways keep their state in a file and do not need this library.
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; see above
 
@@ -164,14 +164,14 @@ async def _connect(url: str, label: str, settings: Mapping[str, str], seconds: f
             command_timeout=seconds,
             server_settings=settings,
         )
-        promised = await connection.fetchval("SHOW synchronous_commit")
+        synchronous_commit = await connection.fetchval("SHOW synchronous_commit")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         raise StoreError(f"{label} {explain(error)}") from None
-    if promised not in _DURABLE:
+    if synchronous_commit not in _DURABLE:
         await connection.close()
         raise StoreError(
-            f"{label} answers before its commits are on the disk; let it, or the proxy before it, "
-            "accept synchronous_commit = on"
+            f"{label} acknowledges commits before they are on the disk; let the server, or the "
+            "proxy in front of it, accept synchronous_commit = on"
         )
     return connection
 

@@ -1,4 +1,4 @@
-"""What the database says when it cannot, as one line that says what the operator must do."""
+"""Turns errors of the database into messages of one line, which say how to fix the cause."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,27 +19,30 @@ _SQLITE: Final = (
     ("SQLITE_CANTOPEN", "cannot be opened; make the file and its folder writable"),
     ("SQLITE_BUSY", "is locked by another program; stop that one first"),
     ("SQLITE_LOCKED", "is locked by another program; stop that one first"),
-    ("SQLITE_FULL", "cannot grow: the disk is full; make room"),
+    ("SQLITE_FULL", "cannot grow: the disk is full; free disk space"),
     ("SQLITE_IOERR", "cannot be read or written: the disk failed; look at the system's log"),
-    ("SQLITE_CONSTRAINT_PRIMARYKEY", "holds such a record already"),
-    ("SQLITE_CONSTRAINT_UNIQUE", "holds such a record already"),
+    ("SQLITE_CONSTRAINT_PRIMARYKEY", "already has a row with this key"),
+    ("SQLITE_CONSTRAINT_UNIQUE", "already has a row with this key"),
 )
 _POSTGRES: Final = (
     ("28", "refuses the user or the password; fix them in the URL"),
-    ("3D000", "does not exist; make it, or name another one in the URL"),
-    ("3F", "has no schema to make tables in; name one in the user's search_path"),
-    ("42501", "does not let the user make, read or change tables; grant it, or name another user"),
-    ("53300", "has no free connection; allow more, or stop others"),
+    ("3D000", "does not exist; create it, or name another one in the URL"),
+    ("3F", "has no schema for new tables; name one in the user's search_path"),
+    (
+        "42501",
+        "does not let the user create, read or change tables; grant this, or name another user",
+    ),
+    ("53300", "has no free connection; allow more, or close others"),
     ("57", "is stopping, or cancelled the statement; try again"),
-    ("40", "could not order concurrent changes; try again"),
-    ("53", "has no room or memory left; make room"),
-    ("55P03", "did not grant a lock in time, for others use the table; try again"),
-    ("23505", "holds such a record already"),
+    ("40", "could not serialize concurrent changes; try again"),
+    ("53", "has no disk space or memory left; free some"),
+    ("55P03", "did not grant a lock in time, because the table is in use; try again"),
+    ("23505", "already has a row with this key"),
 )
 _REFUSALS: Final = (
-    ("SQLITE_CONSTRAINT", "refuses what breaks one of its constraints"),
+    ("SQLITE_CONSTRAINT", "refuses a change that breaks a constraint"),
     ("SQLITE_TOOBIG", "refuses a value that is too large"),
-    ("23", "refuses what breaks one of its constraints"),
+    ("23", "refuses a change that breaks a constraint"),
     ("54", "refuses a value that is larger than an index or a row can hold"),
     ("22", "refuses a value"),
 )
@@ -51,9 +54,9 @@ _CONSTRAINTS: Final = {
     "UNIQUE constraint failed": "SQLITE_CONSTRAINT_UNIQUE",
     "FOREIGN KEY constraint failed": "SQLITE_CONSTRAINT_FOREIGNKEY",
 }
-"""SQLite's texts of a broken constraint, and its names of them. The package `pysqlite3` passes on
-the primary result code only, which says no more than that there was a constraint."""
-_OUT_OF_ORDER: Final = frozenset({"40001", "40P01"})
+"""SQLite's error codes by its error texts. The package `pysqlite3` reports only the primary result
+code SQLITE_CONSTRAINT, which does not show the kind of constraint."""
+_SERIALIZATION_FAILURES: Final = frozenset({"40001", "40P01"})
 _NO_LOCK: Final = "55P03"
 _VALUES: Final = (
     # PostgreSQL: a row twice in one statement (21), a value (22), a constraint (23, 44), the limits
@@ -61,13 +64,13 @@ _VALUES: Final = (
     *("21", "22", "23", "44", "54", "P0001"),
     *("SQLITE_CONSTRAINT", "SQLITE_TOOBIG", "SQLITE_MISMATCH"),
 )
-"""Beginnings of the codes of what is about the values: it would come back each time. Every other
-error is about the database, its rights, its tables, its disk or its server, which can be fixed:
-what was accepted must not be given up for it."""
+"""Prefixes of the codes of errors that values cause. Such an error would come back each time. The
+causes of all other errors can be fixed: rights, tables, the disk or the server. So accepted data
+must be kept until then."""
 
 
 def explain(error: BaseException) -> str:
-    """What went wrong and how to fix it, without any value that was being stored."""
+    """The cause of `error` and how to fix it. It never contains a value that was to be stored."""
     if isinstance(error, NoConnection):
         return "is too busy to take more work; try again"
     code, kind = _code(error)
@@ -83,13 +86,16 @@ def explain(error: BaseException) -> str:
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether a key that exists already, or a reference between rows, forbids the change."""
+    """Whether the change breaks a unique key or a reference between rows."""
     return _code(error)[0] in _CONFLICTS
 
 
-def is_out_of_order(error: BaseException) -> bool:
-    """Whether PostgreSQL gave a transaction up for others' sake: it can be repeated as a whole."""
-    return _code(error)[0] in _OUT_OF_ORDER
+def is_serialization_failure(error: BaseException) -> bool:
+    """Whether PostgreSQL aborted a transaction because of concurrent ones, so it can be repeated.
+
+    This includes deadlocks.
+    """
+    return _code(error)[0] in _SERIALIZATION_FAILURES
 
 
 def is_lock_refused(error: BaseException) -> bool:
@@ -98,19 +104,18 @@ def is_lock_refused(error: BaseException) -> bool:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same work may succeed later: the database failed, and not what it was given."""
+    """Whether the same request may succeed later, because its values did not cause the error."""
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     code, _ = _code(error)
     if code:
         return not code.startswith(_VALUES)
-    # Without a code: no free connection, or none at all. What a driver refuses to send has none
-    # either, and is the value's fault.
+    # Errors without a code: there is no connection, or the driver refuses a value.
     return isinstance(error, NoConnection | OSError | asyncio.TimeoutError)
 
 
 def _code(error: BaseException) -> tuple[str, str]:
-    """SQLite's name of the error or PostgreSQL's SQLSTATE, and the name of its class."""
+    """The code of the error (SQLite's error name or SQLSTATE), and the name of its class."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
     code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
     if code == "SQLITE_CONSTRAINT":
@@ -120,13 +125,13 @@ def _code(error: BaseException) -> tuple[str, str]:
 
 @asynccontextmanager
 async def failures(database: str = "the database") -> AsyncIterator[None]:
-    """Turn what the database raises into a `StoreError` that begins with `database`.
+    """Turn errors of the database into a `StoreError` that begins with `database`.
 
-    It is a `StoreRefused` when trying again cannot help.
+    It is a `StoreRefused` when the same request would fail again.
     """
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-        # The original holds the statement and its parameters, which no log may show.
+        # The original error contains the statement and its parameters, which no log may show.
         kind = StoreError if is_transient(error) else StoreRefused
         raise kind(f"{database} {explain(error)}") from None

@@ -1,4 +1,4 @@
-"""Statements for the workspace's tables. Names come from the contract, and values are bound."""
+"""SQL for tables of contracts. Names come from the contract, and values are bound parameters."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 
 
 class Statements:
-    """What can be asked of one table, in one database's dialect."""
+    """The statements for one table, in the dialect of one database."""
 
     def __init__(self, shape: Shape, table: Table, dialect: str) -> None:
         self._shape = shape
@@ -59,26 +59,26 @@ class Statements:
     def select(self, selection: Selection) -> Select[Any]:
         """The rows of `selection`."""
         names = selection.columns or tuple(self._shape.columns)
-        asked = select(*self._named(names))
         return (
-            asked.where(self._where(selection.filters))
+            select(*self._named(names))
+            .where(self._where(selection.filters))
             .order_by(*map(self._term, complete(selection.order)))
             .limit(selection.limit)
             .offset(selection.offset)
         )
 
     def count(self, filters: Sequence[Filter]) -> Select[Any]:
-        """How many rows match, counted no further than is needed to know that they are too many."""
+        """The number of matching rows, counted up to `AT_MOST` + 1."""
         matching = select(self._table.c[KEY]).where(self._where(filters)).limit(AT_MOST + 1)
         return select(func.count()).select_from(matching.subquery())
 
     def update(self, filters: Sequence[Filter], values: Row) -> ReturningUpdate[Any]:
-        """Change the rows that match; answers all of them."""
+        """Change the matching rows, and return them."""
         changed = update(self._table).where(self._where(filters)).values(values)
         return changed.returning(*self._named(self._shape.columns))
 
     def delete(self, filters: Sequence[Filter]) -> ReturningDelete[Any]:
-        """Remove the rows that match; answers all of them."""
+        """Remove the matching rows, and return them."""
         return (
             delete(self._table)
             .where(self._where(filters))
@@ -86,7 +86,7 @@ class Statements:
         )
 
     def new(self, row: Mapping[str, Any], now: datetime) -> Row:
-        """A row with every column, as the database takes it."""
+        """A new row with a value for every column, in the form that the database takes."""
         columns = self._shape.columns.values()
         return {
             **{each.name: stored(each, row.get(each.name, _default(each))) for each in columns},
@@ -95,31 +95,31 @@ class Statements:
         }
 
     def changes(self, values: Mapping[str, Any], now: datetime) -> Row:
-        """New values, as the database takes them."""
+        """New values, in the form that the database takes."""
         columns = self._shape.columns
         return {
             **{name: stored(columns[name], value) for name, value in values.items()},
             UPDATED_AT: now,
         }
 
-    def answered(self, row: Mapping[Any, Any]) -> Row:
-        """A row in canonical form. Raises `InvalidReply` for what the columns cannot hold."""
+    def canonical(self, row: Mapping[Any, Any]) -> Row:
+        """A row in canonical form. Raises `InvalidReply` for a value that its column forbids."""
         columns = self._shape.columns
         try:
             return {str(name): _canonical(columns[name], value) for name, value in row.items()}
         except (ValueError, OverflowError) as error:
-            raise InvalidReply("The workspace holds a value that its column cannot.") from error
+            raise InvalidReply("The workspace has a value that its column forbids.") from error
 
     def _named(self, names: Iterable[str]) -> list[Label[Any]]:
-        """The columns under the names of the contract, whatever the database calls them."""
+        """The columns, labelled with their names in the contract."""
         return [self._table.c[name].label(name) for name in names]
 
     def _where(self, filters: Sequence[Filter]) -> ColumnElement[bool]:
         return and_(true(), *map(self._condition, filters))
 
-    def _condition(self, asked: Filter) -> ColumnElement[bool]:
-        declared, column = self._shape.columns[asked.column], self._table.c[asked.column]
-        match asked.operator, asked.value:
+    def _condition(self, filter_: Filter) -> ColumnElement[bool]:
+        declared, column = self._shape.columns[filter_.column], self._table.c[filter_.column]
+        match filter_.operator, filter_.value:
             case ("eq" | "is", None):
                 return column.is_(None)
             case ("neq", None):
@@ -131,19 +131,22 @@ class Statements:
             case ("like" | "ilike" as word, pattern):
                 return self._like(column, pattern, is_exact=word == "like")
             case (word, value):
-                compared = column if word in {"eq", "neq"} else self._comparable(asked.column)
+                compared = column if word in {"eq", "neq"} else self._comparable(filter_.column)
                 comparison: ColumnElement[bool] = _COMPARISONS[word](
                     compared, stored(declared, value)
                 )
                 return comparison
 
     def _comparable(self, name: str) -> ColumnElement[Any]:
-        """The column as it is put in order: text by code points. The workspace's own tables say
-        so themselves; those of entities do not, and SQLite does it anyway."""
+        """The column for comparing and sorting: text by code points.
+
+        SQLite compares so by default, and the workspace's tables declare it. Only tables of
+        entities on PostgreSQL need it in the statement.
+        """
         column: ColumnElement[Any] = self._table.c[name]
         is_text = self._shape.columns[name].kind == "text"
-        is_bare = self._shape.entity is not None and not self._is_sqlite
-        return column.collate("C") if is_text and is_bare else column
+        needs_collation = self._shape.entity is not None and not self._is_sqlite
+        return column.collate("C") if is_text and needs_collation else column
 
     def _like(
         self, column: ColumnElement[Any], pattern: str, *, is_exact: bool
@@ -151,7 +154,7 @@ class Statements:
         if not self._is_sqlite:
             return column.like(pattern) if is_exact else column.ilike(pattern)
         if is_exact:
-            # LIKE takes a for A in SQLite, GLOB does not.
+            # In SQLite, LIKE ignores the case of letters, and GLOB does not.
             return column.op("GLOB", is_comparison=True)(bindparam(None, glob(pattern)))
         return column.like(pattern, escape="\\")
 
@@ -163,21 +166,24 @@ class Statements:
 async def refuse_many(
     connection: AsyncConnection, statements: Statements, filters: Sequence[Filter]
 ) -> None:
-    """Raises `TooManyRows` where more rows match than one call may change."""
+    """Raise `TooManyRows` when more rows match than one call may change."""
     if (await connection.execute(statements.count(filters))).scalar_one() > AT_MOST:
         raise TooManyRows
 
 
 def changed_rows(statements: Statements, found: Iterable[Mapping[Any, Any]]) -> list[Row]:
-    """The rows by primary key; rows that came meanwhile count too."""
-    rows = [statements.answered(row) for row in found]
+    """The rows in canonical form, sorted by primary key.
+
+    Raises `TooManyRows`, because other rows may match since `refuse_many`.
+    """
+    rows = [statements.canonical(row) for row in found]
     if len(rows) > AT_MOST:
         raise TooManyRows
     return sorted(rows, key=lambda row: str(row[KEY]))
 
 
 def stored(column: Column, value: Any) -> Any:
-    """A canonical value as the database takes it."""
+    """A canonical value in the form that the database takes."""
     if value is None:
         return None
     if column.kind == "moment":
@@ -185,13 +191,13 @@ def stored(column: Column, value: Any) -> Any:
     if column.kind == "date":
         return date.fromisoformat(value)
     if column.kind == "number":
-        # The driver for PostgreSQL takes the type of a list from its first member.
+        # PostgreSQL's driver takes the type of a list from its first member.
         return float(value)
     return value
 
 
 def glob(pattern: str) -> str:
-    """The pattern of SQLite's GLOB that matches what the LIKE pattern `pattern` matches."""
+    """The GLOB pattern of SQLite that matches the same texts as the LIKE pattern `pattern`."""
     parts: list[str] = []
     characters = iter(pattern)
     for character in characters:

@@ -1,9 +1,9 @@
-"""The SQLite that the gateway uses: the newest of the package's and Python's own.
+"""The SQLite library that the gateway uses: that of `pysqlite3` or of Python, the newer one.
 
-Python's own is the system's, and may be years old; before 3.51.3 SQLite can damage a database that
-two programs write. The package `pysqlite3` brings a current one, for the platforms that it has
-wheels for. Both have the interface of Python's `sqlite3`, with separate classes: code that opens
-a database of the gateway, or catches what SQLite raises, takes both from here.
+Python often uses the system's library, which can be years old. Before 3.51.3, SQLite can damage a
+database that two programs write. The package `pysqlite3` contains a current library and has wheels
+for some platforms. Its interface is that of Python's `sqlite3`, but its classes are separate. So
+code that opens a database or catches SQLite's errors must import `sqlite3` from this module.
 """
 
 import sqlite3
@@ -14,11 +14,11 @@ from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
 if not TYPE_CHECKING:
     try:
-        from pysqlite3 import dbapi2 as _shipped
+        from pysqlite3 import dbapi2 as _packaged
     except ImportError:
-        _shipped = sqlite3
-    if _shipped.sqlite_version_info > sqlite3.sqlite_version_info:
-        sqlite3 = _shipped
+        _packaged = sqlite3
+    if _packaged.sqlite_version_info > sqlite3.sqlite_version_info:
+        sqlite3 = _packaged
 
 __all__ = ["SQLITE_DRIVER", "sqlite3"]
 
@@ -29,7 +29,10 @@ _NAMES: Final = (
 
 
 class _Driver(AsyncAdapt_aiosqlite_dbapi):
-    """What SQLAlchemy knows of aiosqlite, which itself names the classes of Python's `sqlite3`."""
+    """SQLAlchemy's driver for aiosqlite, with the classes of the library that is used.
+
+    aiosqlite itself exports the classes of Python's `sqlite3`.
+    """
 
     def _init_dbapi_attributes(self) -> None:
         super()._init_dbapi_attributes()
@@ -38,4 +41,4 @@ class _Driver(AsyncAdapt_aiosqlite_dbapi):
 
 
 SQLITE_DRIVER: Final = _Driver(aiosqlite, sqlite3)
-"""For `create_async_engine(module=…)`: statements run, and errors come, from that library."""
+"""The driver for `create_async_engine(module=…)`."""

@@ -1,4 +1,4 @@
-"""Statements and values that SQLite and PostgreSQL take alike."""
+"""Statements and values for both SQLite and PostgreSQL."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 
 def insert_into(connection: AsyncConnection, table: Table) -> Any:
-    """An INSERT that knows ON CONFLICT, in the words of the connection's database."""
+    """An INSERT with `on_conflict_…` methods, in the dialect of the connection's database."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
 
 
 def as_json(value: Any) -> str:
-    """JSON text: no database may reinterpret it."""
+    """JSON text, which databases store unchanged."""
     return msgspec.json.encode(value).decode()

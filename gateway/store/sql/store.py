@@ -17,7 +17,7 @@ from gateway.store.sql.messaging.inbox import SqlInbox
 from gateway.store.sql.messaging.queue import SqlQueue
 
 MAX_RECORDS: Final = 100_000
-"""In memory the oldest audit records beyond it are forgotten: memory must not fill."""
+"""How many audit records a database in memory keeps. The oldest are removed."""
 
 
 class SqlStore:
@@ -32,7 +32,7 @@ class SqlStore:
     ) -> None:
         self.database = database
         self._prepare = prepare
-        self.audit = SqlAudit(database, None if database.is_lasting else MAX_RECORDS)
+        self.audit = SqlAudit(database, None if database.is_persistent else MAX_RECORDS)
         self.keys = SqlKeys(database)
         self.inbox = SqlInbox(database, policy)
         self.queue = SqlQueue(database, Target(tables, policy))
@@ -42,11 +42,11 @@ class SqlStore:
 
     @property
     def label(self) -> str:
-        """How messages call it; never with a password."""
+        """The name of the database in messages. It never contains a password."""
         return self.database.engines.label
 
     async def upgrade(self) -> None:
-        """Bring the tables to the current revision. Raises `StoreError`."""
+        """Migrate the tables to the current revision. Raises `StoreError`."""
         async with failures(self.label):
             await self._prepare()
         await self.database.begin()
@@ -57,5 +57,5 @@ class SqlStore:
         return self.database.problem
 
     async def close(self) -> None:
-        """Wait for what is under way, and close every connection."""
+        """Wait for running requests, and close all connections."""
         await self.database.close()

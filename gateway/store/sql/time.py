@@ -24,11 +24,11 @@ from gateway.store.tables.jobs import CLAIMED, JOBS, READY
 from gateway.store.tables.webhooks import WEBHOOKS
 
 _log: Final = logging.getLogger(__name__)
-_MOST: Final = timedelta(days=1)
+_MAX_STEP_BACK: Final = timedelta(days=1)
 """The largest step back that is hidden. A larger step corrects a wrong clock and is followed."""
 _NOTICED: Final = timedelta(seconds=5)
-_ALIVE: Final = timedelta(seconds=LONGEST_HEARTBEAT_SECONDS)
-"""Enough time for a living worker to extend its claims."""
+_HEARTBEAT: Final = timedelta(seconds=LONGEST_HEARTBEAT_SECONDS)
+"""Enough time for a live worker to extend its claims."""
 LATEST: Final = (
     select(func.max(JOBS.c.updated_at, type_=Moment)).where(CLAIMED),
     select(JOBS.c.created_at).order_by(JOBS.c.id.desc()).limit(1),
@@ -57,13 +57,13 @@ class StoreTime:
         """The current time. It only goes back when the clock was set back by more than a day."""
         wall = self._clock.now()
         passed = timedelta(seconds=self._clock.monotonic() - self._monotonic)
-        reckoned = self._wall + passed
-        if reckoned - wall > _MOST:
-            self._correct(wall, reckoned)
-        elif reckoned <= wall:
+        expected = self._wall + passed
+        if expected - wall > _MAX_STEP_BACK:
+            self._correct(wall, expected)
+        elif expected <= wall:
             self._begin(wall)
         else:
-            wall = reckoned
+            wall = expected
         self._latest = max(self._latest, wall)
         return wall
 
@@ -75,7 +75,7 @@ class StoreTime:
         now = self.now()
         if latest is None or latest <= now:
             return
-        if latest - now > _MOST:
+        if latest - now > _MAX_STEP_BACK:
             self._correct(now, latest)
         else:
             self._begin(latest)
@@ -92,7 +92,7 @@ class StoreTime:
 
     def _correct(self, moment: datetime, ahead: datetime) -> None:
         days = (ahead - moment).days
-        _log.warning("the clock of this machine is %d days behind the database: followed", days)
+        _log.warning("the clock of this machine is %d days behind the database: it is used", days)
         self._begin(moment)
         self._latest = moment
         self.is_corrected = True
@@ -112,6 +112,6 @@ async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
     """Make jobs with a due time of a wrong clock due now, and let such leases end soon."""
     waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
     await connection.execute(waits.values(run_at=now, updated_at=now))
-    end = now + _ALIVE
+    end = now + _HEARTBEAT
     held = update(JOBS).where(CLAIMED, JOBS.c.lease_until > end)
     await connection.execute(held.values(lease_until=end))

@@ -1,10 +1,10 @@
-"""Which revision a database is at, and whether this gateway can work on it.
+"""Compares the revisions of a database with those of this gateway.
 
-A database may be newer than the gateway: the update of one of several gateways has migrated it, or
-an update was taken back. Each revision of the gateway's own tables says which is the oldest one
-whose gateway can go on; the database keeps that. Where it says nothing, no older one can. The
-revisions of entities only add, so a gateway can go on when the database has all its columns, and
-can be without the others.
+A database can be newer than the gateway: one of several gateways was updated and has migrated it,
+or an update was reverted. Each revision of the gateway's own tables defines the oldest gateway that
+can still use them, and the database stores this. Without such a row, no older gateway can use them.
+Revisions of entities only add. So a gateway can use tables of entities that have all columns of its
+package, if it can leave the other columns empty.
 """
 
 from collections.abc import Sequence
@@ -25,31 +25,35 @@ ENTITY_VERSIONS: Final = "entity_version"
 
 
 class EntityTables(Struct, frozen=True):
-    """What the generated package keeps of its entities."""
+    """The entities of the generated package."""
 
     tables: dict[str, Table]
-    """By kind."""
+    """The tables by kind."""
     head: str | None
-    """The newest of its revisions; None where it has none."""
+    """The newest revision, or None if there are none."""
     migrations: Path | None
+    """The folder of the revisions."""
 
 
-class Standing(Struct, frozen=True):
-    """What a database is missing."""
+class PendingMigrations(Struct, frozen=True):
+    """Which tables of a database need migrations."""
 
     needs_own: bool
     needs_entities: bool
 
     @property
-    def is_current(self) -> bool:
-        """Whether it is missing nothing."""
+    def is_empty(self) -> bool:
+        """Whether all tables are current."""
         return not (self.needs_own or self.needs_entities)
 
 
-async def standing_of(
+async def pending_migrations(
     connection: AsyncConnection, engines: Engines, entities: EntityTables
-) -> Standing:
-    """Raises `StoreError` for another program's database, and for one that is too new."""
+) -> PendingMigrations:
+    """The migrations that the database needs.
+
+    Raises `StoreError` for a database of another program, and for one that is too new.
+    """
     names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
     if VERSIONS not in names and (set(names) & set(METADATA.tables) or _is_foreign(engines, names)):
         raise StoreError(f"{engines.label} belongs to another program; name another one")
@@ -59,7 +63,7 @@ async def standing_of(
     version = await _version(connection, names, ENTITY_VERSIONS)
     if entities.head is not None and _is_newer(version, entities.head):
         await connection.run_sync(_refuse_changed, engines, entities)
-    return Standing(
+    return PendingMigrations(
         needs_own=own != HEAD and not _is_newer(own, HEAD),
         needs_entities=entities.head is not None
         and version != entities.head
@@ -68,12 +72,15 @@ async def standing_of(
 
 
 def _is_foreign(engines: Engines, names: Sequence[str]) -> bool:
-    """A file is one program's; a server's database may hold the tables of several."""
+    """Whether the tables `names` are another program's.
+
+    A file belongs to one program. A database on a server can have tables of several programs.
+    """
     return bool(METADATA.tables.keys() & names if engines.is_postgres else names)
 
 
 def _is_newer(version: str | None, known: str) -> bool:
-    """Revisions are numbers of four digits, one more each time."""
+    """Whether `version` is newer than `known`. Revisions are ascending numbers of four digits."""
     return version is not None and version > known
 
 
@@ -82,12 +89,13 @@ async def _refuse_unreadable(
 ) -> None:
     oldest = None
     if OLDEST_READERS.name in names:
-        asked = select(OLDEST_READERS.c.revision).where(OLDEST_READERS.c.tables == "store")
-        oldest = await connection.scalar(asked)
+        query = select(OLDEST_READERS.c.revision).where(OLDEST_READERS.c.tables == "store")
+        oldest = await connection.scalar(query)
     if oldest is None or oldest > HEAD:
+        needed = "a newer version" if oldest is None else f"a version with revision {oldest}"
         raise StoreError(
-            f"{engines.label} was written by a newer version of the gateway, and this one knows "
-            f"revision {HEAD} of its tables; install a version that knows {oldest or 'more'}"
+            f"{engines.label} was written by a newer version of the gateway, and this version has "
+            f"revision {HEAD} of the tables; install {needed}"
         )
 
 
@@ -95,20 +103,20 @@ def _refuse_changed(connection: Connection, engines: Engines, entities: EntityTa
     found = inspect(connection)
     names = found.get_table_names()
     for table in entities.tables.values():
-        there = {
+        existing = {
             column["name"]: column
             for column in (found.get_columns(table.name) if table.name in names else ())
         }
-        odd = [name for name in table.columns.keys() if name not in there]  # noqa: SIM118 - the names
-        odd += [
+        unusable = [name for name in table.columns.keys() if name not in existing]  # noqa: SIM118 - the names
+        unusable += [
             name
-            for name, column in there.items()
+            for name, column in existing.items()
             if name not in table.columns and not (column["nullable"] or column.get("default"))
         ]
-        if odd:
+        if unusable:
             raise StoreError(
-                f"{engines.label} was changed by a newer generated package, which this one cannot "
-                f"work beside: column {odd[0]} of {table.name}; install that package"
+                f"{engines.label} was changed by a newer generated package, and this package does "
+                f"not match column {unusable[0]} of {table.name}; install the newer package"
             )
 
 

@@ -1,4 +1,7 @@
-"""What all tables share, and those of calls and keys. A change of a table needs a migration."""
+"""The base of all tables, and the tables of audit records and keys.
+
+A change of a table needs a migration.
+"""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -12,19 +15,19 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = 1_000_000
 
 METADATA: Final = MetaData()
-"""The gateway's own tables; those of entities are the generated package's."""
+"""The gateway's own tables. The tables of entities are in the generated package."""
 WORD: Final[TypeEngine[str]] = Text().with_variant(TEXT(collation="C"), "postgresql")
-"""Text that is compared by code points in every database, as ids and names are."""
+"""The type of ids and names: every database compares them by code points."""
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970, of an aware moment."""
+    """The microseconds from 1970 to `moment`, which must be aware."""
     since = moment - _EPOCH
     return (since.days * 86_400 + since.seconds) * _MICROSECOND + since.microseconds
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware moment as microseconds since 1970, alike and in order in every database."""
+    """An aware `datetime`, stored as microseconds since 1970 in every database."""
 
     impl = BigInteger
     cache_ok = True
@@ -40,7 +43,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 class StoreModel(SQLModel):
-    """What every table of the gateway's own derives from."""
+    """The base class of the gateway's own tables."""
 
     metadata = METADATA
 
@@ -63,7 +66,7 @@ class AuditRow(StoreModel, table=True):
     backend: str | None = Field(default=None, sa_column=Column(Text))
     duration_ms: float = Field(sa_column=Column(Float(53), nullable=False))
     arguments: str | None = Field(default=None, sa_column=Column(Text))
-    """JSON text: no database may reinterpret what was called (PostgreSQL's jsonb refuses NUL)."""
+    """JSON text, which databases store unchanged (PostgreSQL's jsonb refuses NUL)."""
     hidden_characters: int = Field(
         default=0, sa_column=Column(Integer, nullable=False, server_default="0")
     )
@@ -83,14 +86,14 @@ class KeyRow(StoreModel, table=True):
 
 
 class OldestReaderRow(StoreModel, table=True):
-    """Which gateways can work on a set of tables that a newer one has changed."""
+    """The oldest gateway that can use a set of tables; see `gateway.store.sql.versions`."""
 
     __tablename__ = "oldest_readers"
 
     tables: str = Field(sa_column=Column(Text, primary_key=True))
-    """`store`: the gateway's own."""
+    """`store`: the gateway's own tables."""
     revision: str = Field(sa_column=Column(Text, nullable=False))
-    """The oldest revision whose gateway can."""
+    """The newest revision that this gateway has."""
 
 
 OLDEST_READERS: Final[Table] = METADATA.tables["oldest_readers"]

@@ -1,4 +1,4 @@
-"""The tables of what is published: events, endpoints, and what is delivered to them."""
+"""The tables of events, endpoints and deliveries."""
 
 from datetime import datetime
 from typing import Final
@@ -22,7 +22,8 @@ class EventRow(StoreModel, table=True):
     )
 
     seq: int = Field(sa_column=Column(_NUMBER, primary_key=True, autoincrement=True))
-    """By insertion, which is not the order of commits: only `position` may be a cursor."""
+    """The order of insertion, which differs from the order of commits. So only `position` may be a
+    cursor."""
     id: str = Field(sa_column=Column(WORD, nullable=False, unique=True))
     position: int | None = Field(default=None, sa_column=Column(BigInteger, unique=True))
     type: str = Field(sa_column=Column(WORD, nullable=False))
@@ -67,7 +68,7 @@ class DeliveryRow(StoreModel, table=True):
     endpoint_id: str = Field(sa_column=Column(WORD, nullable=False))
     event_id: str = Field(sa_column=Column(WORD, nullable=False))
     job_id: str = Field(sa_column=Column(WORD, nullable=False))
-    """Its newest attempt set."""
+    """The job of its newest attempt set."""
     created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
 
 

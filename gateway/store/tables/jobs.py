@@ -1,4 +1,4 @@
-"""The tables of work: jobs, how their attempts ended, and what jobs of the kind `call` call."""
+"""The tables of jobs, of their attempts, and of the calls that jobs of the kind `call` make."""
 
 from datetime import datetime
 from typing import Final
@@ -9,7 +9,7 @@ from sqlmodel import Field
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 
 READY: Final = text("state IN ('pending', 'retryable')")
-"""Literally the predicate of the index: with bound values no planner would recognise it."""
+"""The predicate of the indexes, as literal text. With bound values, no planner uses the indexes."""
 CLAIMED: Final = text("state = 'processing'")
 
 
@@ -32,7 +32,7 @@ class JobRow(StoreModel, table=True):
         Index("jobs_leased_until", "lease_until", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
         Index("jobs_by_state", "kind", "state", "id"),
         Index("jobs_by_subject", "subject", "id"),
-        # The table changes at every claim: room for it in each page spares the indexes.
+        # Each claim writes a new version of the row. Free space keeps it on the same page.
         {"postgresql_with": {"fillfactor": 70}},
     )
 

@@ -1,4 +1,4 @@
-"""The tables of webhooks as they were received, and of the keys by which they are known."""
+"""The tables of received webhooks and of their keys."""
 
 from datetime import datetime
 from typing import Final
@@ -9,12 +9,12 @@ from sqlmodel import Field
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 
 CONFLICTING: Final = text("is_conflict")
-"""What the index of kept conflicts holds: `ON CONFLICT` must say the same to mean it."""
+"""The predicate of the index `webhooks_conflicting`. `ON CONFLICT` needs it to use that index."""
 _WITH_BODY: Final = text("body IS NOT NULL")
 
 
 class WebhookKeyRow(StoreModel, table=True):
-    """What decides whether a message was received before. Outlives the message's body."""
+    """The key that detects repetitions of a message. It is kept longer than the message's body."""
 
     __tablename__ = "webhook_keys"
     __table_args__ = (Index("webhook_keys_by_webhook", "webhook_id"),)
@@ -50,7 +50,7 @@ class WebhookRow(StoreModel, table=True):
     message_id: str = Field(sa_column=Column(WORD, nullable=False))
     event_type: str = Field(sa_column=Column(WORD, nullable=False))
     body: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    """As received, to the byte; None when retention has removed it."""
+    """The exact bytes that were received. None after retention has removed them."""
     body_sha256: str = Field(sa_column=Column(WORD, nullable=False))
     headers: str = Field(sa_column=Column(Text, nullable=False))
     """JSON."""
@@ -61,7 +61,7 @@ class WebhookRow(StoreModel, table=True):
     refusals: str = Field(sa_column=Column(Text, nullable=False))
     """JSON."""
     job_id: str = Field(sa_column=Column(WORD, nullable=False))
-    """Its newest attempt set."""
+    """The job of its newest attempt set."""
 
 
 WEBHOOK_KEYS: Final[Table] = METADATA.tables["webhook_keys"]

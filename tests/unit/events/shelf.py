@@ -30,9 +30,9 @@ class Shelf:
     async def all(self):
         return list(self.endpoints.values())
 
-    async def change(self, endpoint_id, values, given=MappingProxyType({})):
+    async def change(self, endpoint_id, values, expected=MappingProxyType({})):
         found = self.endpoints.get(endpoint_id)
-        if found is None or any(getattr(found, name) != given[name] for name in given):
+        if found is None or any(getattr(found, name) != expected[name] for name in expected):
             return False
         self.endpoints[endpoint_id] = replace(self.endpoints[endpoint_id], **values)
         return True

@@ -26,28 +26,28 @@ class Recorder:
         self.outages = []
         self.away = asyncio.Event()
 
-    def share(self, waiting):
+    def group_size(self, waiting):
         return min(self.most, len(waiting))
 
     async def commit(self, group):
-        self.groups.append([entry.asked for entry in group])
+        self.groups.append([entry.request for entry in group])
         self.entered.set()
         await self.gate.wait()
         for entry in group:
-            if entry.asked in self.errors:
-                raise self.errors[entry.asked]
+            if entry.request in self.errors:
+                raise self.errors[entry.request]
         for entry in group:
-            entry.give(entry.asked * 10)
+            entry.give(entry.request * 10)
 
     def committed(self, group):
-        self.written += [entry.asked for entry in group]
+        self.written += [entry.request for entry in group]
 
     async def refused(self, entry, error):
-        self.refusals[entry.asked] = error
+        self.refusals[entry.request] = error
         entry.refuse(error)
 
     def unavailable(self, group, error):
-        self.outages.append([entry.asked for entry in group])
+        self.outages.append([entry.request for entry in group])
         self.away.set()
         if not self.keeps:
             for entry in group:

@@ -1,1 +1,1 @@
-"""The revisions, oldest first; a published one is never edited."""
+"""The revisions. The statements of a published revision never change."""

@@ -1,4 +1,4 @@
-"""Webhooks, work, events, endpoints and deliveries."""
+"""Webhooks, jobs, events, endpoints and deliveries."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Create the tables and what is polled by."""
+    """Create the tables and their indexes."""
     _create_keys()
     _create_webhooks()
     _create_jobs()
@@ -22,7 +22,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them."""
+    """Drop the tables."""
     for table in ("deliveries", "endpoints", "events", "calls", "job_attempts", "jobs"):
         op.drop_table(table)
     op.drop_table("webhooks")

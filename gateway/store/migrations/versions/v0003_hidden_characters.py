@@ -1,4 +1,4 @@
-"""How many hidden characters were removed from an answer."""
+"""The number of hidden characters that were removed from a result."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the column; no row is rewritten."""
+    """Add the column. This rewrites no rows."""
     column = sa.Column("hidden_characters", sa.Integer, nullable=False, server_default="0")
     op.add_column("audit_records", column)
 

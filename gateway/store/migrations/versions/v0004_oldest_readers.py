@@ -1,4 +1,4 @@
-"""Which older versions of the gateway can go on with the tables."""
+"""The oldest gateway that can use a set of tables."""
 
 from typing import Final
 
@@ -8,7 +8,8 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 oldest_reader: Final = "0002"
-"""The oldest revision whose gateway can work on these tables; see `gateway.store.sql.versions`."""
+"""The newest revision of the oldest gateway that can use these tables; see
+`gateway.store.sql.versions`."""
 
 
 def upgrade() -> None:
@@ -21,5 +22,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop it."""
+    """Drop the table."""
     op.drop_table("oldest_readers")

@@ -1,23 +1,23 @@
-"""Jobs that wait for their next attempt are `retryable`; they were called `failed`."""
+"""Jobs that wait for their next attempt have the state `retryable` instead of `failed`."""
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-# No `oldest_reader`: an older gateway would never find these jobs.
+# No `oldest_reader`: an older gateway would not find these jobs.
 
 _NEW = "state IN ('pending', 'retryable')"
 _OLD = "state IN ('pending', 'failed')"
 
 
 def upgrade() -> None:
-    """Rename the state, and index by it."""
+    """Rename the state, and make its indexes again."""
     _rename("failed", "retryable", _NEW)
 
 
 def downgrade() -> None:
-    """Name it as it was."""
+    """Rename the state back."""
     _rename("retryable", "failed", _OLD)
 
 

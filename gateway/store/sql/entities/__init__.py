@@ -1,1 +1,1 @@
-"""Rows of entities: written in the order of what happened, and read page by page."""
+"""Rows of entities: merged by the times of their events, and read page by page."""

@@ -1,8 +1,9 @@
-"""What becomes of a row when a message about it arrives, whatever came before.
+"""Merges a message into a row, in any order of arrival.
 
-Of each column the row remembers when what it holds had happened: later messages replace earlier
-ones, and earlier ones fill only what is still empty. Of two that happened at the same moment, the
-one that arrives last wins; of states, the one that the contract names first counts as earlier.
+For each column, the row stores the time of the message that set it. A later message replaces the
+value, and an earlier one sets only columns that no message has set. If two messages have the same
+time, the one that arrives last replaces the other. Of two states with the same time, the one that
+the contract names first counts as earlier.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ from gateway.store.records import EntityChange
 from gateway.store.sql.entities.tables import key_of, microseconds, stored
 
 Row = dict[str, Any]
-"""A row by column, as the database holds it."""
+"""A row by column, in the form of the database."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _BEFORE_ALL: Final = -(2**63)
@@ -37,12 +38,12 @@ _BEFORE_ALL: Final = -(2**63)
 
 @cache
 def rules_of(table: Table) -> EntityRules:
-    """How the rows of `table` are written."""
+    """The rules by which the rows of `table` are written."""
     return msgspec.convert(table.info.get("rules", {}), EntityRules)
 
 
 def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Row:
-    """The row that `change` makes where there is none, before it is merged into it."""
+    """A new row with the key of `change`. The other values of `change` are not merged yet."""
     at = microseconds(change.occurred_at)
     return {
         **dict.fromkeys(column.name for column in table.columns),
@@ -57,7 +58,7 @@ def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Row:
 
 
 def merged(table: Table, row: Row, change: EntityChange, now: int) -> Row:
-    """`row` after `change`: the same object where it changes nothing."""
+    """`row` with `change` merged into it. The same object if nothing changes."""
     rules, at = rules_of(table), microseconds(change.occurred_at)
     result = {**row, TIMES: dict(row[TIMES])}
     by_state = _of_states(rules.states)
@@ -82,7 +83,7 @@ def _of_states(states: States | None) -> frozenset[str]:
 
 
 def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
-    """Whether any of them changes something."""
+    """Set the columns that have no later value. Returns whether any was set."""
     times = row[TIMES]
     newer = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
     row |= {name: values[name] for name in newer}
@@ -91,7 +92,10 @@ def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
 
 
 def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
-    """Whether the message reports a state, or a column that a state carries, that was not known."""
+    """Add the message's state to the log, and set the state's columns.
+
+    Returns whether the log has changed.
+    """
     state = change.values.get(states.column)
     if state is None:
         return False
@@ -99,14 +103,14 @@ def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
     carried = {name: change.values[name] for name in states.carries if name in change.values}
     entry: Entry = {
         "state": state,
-        "occurred_at": _said(change.occurred_at),
+        "occurred_at": _time_text(change.occurred_at),
         "webhook_id": change.webhook_id,
         **({"values": carried} if carried else {}),
     }
     log = replay(states, before, entry)
     row[states.log] = log
     held, values = outcome(states, log)
-    # Carried columns are plain texts (entity/states): the same in the log as in the database.
+    # Carried columns are plain texts (entity/states), which the log and the database store alike.
     row |= {states.column: held, **values}
     applied = [moment(each) for each in log if each["applied"]]
     if applied:
@@ -115,10 +119,10 @@ def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
 
 
 def _known_entries(states: States, row: Row) -> Sequence[Entry]:
-    """The log, with the state that an older package has written without a word in it.
+    """The log, with an entry for a state that an older package has written.
 
-    Such a package knows the column, and no log: the row was there before its kind had one, or the
-    package works beside a newer one.
+    An older package sets the state's column and has no log. The row is from the time before the
+    kind had a log, or both packages use the database.
     """
     log: Sequence[Entry] = row[states.log] or []
     held, values = outcome(states, log)
@@ -128,21 +132,23 @@ def _known_entries(states: States, row: Row) -> Sequence[Entry]:
     carried = {name: row[name] for name in states.carries if row[name] not in {None, values[name]}}
     entry: Entry = {
         "state": row[states.column],
-        "occurred_at": _said(at),
+        "occurred_at": _time_text(at),
         "webhook_id": row[WEBHOOK_ID],
         **({"values": carried} if carried else {}),
     }
     return replay(states, log, entry) if log else [{**entry, "applied": True}]
 
 
-def _said(at: datetime) -> str:
-    """To the millisecond, as all moments are said, unless it is known better: the log's order is
-    that of the columns."""
+def _time_text(at: datetime) -> str:
+    """RFC 3339 with milliseconds, or with microseconds if `at` has them.
+
+    So the log and the columns have the same order.
+    """
     return rfc3339(at) if at.microsecond % 1000 == 0 else as_date_time(at.isoformat())
 
 
 def _derive(rules: EntityRules, row: Row) -> None:
-    """What follows from the other columns."""
+    """Set the columns that depend on other columns: defaults and computed ones."""
     for name, default in rules.defaults.items():
         if name not in row[TIMES]:
             row[name] = default.value if row[default.beside] is not None else None

@@ -1,4 +1,4 @@
-"""What a table of entities says of itself, beside what SQLAlchemy knows of every table."""
+"""The key and the filters of entities' tables, and the conversion of their values."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -14,7 +14,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def key_of(table: Table) -> tuple[str, ...]:
-    """The columns by which the outside world knows a row."""
+    """The columns of the key by which messages identify a row."""
     names: tuple[str, ...] = table.info["key"]
     return names
 
@@ -25,12 +25,12 @@ def filters_of(table: Table) -> frozenset[str]:
 
 
 def microseconds(moment: datetime) -> int:
-    """`moment`, which is aware, as microseconds since 1970: how every moment is stored."""
+    """The microseconds from 1970 to `moment`, which must be aware. Moments are stored so."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def stored(column: Column[Any], value: Any) -> Any:
-    """A canonical value as the database takes it."""
+    """A canonical value in the form that the database takes."""
     if value is None:
         return None
     match column.info.get("kind"):
@@ -43,8 +43,8 @@ def stored(column: Column[Any], value: Any) -> Any:
     return value
 
 
-def answered(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row in canonical form, without what the store keeps for itself."""
+def canonical_row(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row in canonical form, without the column that only the store uses."""
     return {name: _canonical(table.c[name], value) for name, value in row.items() if name != TIMES}
 
 

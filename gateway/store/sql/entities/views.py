@@ -1,4 +1,4 @@
-"""Rows that webhooks write, as a table that agents read and in part change: the same rows."""
+"""The rows of an entity as a table of a contract, which agents read and partly change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
 
 
 class EntityTable:
-    """`Tables` with one table, whose rows are an entity's."""
+    """`Tables` with one table, whose rows are those of an entity."""
 
     def __init__(self, database: Database, table: Table, shape: Shape) -> None:
         self._database = database
@@ -38,10 +38,10 @@ class EntityTable:
     async def select(self, selection: Selection) -> list[Row]:
         """See `Tables.select`."""
         rows = await self._database.rows(self._statements.select(selection))
-        return [self._statements.answered(row) for row in rows]
+        return [self._statements.canonical(row) for row in rows]
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
-        """Never: only messages add rows."""
+        """Raise `InternalError`: only webhooks add rows."""
         raise InternalError(f"rows of {table} are added by webhooks")
 
     async def update(
@@ -50,7 +50,7 @@ class EntityTable:
         filters: Sequence[Filter],
         values: Mapping[str, Any],
     ) -> list[Row]:
-        """See `Tables.update`. Raises `InternalError` for a column that agents do not own."""
+        """See `Tables.update`. Raises `InternalError` for a column that agents may not change."""
         if any(self._shape.owners[name] != "agent" for name in values):
             raise InternalError("a column of another owner reached the database")
 
@@ -63,7 +63,7 @@ class EntityTable:
         return await self._database.write(change)
 
     async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
-        """Never: what a provider reported is not removed."""
+        """Raise `InternalError`: rows of webhooks are not removed."""
         raise InternalError(f"rows of {table} are not removed")
 
 

@@ -67,11 +67,11 @@ class SqlEndpoints:
         return [_endpoint(row) for row in await self._rows(oldest_first)]
 
     async def change(
-        self, endpoint_id: str, values: Mapping[str, Any], given: Mapping[str, Any] = {}
+        self, endpoint_id: str, values: Mapping[str, Any], expected: Mapping[str, Any] = {}
     ) -> bool:
         row = _encoded(values)
         this = [ENDPOINTS.c.id == endpoint_id]
-        this += [ENDPOINTS.c[name] == value for name, value in given.items()]
+        this += [ENDPOINTS.c[name] == value for name, value in expected.items()]
         changed = await self._database.write(lambda to, now: _change(to, now, this, row))
         if changed is not None and row.get("state") == "disabled":
             await cancel_waiting(self._database, endpoint_id, changed)

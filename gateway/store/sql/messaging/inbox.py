@@ -34,12 +34,12 @@ class SqlInbox:
         self._database = database
         self._attempts = policy.jobs["webhook"].attempts
 
-    async def receive(self, group_commit: Sequence[NewWebhook]) -> list[Receipt]:
-        if not group_commit:
+    async def receive(self, messages: Sequence[NewWebhook]) -> list[Receipt]:
+        if not messages:
             return []
 
         async def store(to: AsyncConnection, now: datetime) -> builtins.list[Receipt]:
-            receipts = await receive_webhooks(to, group_commit, self._attempts, now)
+            receipts = await receive_webhooks(to, messages, self._attempts, now)
             hit("ingest.before_commit")
             return receipts
 

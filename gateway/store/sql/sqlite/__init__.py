@@ -1,1 +1,1 @@
-"""What SQLite needs beside SQL: its file, its connections and the lock of its one server."""
+"""SQLite: its file, its connections, and the lock that allows one server."""

@@ -1,4 +1,4 @@
-"""SQLite: the file, its health, and connections that keep what they say they have stored."""
+"""SQLite: checks of the file, and connections whose commits are durable."""
 
 import asyncio
 from functools import partial
@@ -21,36 +21,37 @@ SAFE_SQLITE: Final = (3, 51, 3)
 READING: Final = "BEGIN"
 WRITING: Final = "BEGIN IMMEDIATE"
 IN_MEMORY: Final = Path(":memory:")
-"""SQLite's name for a database that lives as long as its one connection."""
+"""SQLite's name for a database that exists as long as its one connection."""
 BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
 _READERS: Final = 4
 _CHUNK: Final = 64
+"""Rows that aiosqlite fetches at once."""
 _PRAGMAS: Final = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
     "PRAGMA journal_size_limit = 67108864",
 )
 _WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
-# Only the writer folds the log into the database: readers that did so would race with it.
+# Only the writer runs checkpoints: readers would compete with it.
 _READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
 
 
 def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str | None:
-    """What an operator should know of the SQLite library in use, or None."""
+    """A warning for the operator about the SQLite library in use, or None."""
     if version >= SAFE_SQLITE:
         return None
     used, safe = (".".join(map(str, parts)) for parts in (version, SAFE_SQLITE))
     return (
-        f"SQLite {used} can damage a database that two programs write at the same moment "
+        f"SQLite {used} can damage a database that two programs write at the same time "
         f"(fixed in {safe}), and no wheel of pysqlite3 is installed; install one, or a Python with "
-        "a newer SQLite, or use PostgreSQL; until then run no command that writes beside the "
-        "gateway"
+        "a newer SQLite, or use PostgreSQL; until then, run no command that writes while the "
+        "gateway runs"
     )
 
 
 def sqlite_path(url: str) -> Path:
-    """The file that `url` names. Raises `StoreError`."""
+    """The path of the file in `url`. Raises `StoreError`."""
     for prefix in SQLITE_PREFIXES:
         if url.startswith(prefix) and len(url) > len(prefix):
             return Path(url.removeprefix(prefix))
@@ -58,7 +59,7 @@ def sqlite_path(url: str) -> Path:
 
 
 def refuse_unusable(path: Path) -> None:
-    """Make the file if it is not there. Raises `StoreError` for one that cannot be a database."""
+    """Create the file if it does not exist. Raises `StoreError` if it cannot be a database."""
     if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; use 3.35 or newer")
     if path.is_dir():
@@ -66,14 +67,14 @@ def refuse_unusable(path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            # SQLite would make it readable by everybody; an empty file is an empty database.
+            # SQLite would let everybody read the file. An empty file is an empty database.
             path.touch(mode=0o600)
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be made ({error.strerror}); name a file in a writable folder"
+            f"{path} cannot be created ({error.strerror}); name a file in a writable folder"
         ) from None
     try:
-        # By SQLite itself: closing our own descriptor would drop the locks that it holds.
+        # Open it with SQLite: closing a descriptor of our own would drop SQLite's locks.
         sqlite3.connect(path).close()
     except sqlite3.Error as error:
         raise StoreError(f"{path} {explain(error)}") from None
@@ -96,7 +97,7 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
 
     @event.listens_for(engine.sync_engine, "connect")
     def configure(connection: Any, _record: object) -> None:
-        # The driver would otherwise begin transactions by itself, and too late to be immediate.
+        # Otherwise the driver begins transactions itself: later, and not as immediate ones.
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
@@ -112,13 +113,13 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
 
 
 async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:
-    """A connection; when there can be none, its thread has ended before that is said."""
+    """A connection. If it cannot be opened, its thread ends before the error is raised."""
     connection = kind(partial(sqlite3.connect, path, check_same_thread=False), _CHUNK)
     thread = connection._thread  # noqa: SLF001 - nothing public shows when it has ended
     thread.daemon = True
     try:
         return await connection
     except sqlite3.Error:
-        # It still answers to the event loop, which the caller that gets this error may close.
+        # The thread still uses the event loop, which the caller may close after this error.
         await asyncio.to_thread(thread.join)
         raise

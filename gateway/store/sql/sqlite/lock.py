@@ -1,9 +1,9 @@
-"""One server for each SQLite file: a lock of the operating system, held for the server's life.
+"""Allows one server for each SQLite file, by a lock of the operating system.
 
-SQLite lets several programs write one file, and short commands do so beside a gateway. Two servers
-would do each other's work twice: both take up what the other one has claimed before the last crash,
-both send mocked webhooks, and each keeps its own limits. The lock ends with the process that
-holds it, however that ends.
+SQLite lets several programs write one file, and short commands do this while a gateway runs. Two
+servers would repeat each other's work: both resume what was claimed before a crash, both send
+mocked webhooks, and each has its own limits. The system releases the lock when the process ends,
+also after a crash.
 """
 
 import fcntl
@@ -18,15 +18,15 @@ from gateway.errors import StoreError
 from gateway.store.sql.sqlite.file import SQLITE_PREFIXES, sqlite_path
 
 LOCK: Final = ".lock"
-"""How the name of a file's lock ends, after that of the file."""
+"""The suffix that is added to the name of a database file for its lock file."""
 _MAX_HOLDER: Final = 200
 
 
 @contextmanager
 def only_server(*urls: str) -> Iterator[None]:
-    """Be the only server of the SQLite files among `urls` for the length of a block.
+    """Hold the locks of the SQLite files among `urls` during a block.
 
-    Raises `StoreError` when another process is, or when the folder cannot hold locks.
+    Raises `StoreError` when another process holds one, or when the folder does not allow locks.
     """
     with only_owner(*(sqlite_path(url) for url in urls if url.startswith(SQLITE_PREFIXES))):
         yield
@@ -34,7 +34,7 @@ def only_server(*urls: str) -> Iterator[None]:
 
 @contextmanager
 def only_owner(*files: Path) -> Iterator[None]:
-    """The same for these files, which need not be there."""
+    """Hold the locks of these files, which need not exist. As `only_server` otherwise."""
     with ExitStack() as stack:
         for path in sorted({file.resolve() for file in files}):
             stack.enter_context(_held(path))
@@ -43,14 +43,14 @@ def only_owner(*files: Path) -> Iterator[None]:
 
 @contextmanager
 def _held(database: Path) -> Iterator[None]:
-    # A separate file: closing any descriptor of the database drops the locks of SQLite on it.
+    # A separate file: closing any descriptor of the database would drop SQLite's locks on it.
     lock = database.with_name(database.name + LOCK)
     try:
         lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreError(
-            f"{lock} cannot be made ({error.strerror}); name a file in a writable folder"
+            f"{lock} cannot be created ({error.strerror}); name a file in a writable folder"
         ) from None
     try:
         _take(descriptor, database)
@@ -72,13 +72,13 @@ def _take(descriptor: int, database: Path) -> None:
             f"{database} cannot be locked ({error.strerror}); keep it on a local disk, or use "
             "PostgreSQL"
         ) from None
-    # Who holds it is a note; a full disk must not stop the process that has the lock.
+    # The holder's name is only a note: a full disk must not stop the process that has the lock.
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
 
 
 def _holder(descriptor: int) -> str:
-    """Who has written itself down, in parentheses; nothing while it has not."""
-    said = os.pread(descriptor, _MAX_HOLDER, 0).decode(errors="replace")
-    return f" ({said})" if said and said.isprintable() else ""
+    """The process that holds the lock, in parentheses. Empty if it is not written yet."""
+    holder = os.pread(descriptor, _MAX_HOLDER, 0).decode(errors="replace")
+    return f" ({holder})" if holder and holder.isprintable() else ""

@@ -191,7 +191,7 @@ async def test_a_folder_in_place_of_the_file_is_refused(path) -> None:
 async def test_a_folder_that_cannot_be_made_is_refused(tmp_path) -> None:
     (tmp_path / "file").touch()
 
-    assert "cannot be made" in await refusal(tmp_path / "file" / "gateway.db")
+    assert "cannot be created" in await refusal(tmp_path / "file" / "gateway.db")
 
 
 async def test_a_file_that_cannot_be_opened_is_refused_before_any_thread_starts(path) -> None:
@@ -241,7 +241,7 @@ async def test_a_database_of_a_newer_version_is_refused(path) -> None:
     said = await refusal(path)
 
     assert "was written by a newer version" in said
-    assert "install a version that knows 9998" in said
+    assert "install a version with revision 9998" in said
 
 
 def test_a_revision_that_names_no_oldest_reader_can_be_read_by_no_older_one() -> None:

@@ -41,7 +41,7 @@ async def test_statements_run_in_that_library_and_its_errors_become_ours(tmp_pat
     async def _break(connection, _now) -> None:
         raw = await connection.get_raw_connection()
         # Not by SQLAlchemy, as rows are added in bulk.
-        raw.driver_connection.answers("SELECT no_such_column", ())
+        raw.driver_connection.first_column("SELECT no_such_column", ())
 
     with pytest.raises(StoreError, match="failed"):
         await store.database.write(_break)

@@ -80,7 +80,7 @@ async def test_others_may_open_the_file_meanwhile(url, holder) -> None:
 def test_a_folder_that_holds_no_lock_is_named(tmp_path) -> None:
     (tmp_path / "file").touch()
 
-    assert f"{tmp_path}/file/gateway.db.lock cannot be made" in refusal(
+    assert f"{tmp_path}/file/gateway.db.lock cannot be created" in refusal(
         f"sqlite:///{tmp_path}/file/gateway.db"
     )
 
