@@ -275,7 +275,7 @@ class InternalError(GatewayError):
 
 
 class OperatorError(GatewayError):
-    """The gateway cannot execute this command."""
+    """The gateway cannot start, or cannot run this command."""
 
     stage = "start"
 

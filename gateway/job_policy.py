@@ -56,11 +56,11 @@ class JobPolicy(Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     """The time limit of one run."""
     retention_days: float
-    """How long an ended job and its attempts are kept. Only the default of the settings
-    `webhook_id_days` and `job_days`."""
+    """How long an ended job and its attempts are kept. The settings `webhook_id_days` and
+    `job_days` override it."""
     payload_days: float | None = None
-    """How long the body of a webhook is kept after its job has ended, if that is shorter. Only the
-    default of the setting `webhook_days`."""
+    """How long the body of a webhook is kept after its job has ended, if that is shorter. The
+    setting `webhook_days` overrides it."""
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if the heartbeats are too rare.
@@ -86,7 +86,7 @@ class WorkPolicy(Struct, frozen=True, kw_only=True):
 
     jobs: Mapping[JobKind, JobPolicy]
     size: int = 4
-    """The factor for `JobPolicy.slots`. Only the default of the setting `workers`."""
+    """The factor for `JobPolicy.slots`. The setting `workers` overrides it."""
     sweep_seconds: float = 5.0
     """The time between two searches for expired claims."""
     poll_seconds: float = 0.5

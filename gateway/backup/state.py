@@ -59,7 +59,7 @@ def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     left out. Raises `StoreError` for a file that cannot be read.
     """
     data = state.data.absolute()
-    own = {place.path.absolute() for place in state.databases if place.path is not None}
+    own = {database.path.absolute() for database in state.databases if database.path is not None}
     found = sorted(_files_in(data))
     databases = own | {path for path in found if is_database(path)}
     companions = {Path(f"{path}{suffix}") for path in databases for suffix in (*COMPANIONS, LOCK)}

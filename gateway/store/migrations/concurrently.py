@@ -1,9 +1,9 @@
 """Migrates a server's database while other programs use it.
 
-An index of an existing table is built with `CONCURRENTLY`, so that reads and writes go on. For this
-the revision's transaction must end first. If the process dies after that, the revision is half
-done. So every step can be repeated: it keeps what exists already, and builds an unfinished index
-again.
+An index of an existing table is built with `CONCURRENTLY`, so that reads and writes continue. To do
+this, the revision's transaction must end first. If the process dies after that, the revision is
+half done. So every step can be repeated: it keeps what exists already, and builds an unfinished
+index again.
 """
 
 from functools import partial

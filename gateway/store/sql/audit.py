@@ -70,12 +70,12 @@ class SqlAudit:
 
     async def page(self, query: AuditQuery) -> AuditPage:
         scanned = _scanned(query)
-        wanted = select(scanned).where(*_conditions(scanned, query))
-        wanted = wanted.order_by(scanned.c.id.desc()).limit(query.limit)
+        matching = select(scanned).where(*_conditions(scanned, query))
+        matching = matching.order_by(scanned.c.id.desc()).limit(query.limit)
         oldest = select(scanned.c.id).order_by(scanned.c.id.desc()).offset(_SCANNED - 1)
 
         async def find(connection: AsyncConnection) -> AuditPage:
-            rows = (await connection.execute(wanted)).mappings()
+            rows = (await connection.execute(matching)).mappings()
             records = tuple(map(_audit_record, rows))
             if len(records) == query.limit:
                 return AuditPage(records=records, next=records[-1].id)

@@ -128,11 +128,11 @@ class Statements:
                 return column.in_([stored(declared, each) for each in members])
             case ("is", bool() as truth):
                 return column.is_(truth)
-            case ("like" | "ilike" as word, pattern):
-                return self._like(column, pattern, is_exact=word == "like")
-            case (word, value):
-                compared = column if word in {"eq", "neq"} else self._comparable(filter_.column)
-                comparison: ColumnElement[bool] = _COMPARISONS[word](
+            case ("like" | "ilike" as name, pattern):
+                return self._like(column, pattern, is_exact=name == "like")
+            case (name, value):
+                compared = column if name in {"eq", "neq"} else self._comparable(filter_.column)
+                comparison: ColumnElement[bool] = _COMPARISONS[name](
                     compared, stored(declared, value)
                 )
                 return comparison

@@ -92,7 +92,7 @@ class StoreTime:
 
     def _correct(self, moment: datetime, ahead: datetime) -> None:
         days = (ahead - moment).days
-        _log.warning("the clock of this machine is %d days behind the database: it is used", days)
+        _log.warning("the clock of this machine is %d days behind the database: used anyway", days)
         self._begin(moment)
         self._latest = moment
         self.is_corrected = True
