@@ -8,13 +8,32 @@ from sqlalchemy import text
 
 from gateway.store.migrations.upgrade import migration_config
 from gateway.store.records import Changes, Failure
+from gateway.store.sql import preparing
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.engines import engines_at
 from tests.work import claim, job, message, put
 
 INDEXES = {
     "sqlite": "SELECT sql FROM sqlite_master WHERE name LIKE 'jobs_due%'",
     "postgresql": "SELECT indexdef FROM pg_indexes WHERE indexname LIKE 'jobs_due%'",
 }
+
+FIRST_INDEX_FAILS = (
+    "CREATE SEQUENCE indexes_made",
+    "CREATE TABLE drops (lock_timeout TEXT)",
+    """
+    CREATE FUNCTION fail_the_first_index() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF tg_tag = 'CREATE INDEX' AND nextval('indexes_made') = 1 THEN
+            RAISE EXCEPTION 'a deadlock' USING ERRCODE = 'deadlock_detected';
+        ELSIF tg_tag = 'DROP INDEX' AND current_query() NOT LIKE '%CONCURRENTLY%' THEN
+            INSERT INTO drops VALUES (current_setting('lock_timeout'));
+        END IF;
+    END $$
+    """,
+    "CREATE EVENT TRIGGER fails ON ddl_command_start EXECUTE FUNCTION fail_the_first_index()",
+)
+"""PostgreSQL ends the first statement that makes an index, as it does for a deadlock."""
 
 
 def back_to(revision, connection):
@@ -60,3 +79,25 @@ async def test_what_an_older_gateway_still_calls_failed_is_taken_over(shared_url
     assert (await job(store, webhook)).state == "retryable"
     assert len(await claim(store)) == 1
     await store.close()
+
+
+@pytest.mark.postgres
+async def test_each_attempt_to_migrate_limits_how_long_it_waits_for_a_table(
+    fresh_url, monkeypatch
+) -> None:
+    """Without the limit, all statements on the table would wait behind the migration."""
+    monkeypatch.setattr(preparing, "_RETRY_SECONDS", 0.0)
+    await (await open_store(fresh_url)).close()
+    engines = engines_at(fresh_url)
+    async with engines.writer.begin() as connection:
+        await connection.run_sync(partial(back_to, "0004"))
+        for statement in FIRST_INDEX_FAILS:
+            await connection.execute(text(statement))
+
+    await (await open_store(fresh_url)).close()
+
+    async with engines.writer.begin() as connection:
+        limits = (await connection.execute(text("SELECT lock_timeout FROM drops"))).scalars().all()
+    await engines.dispose()
+    # The first attempt drops one index and fails, the second one drops both.
+    assert limits == ["2s", "2s", "2s"]

@@ -47,6 +47,8 @@ def _rebuild(context: MigrationContext, index: Index, create: Any) -> None:
     if connection is None:
         raise TypeError("revisions run on a connection")
     # The index waits for running transactions, and no other transaction waits for the index.
+    # SET LOCAL has no effect outside a transaction. If a statement fails, the setting stays: each
+    # attempt to migrate has its own connection.
     connection.execute(text("SET lock_timeout = 0"))
     name = connection.dialect.identifier_preparer.quote(str(index.name))
     connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {name}"))

@@ -93,8 +93,7 @@ async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
         # A concurrent build of an index waits for transactions that have a snapshot. After this
         # statement, this transaction has none.
         await lock.execute(text("SET LOCAL lock_timeout = 0"))
-        async with engines.maintenance.connect() as connection:
-            await _migrate_server(connection, engines, entities)
+        await _migrate_server(engines.maintenance, engines, entities)
 
 
 def _load_alembic() -> None:
@@ -103,17 +102,15 @@ def _load_alembic() -> None:
 
 
 async def _migrate_server(
-    connection: AsyncConnection, engines: Engines, entities: EntityTables
+    maintenance: AsyncEngine, engines: Engines, entities: EntityTables
 ) -> None:
     failures = 0
-    while not (pending := await pending_migrations(connection, engines, entities)).is_empty:
-        await connection.rollback()
-        # One set of tables at a time: each must begin outside of a transaction.
-        next_step = PendingMigrations(
-            pending.needs_own, pending.needs_entities and not pending.needs_own
-        )
+    is_current = False
+    while not is_current:
         try:
-            await _migrate(connection, engines, entities, next_step)
+            # A failed attempt leaves its settings in its session, so each has its own connection.
+            async with maintenance.connect() as connection:
+                is_current = await _take_step(connection, engines, entities)
         except DBAPIError as error:
             failures += 1
             is_temporary = is_lock_refused(error) or is_serialization_failure(error)
@@ -121,7 +118,22 @@ async def _migrate_server(
                 raise
             _log.info("a table to be migrated is in use; trying again")
             await asyncio.sleep(_RETRY_SECONDS)
-        await connection.rollback()
+
+
+async def _take_step(connection: AsyncConnection, engines: Engines, entities: EntityTables) -> bool:
+    """Migrate the gateway's own tables, or else those of the entities.
+
+    Returns whether there was nothing to migrate.
+    """
+    pending = await pending_migrations(connection, engines, entities)
+    # Each migration must begin outside of a transaction.
+    await connection.rollback()
+    if not pending.is_empty:
+        next_step = PendingMigrations(
+            pending.needs_own, pending.needs_entities and not pending.needs_own
+        )
+        await _migrate(connection, engines, entities, next_step)
+    return pending.is_empty
 
 
 async def _migrate(
