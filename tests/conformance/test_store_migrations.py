@@ -82,6 +82,25 @@ async def test_what_an_older_gateway_still_calls_failed_is_taken_over(shared_url
 
 
 @pytest.mark.postgres
+async def test_a_sweep_does_not_wait_for_a_job_that_an_older_gateway_has_locked(fresh_url) -> None:
+    store = await open_store(fresh_url)
+    locked, free = await put(store, message(1), message(2))
+    engine = store.database.engines.writer
+    async with engine.begin() as connection:
+        await connection.execute(text("UPDATE jobs SET state = 'failed'"))
+
+    async with engine.begin() as older:
+        await older.execute(text("SELECT 1 FROM jobs WHERE id = :id FOR UPDATE"), {"id": locked})
+        await store.queue.sweep(10, 5, lambda _: Changes())
+
+    assert (await job(store, free)).state == "retryable"
+    assert (await job(store, locked)).state == "failed"
+    await store.queue.sweep(10, 5, lambda _: Changes())
+    assert (await job(store, locked)).state == "retryable"
+    await store.close()
+
+
+@pytest.mark.postgres
 async def test_each_attempt_to_migrate_limits_how_long_it_waits_for_a_table(
     fresh_url, monkeypatch
 ) -> None:

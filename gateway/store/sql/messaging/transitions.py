@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, get_args
 
 from msgspec import Struct
-from sqlalchemy import RowMapping, case, update
+from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -121,11 +121,16 @@ async def _rename_failed(connection: AsyncConnection) -> None:
     """Rename the state `failed`, which gateways older than revision 0005 still write.
 
     On a server, such a gateway may run beside this one for some time. Without this, no worker would
-    claim these jobs.
+    claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
     """
-    # All kinds are listed because the index starts with the kind.
-    failed = update(JOBS).where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
-    await connection.execute(failed.values(state="retryable"))
+    failed = (
+        select(JOBS.c.id)
+        # All kinds are listed because the index starts with the kind.
+        .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
+        .with_for_update(skip_locked=True)
+    )
+    change = update(JOBS).where(JOBS.c.id.in_(failed.cte("failed").select()))
+    await connection.execute(change.values(state="retryable"))
 
 
 async def _apply_what_is_taken(
