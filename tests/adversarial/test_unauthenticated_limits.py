@@ -152,6 +152,29 @@ async def test_what_needs_no_key_is_limited_too(path: str) -> None:
 
 
 @pytest.mark.attack(
+    "a client without a valid key sends OPTIONS requests without end, to every kind of path",
+    required="after a burst the answer is 429, also if the requests have an Authorization header, "
+    "which nothing checks",
+)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/docs", "/healthz", "/nothing", "/openapi.json", "/asyncapi.json", "/events"),
+        *("/mcp", "/mcp/example", "/v1/example/greet", "/v1/nothing", "/tools/execute"),
+        *("/operator/jobs", "/webhooks/avinode"),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"authorization": "x"}], ids=["no key", "any key"])
+async def test_options_requests_are_limited(path: str, headers: dict[str, str]) -> None:
+    limits = ThrottleLimits(of_one_host=Rate(1, 5), in_all=Rate(1, 100), delay_seconds=0.01)
+    running = build_running(throttle=Throttle(ManualClock(), limits))
+    async with running.http(None) as http:
+        for _ in range(5):
+            assert (await http.request("OPTIONS", path, headers=headers)).status_code != 429
+        assert (await http.request("OPTIONS", path, headers=headers)).status_code == 429
+
+
+@pytest.mark.attack(
     "a client without a key and a caller without the grant ask by OPTIONS and wrong methods which "
     "tools there are and which of them only read",
     required="tools that are not granted answer as tools that do not exist, by every method",

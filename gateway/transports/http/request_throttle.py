@@ -49,6 +49,9 @@ class RequestThrottle:
 
 
 def _is_keyed(path: str, scope: Scope) -> bool:
+    if scope["method"] == "OPTIONS":
+        # No transport checks the key of such a request.
+        return False
     if path in _KEYED or path.startswith(_KEYED_BELOW):
-        return bool(scope["method"] != "OPTIONS")
+        return True
     return path in _KEYED_WHERE_SHOWN and bool(header_values(scope, b"authorization"))
