@@ -1,1 +1,1 @@
-"""Connectors: what single upstreams need beside their contracts, one folder each."""
+"""Connectors: the code that upstreams need besides their contracts, one folder each."""

@@ -1,4 +1,4 @@
-"""Text without accents, for searches that find Zürich by Zurich and the other way round."""
+"""Removes accents from text, so that a search for Zurich finds Zürich and the reverse."""
 
 import unicodedata
 from typing import Final
@@ -8,10 +8,10 @@ _WITHOUT_ACCENT: Final = str.maketrans(
     | {"Ø": "O", "Ł": "L", "Đ": "D", "Æ": "AE", "Œ": "OE", "Ð": "D", "þ": "th", "Þ": "TH"}
     | {"\u2019": "'"}
 )
-"""Letters that Unicode does not take apart into a letter of ASCII and an accent."""
+"""Letters that Unicode does not decompose into an ASCII letter and an accent."""
 
 
 def without_accents(text: str) -> str:
-    """`text` with plain letters; what has none in ASCII stays."""
+    """`text` with ASCII letters. Characters without an ASCII equivalent stay."""
     plain = unicodedata.normalize("NFKD", text.translate(_WITHOUT_ACCENT))
     return "".join(char for char in plain if not unicodedata.combining(char))

@@ -1,1 +1,1 @@
-"""The connector `amadeus`: what its contracts cannot say by themselves."""
+"""The connector `amadeus`: the code that its contracts refer to."""

@@ -20,9 +20,9 @@ _MAX_NAME: Final = 200
 
 @mapping_function
 def keyword(city_name: str) -> str:
-    """`city_name` in the characters that Amadeus searches by.
+    """`city_name` in the characters that Amadeus accepts in a search.
 
-    Raises `Unmappable` when none is left.
+    Raises `Unmappable` if no letter or digit is left.
     """
     folded = _folded(city_name)
     if not any(map(str.isalnum, folded)):
@@ -83,9 +83,9 @@ def alternatives(locations: Sequence[Location], city_name: str) -> list[dict[str
 
 
 def _best(locations: Sequence[Location], city_name: str) -> Location:
-    """The busiest airport of a city with just that name, or else the busiest that fits.
+    """The busiest airport of a city with exactly this name, otherwise the busiest match.
 
-    Amadeus puts the busiest first. A city stands in where no airport is found.
+    Amadeus lists the busiest first. If there is no airport, the result is a city.
     """
     found = [each for each in locations if _is_airport(each)]
     found = found or [each for each in locations if each["subType"] == "CITY"]
@@ -114,6 +114,6 @@ def _city_name(location: Location) -> str | None:
 
 
 def _part(location: Location, name: str, pattern: re.Pattern[str]) -> str | None:
-    """A code of the address, if it is one."""
+    """A code of the address, if it matches `pattern`."""
     code = location.get("address", {}).get(name)
     return code if isinstance(code, str) and pattern.fullmatch(code) else None

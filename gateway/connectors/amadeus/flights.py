@@ -12,7 +12,7 @@ from gateway.errors import InvalidArguments, ToolFailed
 from generated.models.amadeus.search_flights import SearchFlightsInput, SearchFlightsOutput
 
 MAX_FLIGHTS: Final = 20
-"""Offers asked for. Amadeus would send 250, of several kilobytes each."""
+"""The number of requested offers. Amadeus would send 250, of several kilobytes each."""
 _NOTHING: Final = "Amadeus found no flights for this route and date."
 _NOT_FOUND: Final = 1797
 _INVALID_DATE: Final = 425
@@ -25,14 +25,14 @@ _MAX_NAME: Final = 200
 async def search_flights(
     arguments: SearchFlightsInput, context: CallContext
 ) -> SearchFlightsOutput:
-    """The flights on offer for one adult, cheapest first.
+    """The available flights for one adult, cheapest first.
 
-    Raises `InvalidArguments` for places or dates that contradict each other, and `ToolFailed` with
-    `airport_not_found` or `dates_refused`.
+    Raises `InvalidArguments` for airports or dates that contradict each other, and `ToolFailed`
+    with `airport_not_found` or `dates_refused`.
     """
     _check(arguments)
-    asked = UpstreamCall("amadeus", "searchFlightOffers", query=_query(arguments))
-    found = _offers(await context.send(asked, expect={400, 404}))
+    upstream_call = UpstreamCall("amadeus", "searchFlightOffers", query=_query(arguments))
+    found = _offers(await context.send(upstream_call, expect={400, 404}))
     offers = found["data"][:MAX_FLIGHTS]
     if not offers:
         return SearchFlightsOutput(flights=[], count=0, message=_NOTHING)
@@ -50,23 +50,23 @@ async def search_flights(
 def flight_of(
     offer: Mapping[str, Any], price: Price, carriers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """One offer of Amadeus as the tool shows it."""
-    there, *back = [itinerary["segments"] for itinerary in offer["itineraries"][:2]]
-    code = there[0]["carrierCode"]
+    """One offer of Amadeus in the tool's output format."""
+    outbound, *inbound = [itinerary["segments"] for itinerary in offer["itineraries"][:2]]
+    code = outbound[0]["carrierCode"]
     flight = {
         "price": price.number,
         "currency": "USD",
         "original_amount": price.original_amount,
         "original_currency": price.original_currency,
         "rate_source": price.source,
-        "departure": there[0]["departure"]["at"],
-        "arrival": there[-1]["arrival"]["at"],
-        "departure_airport": there[0]["departure"]["iataCode"],
-        "arrival_airport": there[-1]["arrival"]["iataCode"],
+        "departure": outbound[0]["departure"]["at"],
+        "arrival": outbound[-1]["arrival"]["at"],
+        "departure_airport": outbound[0]["departure"]["iataCode"],
+        "arrival_airport": outbound[-1]["arrival"]["iataCode"],
         "airline": carriers.get(code, code)[:_MAX_NAME],
-        "stops": stops_of(there),
+        "stops": stops_of(outbound),
     }
-    for segments in back:
+    for segments in inbound:
         flight["return_departure"] = segments[0]["departure"]["at"]
         flight["return_arrival"] = segments[-1]["arrival"]["at"]
         flight["return_stops"] = stops_of(segments)
@@ -74,7 +74,7 @@ def flight_of(
 
 
 def stops_of(segments: Sequence[Mapping[str, Any]]) -> int:
-    """Landings between the first and the last airport: changes, and technical stops on the way."""
+    """The number of stops: changes of aircraft and technical stops."""
     technical = sum(int(segment.get("numberOfStops", 0)) for segment in segments)
     return len(segments) - 1 + technical
 
@@ -82,9 +82,9 @@ def stops_of(segments: Sequence[Mapping[str, Any]]) -> int:
 def _check(arguments: SearchFlightsInput) -> None:
     if arguments.origin == arguments.destination:
         raise InvalidArguments.at("/destination", "order", "must differ from origin")
-    back = arguments.return_date
+    return_date = arguments.return_date
     # Dates written YYYY-MM-DD sort as text.
-    if back is not None and back < arguments.departure_date:
+    if return_date is not None and return_date < arguments.departure_date:
         raise InvalidArguments.at("/return_date", "order", "must not be before departure_date")
 
 
@@ -102,7 +102,7 @@ def _query(arguments: SearchFlightsInput) -> dict[str, str]:
 
 
 def _offers(reply: UpstreamReply) -> Mapping[str, Any]:
-    """The body with the offers; without any where Amadeus says so by an error."""
+    """The body with the offers. Amadeus reports "no offers" as an error: an empty list here."""
     if reply.status == 200:
         found: Mapping[str, Any] = reply.body
         return found

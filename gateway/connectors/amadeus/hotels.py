@@ -16,24 +16,24 @@ from gateway.errors import InvalidArguments, ToolFailed
 from generated.models.amadeus.search_hotels import SearchHotelsInput, SearchHotelsOutput
 
 MAX_HOTELS: Final = 40
-"""Hotels asked for offers: those nearest to the centre. Large cities have thousands."""
+"""How many hotels are queried for offers, nearest to the centre. Large cities have thousands."""
 BATCH: Final = 20
-"""Hotels in one request, the most that Amadeus takes."""
+"""Hotels in one request: the maximum that Amadeus accepts."""
 MAX_REQUESTS: Final = 8
-"""Requests for offers in one call. Amadeus takes ten a second."""
+"""Requests for offers in one call. Amadeus accepts ten per second."""
 _NO_HOTEL: Final = "Amadeus found no hotel for the city code."
 _NO_ROOM: Final = "Amadeus found no hotel with a room for these dates."
 _NOTHING_FOUND: Final = {895, 1797, 11126}
 _INVALID_CITY: Final = {9, 383, 1157}
 _NO_OFFER: Final = {392, 400, 424, 1257, 1297, 1797, 3237, 3289, 3494, 3664, 6698, 11126, 12247}
-"""No room or rate to sell, or a hotel that is listed and no longer sold."""
+"""No room or rate is available, or the listed hotel is no longer sold."""
 _INVALID_DATES: Final = {145, 175, 377, 381, 382, 404, 431, 704, 1300, 3273, 4413, 6987, 8194}
 _MAX_NAME: Final = 200
 _MAX_ADDRESS: Final = 500
 
 
 class Stay(Struct, frozen=True, kw_only=True):
-    """Where and when."""
+    """A city and the dates of a stay."""
 
     city_code: str
     check_in: str
@@ -45,7 +45,7 @@ class Stay(Struct, frozen=True, kw_only=True):
 async def search_hotels(arguments: SearchHotelsInput, context: CallContext) -> SearchHotelsOutput:
     """The hotels with a room for one adult, cheapest first.
 
-    Raises `InvalidArguments` for dates that are no stay, and `ToolFailed` with `city_not_found` or
+    Raises `InvalidArguments` for invalid dates, and `ToolFailed` with `city_not_found` or
     `dates_refused`.
     """
     stay = _stay(arguments)
@@ -67,7 +67,7 @@ async def search_hotels(arguments: SearchHotelsInput, context: CallContext) -> S
 
 
 def best_price(found: Mapping[str, Any], exchange: Exchange) -> Price | None:
-    """The price of a hotel's cheapest offer; None for a hotel that has nothing to sell."""
+    """The price of a hotel's cheapest offer; None for a hotel without offers."""
     prices = [each["price"] for each in found.get("offers", ())]
     totals = [(each.get("total") or each.get("sellingTotal"), each) for each in prices]
     candidates = [
@@ -81,8 +81,8 @@ def best_price(found: Mapping[str, Any], exchange: Exchange) -> Price | None:
 def hotel_of(
     hotel: Mapping[str, Any], price: Price, listed: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """One hotel as the tool shows it. `listed` is its entry in the list of the city's hotels."""
-    known = listed.get(hotel.get("hotelId", ""), {})
+    """One hotel in the tool's output format. `listed` has the city's hotels by id."""
+    entry = listed.get(hotel.get("hotelId", ""), {})
     return {
         "name": hotel["name"][:_MAX_NAME],
         "price": price.number,
@@ -90,8 +90,8 @@ def hotel_of(
         "original_amount": price.original_amount,
         "original_currency": price.original_currency,
         "rate_source": price.source,
-        "rating": _rating(known.get("rating")),
-        "address": _address(known.get("address", {})),
+        "rating": _rating(entry.get("rating")),
+        "address": _address(entry.get("address", {})),
     }
 
 
@@ -115,8 +115,8 @@ def _stay(arguments: SearchHotelsInput) -> Stay:
 
 async def _nearest(context: CallContext, city_code: str) -> dict[str, Mapping[str, Any]]:
     """The hotels nearest to the centre, by id. Raises `ToolFailed`."""
-    asked = UpstreamCall("amadeus", "listHotelsInCity", query={"cityCode": city_code})
-    reply = await context.send(asked, expect={400, 404})
+    upstream_call = UpstreamCall("amadeus", "listHotelsInCity", query={"cityCode": city_code})
+    reply = await context.send(upstream_call, expect={400, 404})
     if reply.status == 200:
         nearest = sorted(reply.body["data"], key=_distance)[:MAX_HOTELS]
         return {hotel["hotelId"]: hotel for hotel in nearest}
@@ -129,23 +129,23 @@ async def _nearest(context: CallContext, city_code: str) -> dict[str, Mapping[st
 async def _offers(
     context: CallContext, hotel_ids: Sequence[str], stay: Stay
 ) -> list[Mapping[str, Any]]:
-    """What the hotels offer, those that have a room. Raises `ToolFailed`.
+    """The offers of the hotels that have a room. Raises `ToolFailed`.
 
-    Amadeus refuses a whole request for one hotel without a room, so it is asked again for the
+    Amadeus refuses a whole request if one hotel has no room, so the request is repeated for the
     others.
     """
     found: list[Mapping[str, Any]] = []
-    waiting = deque(hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH))
+    batches = deque(hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH))
     for _ in range(MAX_REQUESTS):
-        if not waiting:
+        if not batches:
             break
-        batch = waiting.popleft()
-        asked = UpstreamCall("amadeus", "searchHotelOffers", query=_query(batch, stay))
-        reply = await context.send(asked, expect={400, 404})
+        batch = batches.popleft()
+        upstream_call = UpstreamCall("amadeus", "searchHotelOffers", query=_query(batch, stay))
+        reply = await context.send(upstream_call, expect={400, 404})
         if reply.status == 200:
             found.extend(reply.body.get("data", ()))
         else:
-            waiting.extend(_again(batch, refusal(reply)))
+            batches.extend(_smaller_batches(batch, refusal(reply)))
     return found
 
 
@@ -158,8 +158,8 @@ def _query(hotel_ids: Iterable[str], stay: Stay) -> dict[str, str]:
     }
 
 
-def _again(batch: Sequence[str], refused: AmadeusRefusal) -> list[Sequence[str]]:
-    """The batches to ask for in place of the refused one. Raises `ToolFailed`."""
+def _smaller_batches(batch: Sequence[str], refused: AmadeusRefusal) -> list[Sequence[str]]:
+    """The batches that replace the refused one. Raises `ToolFailed`."""
     if refused.is_only(_INVALID_DATES):
         raise ToolFailed("dates_refused")
     if not refused.is_only(_NO_OFFER):
@@ -182,7 +182,7 @@ def _rating(stars: Any) -> int | None:
 
 
 def _address(address: Mapping[str, Any]) -> str | None:
-    """A line of text; None without a street, for a country alone is no address."""
+    """The address in one line; None without a street, because a country alone is not an address."""
     lines = address.get("lines", ())
     if not lines:
         return None

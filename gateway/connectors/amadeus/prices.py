@@ -1,4 +1,4 @@
-"""Prices of Amadeus in US dollars, and how they were converted."""
+"""Converts prices of Amadeus to US dollars."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -9,19 +9,19 @@ from msgspec import Struct
 from gateway.connectors.frankfurter.rates import FALLBACK, Exchange, RateSource
 
 _DOLLARS: Final = "USD"
-_MOST_DOLLARS: Final = Decimal("1e12")
-"""Up to here a JSON number holds every cent."""
-_MOST_NAMED: Final = 10
+_MAX_DOLLARS: Final = Decimal("1e12")
+"""Up to this amount, a JSON number is exact to the cent."""
+_MAX_NAMED: Final = 10
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """What an offer costs."""
+    """The price of an offer."""
 
     original_amount: str
     """Decimal text, as Amadeus sent it."""
     original_currency: str
     dollars: Decimal | None
-    """Rounded to cents, half to even; None where no rate leads to US dollars."""
+    """Rounded to cents, half to even; None if there is no rate to US dollars."""
     source: RateSource | None
 
     @property
@@ -31,7 +31,7 @@ class Price(Struct, frozen=True, kw_only=True):
 
     @property
     def rank(self) -> tuple[bool, Decimal]:
-        """Cheapest first, and what has no price in US dollars last."""
+        """The sort key: cheapest first, prices without US dollars last."""
         return self.dollars is None, self.dollars or Decimal(self.original_amount)
 
 
@@ -39,7 +39,7 @@ def price_of(amount: str, currency: str, exchange: Exchange) -> Price:
     """The price `amount` in `currency`, and in US dollars if there is a rate."""
     rate = exchange.find(currency, _DOLLARS)
     dollars = None if rate is None else rate.convert(Decimal(amount))
-    if rate is None or dollars is None or dollars > _MOST_DOLLARS:
+    if rate is None or dollars is None or dollars > _MAX_DOLLARS:
         return Price(original_amount=amount, original_currency=currency, dollars=None, source=None)
     return Price(
         original_amount=amount, original_currency=currency, dollars=dollars, source=rate.source
@@ -47,7 +47,7 @@ def price_of(amount: str, currency: str, exchange: Exchange) -> Price:
 
 
 def conversion_notes(prices: Sequence[Price]) -> list[str]:
-    """What the reader of `prices` must know: fixed rates, and prices without dollars."""
+    """Notes for the caller about fixed rates and about prices without US dollars."""
     fixed = {price.original_currency for price in prices if price.source == "fallback"}
     unpriced = {price.original_currency for price in prices if price.source is None}
     notes = []
@@ -59,4 +59,4 @@ def conversion_notes(prices: Sequence[Price]) -> list[str]:
 
 
 def _named(currencies: Iterable[str]) -> str:
-    return ", ".join(sorted(currencies)[:_MOST_NAMED])
+    return ", ".join(sorted(currencies)[:_MAX_NAMED])

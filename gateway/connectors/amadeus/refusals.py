@@ -1,4 +1,4 @@
-"""Why Amadeus refused a request, read from its error body."""
+"""The reason of a refused request, from Amadeus' error body."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,13 +10,13 @@ from gateway.errors import UpstreamRejected
 
 
 class AmadeusRefusal(Struct, frozen=True, kw_only=True):
-    """The errors of one reply together."""
+    """All errors of one reply."""
 
     status: int
     codes: frozenset[int]
-    """Amadeus' own codes. It sends numbers, and their text with zeros in front."""
+    """Amadeus' own codes. It sends numbers, or numbers as text with leading zeros."""
     parameters: tuple[str, ...]
-    """The query parameters that the errors point at, as Amadeus words them."""
+    """The query parameters that the errors name, as Amadeus writes them."""
 
     def is_only(self, codes: Collection[int]) -> bool:
         """Whether there is a code, and each is one of `codes`."""
@@ -25,12 +25,12 @@ class AmadeusRefusal(Struct, frozen=True, kw_only=True):
     def rejected(self) -> UpstreamRejected:
         """The error for a refusal that has no specific meaning."""
         code = min(self.codes, default=None)
-        known = "" if code is None else f" with its code {code}"
-        return UpstreamRejected(f"The upstream answered {self.status}{known}.")
+        suffix = "" if code is None else f" with its code {code}"
+        return UpstreamRejected(f"The upstream answered {self.status}{suffix}.")
 
 
 def refusal(reply: UpstreamReply) -> AmadeusRefusal:
-    """What `reply`, an error that the upstream's contract has admitted, says."""
+    """The errors of `reply`, an error reply that is valid against the upstream's contract."""
     errors = (reply.body or {}).get("errors", [])
     return AmadeusRefusal(
         status=reply.status,

@@ -1,1 +1,1 @@
-"""The connector `avinode`: what its contracts cannot say by themselves."""
+"""The connector `avinode`: the code that its contracts refer to."""

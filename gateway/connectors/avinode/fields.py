@@ -1,4 +1,4 @@
-"""Field functions of the connector `avinode`: what its field maps cannot say in one expression."""
+"""Field functions of the connector `avinode`: what expressions cannot express."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,14 +10,14 @@ from gateway.contract.fields.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
 
 Lift = Mapping[str, Any]
-"""One operator's place in a request for quotes; `answeredOn` once the operator has answered."""
+"""One operator in a request for quotes. `answeredOn` is present once the operator has responded."""
 
 
 @mapping_function
 def days_in_order(days: Mapping[str, str]) -> dict[str, str]:
-    """The first and the last day, as Avinode takes them.
+    """The first and the last day in Avinode's form.
 
-    Raises `InvalidArguments` when the last is before the first: nothing could ever be found.
+    Raises `InvalidArguments` if the last day is before the first.
     """
     if days["to"] < days["from"]:
         raise InvalidArguments.at("/date_range/to", "order", "must not be before from")
@@ -28,7 +28,7 @@ def days_in_order(days: Mapping[str, str]) -> dict[str, str]:
 def wishes(
     requirements: Sequence[str] | Mapping[str, str | float | bool] | None,
 ) -> list[str] | None:
-    """Wishes as Avinode takes them: a list of texts. `{"wifi": true}` becomes `wifi: yes`."""
+    """Requirements in Avinode's form: a list of texts. `{"wifi": true}` becomes `wifi: yes`."""
     if requirements is None:
         return None
     if isinstance(requirements, Mapping):
@@ -42,9 +42,9 @@ def _requirement(value: str | float | bool) -> str:
 
 @mapping_function
 def day_back(departure: str, back: str) -> str:
-    """The day of the flight back, in UTC.
+    """The day of the return flight, in UTC.
 
-    Raises `InvalidArguments` when it departs before the flight there.
+    Raises `InvalidArguments` if it departs before the outbound flight.
     """
     if _instant(back) < _instant(departure):
         raise InvalidArguments.at("/return_date", "order", "must not be before departure_date")
@@ -53,7 +53,7 @@ def day_back(departure: str, back: str) -> str:
 
 @mapping_function
 def minutes_between(start: str, end: str) -> int:
-    """Whole minutes from one date-time to another; 0 when the clocks of the two disagree.
+    """Whole minutes from one date-time to another; 0 if `end` is before `start`.
 
     Raises `Unmappable` for a date-time outside the years 1 to 9999.
     """
@@ -62,13 +62,13 @@ def minutes_between(start: str, end: str) -> int:
 
 @mapping_function
 def first_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
-    """Whole minutes until the first operator answered; None while none has."""
+    """Whole minutes until the first operator responded; None if none has."""
     return min(_response_minutes(created_on, lifts), default=None)
 
 
 @mapping_function
 def average_response_minutes(created_on: str, lifts: Sequence[Lift]) -> int | None:
-    """Mean minutes until an operator answered, rounded; None while none has."""
+    """Mean response time of the operators in minutes, rounded; None if none has responded."""
     minutes = list(_response_minutes(created_on, lifts))
     return round(fmean(minutes)) if minutes else None
 

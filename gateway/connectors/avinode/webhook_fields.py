@@ -1,4 +1,4 @@
-"""Field functions of Avinode's webhook: what its field maps cannot say in one expression."""
+"""Field functions of Avinode's webhook: what expressions cannot express."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,37 +23,36 @@ _CATEGORIES: Final[Mapping[str, str]] = {
 
 @mapping_function
 def thread_of(thread_id: str | None, quote_id: str) -> str:
-    """The thread in which a quote is talked about; the quote's id where Avinode names none."""
+    """The thread of a quote; the quote's id if Avinode names no thread."""
     return thread_id or quote_id
 
 
 @mapping_function
 def in_dollars(amount: float | None, currency: str | None) -> float | None:
-    """`amount` where it is in US dollars, as it is where nothing is said of a currency."""
+    """`amount` if it is in US dollars, otherwise None. Without a currency, it is in US dollars."""
     return amount if currency in {None, _DOLLARS} else None
 
 
 @mapping_function
 def category_of(name: str | None) -> str | None:
-    """The category that quotes are scored by, of Avinode's name; None for any other."""
+    """The category for scoring quotes, from Avinode's name; None for an unknown name."""
     return _CATEGORIES.get(name or "")
 
 
 @mapping_function
 def own_link(link: str | None, domain: str) -> str | None:
-    """`link` if it leads to `domain` by https, else None: people and agents open it."""
+    """`link` if it leads to `domain` by https, otherwise None. People and agents open it."""
     return link if link is not None and is_link_within(link, domain) else None
 
 
 @mapping_function
-def version_id(thing_id: str, thing: Mapping[str, Any]) -> str:
-    """An id of this very version of a thing: the same when nothing of it has changed.
+def version_id(resource_id: str, resource: Mapping[str, Any]) -> str:
+    """An id of one version of a resource: the same as long as the resource does not change.
 
-    A pointer says that something has changed and not what, so that one thing may be read many
-    times before its next version is there.
+    A pointer does not show what has changed, so the same version may be read many times.
     """
-    canonical = msgspec.json.encode(thing, order="deterministic")
-    return f"{thing_id}:{hashlib.sha256(canonical).hexdigest()[:32]}"
+    canonical = msgspec.json.encode(resource, order="deterministic")
+    return f"{resource_id}:{hashlib.sha256(canonical).hexdigest()[:32]}"
 
 
 @mapping_function
@@ -64,7 +63,7 @@ def rfq_received_note(
     arrival_airport: str | None,
     departure_at: str | None,
 ) -> str:
-    """What the mail about a received request for proposal says."""
+    """The text of the mail about a received request for proposal."""
     facts = (
         ("Buyer", buyer),
         ("From", departure_airport),
@@ -82,7 +81,7 @@ def quote_accepted_note(
     price: float | None,
     currency: str | None,
 ) -> str:
-    """What the mail about an accepted quote says."""
+    """The text of the mail about an accepted quote."""
     facts = (
         ("Request for proposal", rfp_id),
         ("Operator", operator),
@@ -99,7 +98,7 @@ def booking_confirmed_note(
     arrival_airport: str | None,
     departure_at: str | None,
 ) -> str:
-    """What the mail about a confirmed booking says."""
+    """The text of the mail about a confirmed booking."""
     facts = (
         ("Operator", operator),
         ("From", departure_airport),
@@ -110,7 +109,7 @@ def booking_confirmed_note(
 
 
 def _amount(price: float | None, currency: str | None) -> str | None:
-    """Without a currency where the message names none: it may be any that is known already."""
+    """Without a currency if the message names none: an earlier message may have set it."""
     if price is None:
         return None
     return f"{price:,.2f} {currency}" if currency else f"{price:,.2f}"

@@ -1,1 +1,1 @@
-"""The connector `entities`: what its contracts cannot say by themselves."""
+"""The connector `entities`: the code that its contracts refer to."""

@@ -1,4 +1,4 @@
-"""The tools of the connector `entities`: the rows that webhooks wrote, page by page."""
+"""The tools of the connector `entities`: rows that webhooks wrote, in pages."""
 
 from typing import Any, Final
 
@@ -23,19 +23,19 @@ _LIMIT: Final = 50
 
 @tool_handler
 async def bookings(arguments: BookingsInput, context: CallContext) -> BookingsOutput:
-    """One page of bookings. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of bookings. Raises `InvalidArguments` for a cursor of another query."""
     return BookingsOutput.model_validate(await _page("bookings", arguments, context))
 
 
 @tool_handler
 async def conversations(arguments: ConversationsInput, context: CallContext) -> ConversationsOutput:
-    """One page of conversations. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of conversations. Raises `InvalidArguments` for a cursor of another query."""
     return ConversationsOutput.model_validate(await _page("conversations", arguments, context))
 
 
 @tool_handler
 async def messages(arguments: MessagesInput, context: CallContext) -> MessagesOutput:
-    """One page of messages. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of messages. Raises `InvalidArguments` for a cursor of another query."""
     return MessagesOutput.model_validate(await _page("messages", arguments, context))
 
 
@@ -43,7 +43,7 @@ async def messages(arguments: MessagesInput, context: CallContext) -> MessagesOu
 async def operator_profiles(
     arguments: OperatorProfilesInput, context: CallContext
 ) -> OperatorProfilesOutput:
-    """One page of operator profiles. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of operator profiles. Raises `InvalidArguments` for a cursor of another query."""
     return OperatorProfilesOutput.model_validate(
         await _page("operator_profiles", arguments, context)
     )
@@ -51,19 +51,19 @@ async def operator_profiles(
 
 @tool_handler
 async def quotes(arguments: QuotesInput, context: CallContext) -> QuotesOutput:
-    """One page of quotes. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of quotes. Raises `InvalidArguments` for a cursor of another query."""
     return QuotesOutput.model_validate(await _page("quotes", arguments, context))
 
 
 @tool_handler
 async def requests(arguments: RequestsInput, context: CallContext) -> RequestsOutput:
-    """One page of requests. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of requests. Raises `InvalidArguments` for a cursor of another query."""
     return RequestsOutput.model_validate(await _page("requests", arguments, context))
 
 
 @tool_handler
 async def trips(arguments: TripsInput, context: CallContext) -> TripsOutput:
-    """One page of trips. Raises `InvalidArguments` for a cursor of another question."""
+    """One page of trips. Raises `InvalidArguments` for a cursor of another query."""
     return TripsOutput.model_validate(await _page("trips", arguments, context))
 
 

@@ -1,1 +1,1 @@
-"""The connector `example`: what its contracts cannot say by themselves."""
+"""The connector `example`: the code that its contracts refer to."""

@@ -1,4 +1,4 @@
-"""The tools of the connector `example`: Python functions and nothing behind them."""
+"""The tools of the connector `example`: Python functions without an upstream."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ async def greet(arguments: GreetInput) -> GreetOutput:
 async def calculate(arguments: CalculateInput) -> CalculateOutput:
     """The result in double precision (IEEE 754).
 
-    Fails with `division_by_zero`, and with `out_of_range` for a result that no JSON number can be.
+    Fails with `division_by_zero`, and with `out_of_range` for a result that JSON cannot represent.
     """
     if arguments.operation == "divide" and arguments.b == 0:
         raise ToolFailed("division_by_zero")

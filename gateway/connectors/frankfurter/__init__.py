@@ -1,1 +1,1 @@
-"""The connector `frankfurter`: what its contracts cannot say by themselves."""
+"""The connector `frankfurter`: the code that its contracts refer to."""

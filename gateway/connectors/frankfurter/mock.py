@@ -1,6 +1,6 @@
-"""How the Frankfurter mock behaves: reference rates that move a little every working day.
+"""The behaviour of the Frankfurter mock: reference rates that change a little every working day.
 
-Rates per euro are shown as they are; those of any other base are rounded as Frankfurter rounds.
+Rates per euro are exact. Rates for any other base are rounded like Frankfurter's.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _SATURDAY: Final = 5
 _MOST_MOVED: Final = 0.01
 _CACHED: Final = {"cache-control": "public, max-age=86400"}
 _DECIMALS: Final = ((5000, 0), (80, 2), (20, 3), (1, 4), (0.0001, 5))
-"""Decimals of a rate above each bound; six below the last one."""
+"""The number of decimals of a rate above each bound; six below the last one."""
 
 
 def read_latest_rates(request: MockRequest, _state: MockState) -> MockReply:
@@ -40,14 +40,14 @@ BEHAVIOURS: Final = mock_behaviours(__name__, {"readLatestRates": read_latest_ra
 
 
 def refuse(refusal: MockRefusal) -> Any:
-    """Frankfurter's message; it contains the status only where there is no such path."""
+    """Frankfurter's error message. It contains the status only for an unknown path."""
     if refusal.status in {404, 405}:
         return {"status": refusal.status, "message": "not found"}
     return {"message": refusal.title}
 
 
 def finish(reply: MockReply) -> MockReply:
-    """Every reply may be cached for a day, as Frankfurter has it."""
+    """Adds Frankfurter's cache header: every reply may be cached for a day."""
     return MockReply(status=reply.status, headers={**_CACHED, **reply.headers}, body=reply.body)
 
 
@@ -57,7 +57,7 @@ def _working_day(today: date) -> str:
 
 
 def _rates(request: MockRequest, day: str, base: str) -> dict[str, float]:
-    """What one unit of `base` is worth; nothing for a base that is not quoted."""
+    """The value of one unit of `base` in each currency; empty for a base without a rate."""
     per_euro = {name: _moved(request, day, name, float(rate)) for name, rate in REFERENCE.items()}
     divisor = per_euro.pop(base, None)
     if divisor is None:
@@ -68,7 +68,7 @@ def _rates(request: MockRequest, day: str, base: str) -> dict[str, float]:
 
 
 def _moved(request: MockRequest, day: str, currency: str, rate: float) -> float:
-    """The rate of that day, with the five digits that the European Central Bank gives."""
+    """The rate of the day, with five digits, like the European Central Bank's."""
     if currency == _EURO:
         return rate
     shift = (request.fraction("rate", currency, day) - 0.5) * 2 * _MOST_MOVED

@@ -1,7 +1,7 @@
-"""Rates of exchange: today's from Frankfurter, and fixed ones for when those cannot be had.
+"""Exchange rates: today's rates from Frankfurter, and fixed rates as a fallback.
 
-Rates are read once for all currencies, per euro: that is how the European Central Bank publishes
-them. Frankfurter converts them to any other base, and rounds: a rupiah then has two digits left.
+All rates are read at once, per euro, as the European Central Bank publishes them. For any other
+base, Frankfurter converts and rounds them: the rate of a rupiah then has only two digits.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gateway.contract.context import CallContext, UpstreamCall
 from gateway.errors import UpstreamError
 
 RATE_SECONDS: Final = 2.0
-"""How long a call waits for rates, with all attempts, before it takes the fixed ones."""
+"""Seconds that a call waits for rates, with all attempts, before it uses fixed rates."""
 RATE_DIGITS: Final = 10
 """Significant digits of a rate."""
 _EURO: Final = "EUR"
@@ -26,11 +26,11 @@ RateSource = Literal["live", "fallback", "same"]
 
 
 class ExchangeRate(Struct, frozen=True, kw_only=True):
-    """What one unit of a currency is worth in another."""
+    """The value of one unit of a currency in another currency."""
 
     value: Decimal
     date: str
-    """The day that it holds for, YYYY-MM-DD."""
+    """The date of the rate, YYYY-MM-DD."""
     source: RateSource
 
     def convert(self, amount: Decimal) -> Decimal:
@@ -39,14 +39,14 @@ class ExchangeRate(Struct, frozen=True, kw_only=True):
 
 
 class Rates(Struct, frozen=True, kw_only=True):
-    """What one euro is worth in other currencies, on one day."""
+    """The value of one euro in other currencies, on one day."""
 
     per_euro: Mapping[str, Decimal]
     date: str
     source: Literal["live", "fallback"]
 
     def find(self, source: str, target: str) -> ExchangeRate | None:
-        """The rate from one currency to another, if both are here."""
+        """The rate from one currency to another, if both have a rate."""
         if source not in self.per_euro or target not in self.per_euro:
             return None
         value = _DIVISION.divide(self.per_euro[target], self.per_euro[source])
@@ -61,7 +61,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     live: Rates | None
 
     def find(self, source: str, target: str) -> ExchangeRate | None:
-        """The best rate there is: none is needed, a live one, a fixed one, or None."""
+        """The best rate: 1 for the same currency, a live rate, a fixed rate, or None."""
         if source == target:
             return ExchangeRate(value=Decimal(1), date=self.today, source="same")
         live = None if self.live is None else self.live.find(source, target)
@@ -69,29 +69,29 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
 
 async def read_exchange(context: CallContext) -> Exchange:
-    """Today's rates; without live ones when Frankfurter fails or takes longer than is good."""
+    """Today's rates; only fixed ones if Frankfurter fails or takes longer than `RATE_SECONDS`."""
     return Exchange(today=context.call.now[:10], live=await _live(context))
 
 
 async def _live(context: CallContext) -> Rates | None:
-    asked = UpstreamCall(
+    upstream_call = UpstreamCall(
         "frankfurter", "readLatestRates", query={"base": _EURO}, timeout_seconds=RATE_SECONDS
     )
     try:
-        reply = await context.send(asked)
+        reply = await context.send(upstream_call)
     except UpstreamError:
         return None
     return _rates(reply.body) if reply.body["base"] == _EURO else None
 
 
 def _rates(body: Mapping[str, Any]) -> Rates:
-    """The text of a JSON number has the digits that were sent; the binary number has others."""
+    """Reads the text of each JSON number, because a binary number may have other digits."""
     per_euro = {currency: Decimal(str(rate)) for currency, rate in body["rates"].items()}
     return Rates(per_euro={**per_euro, _EURO: Decimal(1)}, date=body["date"], source="live")
 
 
 _FALLBACK_DATE: Final = "2026-10-06"
-"""The day of the reference rates below. Renew both together."""
+"""The date of the reference rates below. Update both together."""
 REFERENCE: Final[Mapping[str, str]] = {
     "AUD": "1.614",
     "BRL": "5.5991",
@@ -133,7 +133,7 @@ _PER_DOLLAR: Final[Mapping[str, str]] = {
     "QAR": "3.64",
     "SAR": "3.75",
 }
-"""Units per US dollar of currencies that their central banks hold at a fixed rate to it."""
+"""Units per US dollar of currencies with a fixed rate to it."""
 
 
 def _fallback() -> Rates:

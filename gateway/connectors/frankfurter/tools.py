@@ -16,7 +16,7 @@ from generated.models.frankfurter.convert_currency import (
 async def convert_currency(
     arguments: ConvertCurrencyInput, context: CallContext
 ) -> ConvertCurrencyOutput:
-    """The amount in the other currency. The amount itself is never sent anywhere.
+    """The converted amount. The amount is never sent to the upstream.
 
     Raises `ToolFailed` with `unknown_currency`.
     """

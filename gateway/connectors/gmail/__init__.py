@@ -1,1 +1,1 @@
-"""The connector `gmail`: what its contracts cannot say by themselves."""
+"""The connector `gmail`: the code that its contracts refer to."""

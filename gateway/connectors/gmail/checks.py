@@ -1,6 +1,7 @@
-"""What may stand in a mail. Every check returns what may be used, and raises `InvalidArguments`.
+"""Checks the parts of a mail. Each check returns the valid value or raises `InvalidArguments`.
 
-The schemas of the tools say the same; these checks hold for code that makes a mail without them.
+The schemas of the tools have the same rules. These checks protect code that builds a mail without
+them.
 """
 
 import binascii
@@ -22,14 +23,15 @@ _ADDRESS: Final = re.compile(
 )
 """Dot-atoms (RFC 5322 §3.4.1) without `?`: readers would decode `=?utf-8?q?=0A?=@example.com`."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Controls, and whatever a program may take for the end of a line."""
+"""Control characters, and characters that a program may treat as the end of a line."""
 _NOT_IN_FILENAME: Final = re.compile(r"[/\\\u202a-\u202e\u2066-\u2069]|=\?|\A\.{1,2}\Z")
-"""Path separators and folders; the marks that let `fdp.exe` look like `exe.pdf`; and the beginning
-of encoded words, which readers decode even where RFC 2231 has given them the name already."""
+"""Path separators and folders. Direction marks, with which `fdp.exe` looks like `exe.pdf`. The
+start of encoded words, which mail programs decode even in an RFC 2231 name.
+"""
 _CONTENT_TYPE: Final = re.compile(
     r"(?!(?:multipart|message)/)[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*"
 )
-"""A type (RFC 6838) without those whose content is read as further parts: a file stays one."""
+"""A media type (RFC 6838), except types whose content mail programs read as further parts."""
 
 
 def checked_address(text: str, pointer: str) -> str:
@@ -71,16 +73,16 @@ def checked_content(text: str, pointer: str) -> bytes:
     """The bytes of base64 with padding."""
     try:
         content = binascii.a2b_base64(text, strict_mode=True)
-    except ValueError:  # binascii.Error is one, and so is text beyond ASCII
+    except ValueError:  # includes binascii.Error and the error for non-ASCII text
         content = b""
-    # The strict mode lets padding pass that is too long.
+    # The strict mode accepts padding that is too long.
     if len(text) != 4 * ((len(content) + 2) // 3):
         raise InvalidArguments.at(pointer, "pattern", "is not base64 with padding")
     return content
 
 
 def checked_total(contents: Sequence[str]) -> None:
-    """The contents of all attachments in base64 are at most `MAX_ATTACHED` characters."""
+    """Check that all attachments together have at most `MAX_ATTACHED` base64 characters."""
     total = 0
     for index, content in enumerate(contents):
         total += len(content)

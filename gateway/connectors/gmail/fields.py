@@ -12,7 +12,7 @@ __all__ = ["mail_raw", "message_id", "template_raw", "template_subject"]
 
 @mapping_function
 def mail_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
-    """The mail that `send_email` and `create_draft` describe, as Gmail takes it: base64url.
+    """The mail of `send_email` and `create_draft` in Gmail's form: base64url.
 
     Raises `InvalidArguments`.
     """
@@ -32,7 +32,7 @@ def mail_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
 
 @mapping_function
 def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
-    """The mail that a template makes, as Gmail takes it: base64url.
+    """The mail made from a template, in Gmail's form: base64url.
 
     Raises `InvalidArguments`.
     """
@@ -49,7 +49,7 @@ def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
 
 @mapping_function
 def template_subject(name: str, variables: Mapping[str, Any]) -> str:
-    """The subject of the mail that a template makes."""
+    """The subject of the mail made from a template."""
     return subject_of(name, variables)
 
 

@@ -1,4 +1,4 @@
-"""The text of a piece of HTML that anybody may have written."""
+"""Extracts text from untrusted HTML."""
 
 import html
 import re
@@ -12,7 +12,7 @@ _MANY_LINE_ENDS: Final = re.compile(r"\n{3,}")
 _WITHOUT_TEXT: Final = {
     name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "title")
 }
-"""Elements whose content is no text of the document, with what ends them."""
+"""Elements whose content is not text of the document, with their end tags."""
 _BLOCKS: Final = re.compile(
     "address|article|blockquote|br|dd|div|dl|dt|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol"
     "|p|pre|section|table|tr|ul"
@@ -20,10 +20,10 @@ _BLOCKS: Final = re.compile(
 
 
 def html_text(source: str) -> str:
-    """The text that a reader would see, with a line per block.
+    """The visible text, with one line per block.
 
-    One pass from left to right: what is not closed ends the text, so that no input is searched
-    twice.
+    It takes one pass from left to right. An element that is not closed ends the text, so that no
+    input is searched twice.
     """
     text = html.unescape("".join(_texts(source))).replace("\u00a0", " ")
     lines = _SPACES_AT_LINE_END.sub("\n", text)
@@ -31,7 +31,7 @@ def html_text(source: str) -> str:
 
 
 def _texts(source: str) -> Iterator[str]:
-    """Texts between tags with spaces joined, and a line break for each border of a block."""
+    """The texts between tags, with collapsed spaces and a line break around each block."""
     at = 0
     while (start := source.find("<", at)) >= 0:
         yield _SPACES.sub(" ", source[at:start])
@@ -50,7 +50,7 @@ def _texts(source: str) -> Iterator[str]:
 
 
 def _end(source: str, start: int, name: str) -> int:
-    """Where the text goes on after the tag or comment at `start`; -1 when it does not."""
+    """The index after the tag or comment at `start`; -1 if it is not closed."""
     if source.startswith("<!--", start):
         closed = source.find("-->", start + 4)
         return closed + 3 if closed >= 0 else -1

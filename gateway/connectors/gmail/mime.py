@@ -1,8 +1,8 @@
-"""Mails as bytes (RFC 5322, RFC 2045 to 2047, RFC 2231), so that no value says more than itself.
+"""Encodes mails as bytes (RFC 5322, RFC 2045 to 2047, RFC 2231), safe against header injection.
 
-The standard library's `EmailMessage` is not used to write them: it decodes encoded words that stand
-in a value (`=?utf-8?q?=0A?=`), and writes the line break that it has found. Everything is decided
-by the mail, the call's id and its time: the same call makes the same bytes.
+The standard library's `EmailMessage` is not used: it decodes encoded words in a value
+(`=?utf-8?q?=0A?=`) and writes the line break that it finds. The bytes depend only on the mail, the
+call's id and its time, so the same call gives the same bytes.
 """
 
 import base64
@@ -28,21 +28,23 @@ from gateway.connectors.gmail.checks import (
 from gateway.contract.connector import mapping_function
 
 _DOMAIN: Final = "contract-gateway.invalid"
-"""Message-IDs need a domain (RFC 5322 §3.6.4), and RFC 2606 keeps this one from being anybody's."""
+"""A Message-ID needs a domain (RFC 5322 §3.6.4). RFC 2606 reserves this one, so nobody owns it."""
 _PLAIN: Final = re.compile(r"(?!.*=\?)[!-~](?:[ -~]{0,898}[!-~])?")
-"""What a header holds as it is: within the 998 characters of a line, and not to be decoded."""
+"""Text that needs no encoding in a header: at most 998 characters per line, no encoded word."""
 _PLAIN_FILENAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 _WORD_BYTES: Final = 45
-"""Bytes in an encoded word: 60 characters of base64 of the 75 that a word may have (RFC 2047)."""
+"""Bytes in an encoded word: 60 base64 characters. A word may have 75 characters (RFC 2047)."""
 _PARAMETER_CHARACTERS: Final = 700
-"""Of a file name in one parameter: well within a line, as not every reader joins several."""
+"""Characters of a file name in one parameter, within one line of the header. Not every mail program
+joins several parameters.
+"""
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _BARE_LINE_FEED: Final = re.compile(rb"(?<!\r)\n")
 _CRLF: Final = b"\r\n"
 
 
 class Attachment(Struct, frozen=True):
-    """A file of a mail."""
+    """An attached file."""
 
     filename: str
     content: str
@@ -51,7 +53,7 @@ class Attachment(Struct, frozen=True):
 
 
 class Mail(Struct, frozen=True, kw_only=True):
-    """What is to be sent. `text` or `html` is there; both together say the same twice."""
+    """A mail to send, with `text`, `html`, or both with the same content."""
 
     to: str
     subject: str
@@ -84,7 +86,7 @@ def mail_bytes(mail: Mail, call_id: str, now: str) -> bytes:
     """The mail as RFC 5322 bytes, dated `now` (RFC 3339).
 
     It has no From: Gmail fills in the address of the account that sends. Raises `InvalidArguments`
-    for what cannot stand in a header, a file name or an attachment.
+    for invalid text in a header, a file name or an attachment.
     """
     headers = [
         *_headers(mail),
@@ -101,7 +103,7 @@ def mail_bytes(mail: Mail, call_id: str, now: str) -> bytes:
 
 
 def encoded(mail: bytes) -> str:
-    """`mail` as Gmail takes it: base64url (RFC 4648 §5)."""
+    """`mail` in Gmail's form: base64url (RFC 4648 §5)."""
     return base64.urlsafe_b64encode(mail).decode("ascii")
 
 
@@ -119,7 +121,7 @@ def _headers(mail: Mail) -> Iterator[str]:
 
 
 def _unstructured(text: str) -> str:
-    """`text` for a header, as encoded words (RFC 2047) where it cannot stand as it is."""
+    """`text` for a header, as encoded words (RFC 2047) if it needs encoding."""
     if not text or _PLAIN.fullmatch(text):
         return text
     return "\r\n ".join(
@@ -138,7 +140,7 @@ def _body(mail: Mail, call_id: str) -> _Entity:
 
 
 def _text(text: str, subtype: str) -> _Entity:
-    """Never as it is: neither encoding has `=_`, with which every boundary begins."""
+    """A text part, always encoded: no encoding contains `=_`, the start of every boundary."""
     content = _LINE_END.sub("\r\n", text).encode()
     in_base64 = base64.encodebytes(content).replace(b"\n", _CRLF)
     quoted = _BARE_LINE_FEED.sub(_CRLF, binascii.b2a_qp(content))
@@ -164,7 +166,7 @@ def _file(index: int, attachment: Attachment) -> _Entity:
 
 
 def _filename_parameters(filename: str) -> Iterator[str]:
-    """The parameter `filename`, with RFC 2231 where it is no plain token."""
+    """The parameter `filename`, encoded with RFC 2231 if it is not a plain token."""
     if _PLAIN_FILENAME.fullmatch(filename):
         yield f'filename="{filename}"'
         return
@@ -194,7 +196,7 @@ def _container(subtype: str, parts: Sequence[_Entity], call_id: str) -> _Entity:
     delimiter = f"\r\n--{boundary}".encode("ascii")
     pieces = [piece for part in parts for piece in (delimiter, _CRLF, part.encode())]
     header = f'Content-Type: multipart/{subtype};\r\n boundary="{boundary}"'
-    # The line break before the first delimiter would be an empty preamble.
+    # A line break before the first delimiter would be an empty preamble.
     return _Entity([header], b"".join([*pieces, delimiter, b"--", _CRLF]).removeprefix(_CRLF))
 
 

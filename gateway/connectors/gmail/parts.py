@@ -1,7 +1,7 @@
 """The tree of parts in which Gmail shows a message (`users.messages`, format `full`).
 
-The mail was written by anybody, so nothing in it is relied on: what is not as it should be counts
-as missing, and every step takes time in proportion to the size of the mail.
+The mail is untrusted input. Invalid parts count as missing, and every step takes time in proportion
+to the size of the mail.
 """
 
 import base64
@@ -19,11 +19,11 @@ _CHARSET: Final = re.compile(
     r"((?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis)[a-z0-9_-]{0,20})",
     re.IGNORECASE,
 )
-"""Charsets of mail. Python knows more by such names: some are no charsets, some are slow."""
+"""Accepted charsets. Python has more codecs: some are not charsets, and some are slow."""
 
 
 def header_values(part: Part, name: str) -> list[str]:
-    """The values of every header of that name, in the order of the mail."""
+    """The values of all headers with this name, in the order of the mail."""
     return [
         header["value"]
         for header in _members(part.get("headers"))
@@ -32,25 +32,25 @@ def header_values(part: Part, name: str) -> list[str]:
 
 
 def files(part: Part) -> Iterator[Part]:
-    """The parts that have a file's name."""
+    """The parts with a file name."""
     return (each for each in _walk(part) if text_member(each, "filename"))
 
 
 def text_member(part: Part, name: str) -> str:
-    """A member that should be text; empty when it is not."""
+    """A member that should be text; empty if it is not."""
     value = part.get(name)
     return value if isinstance(value, str) else ""
 
 
 def whole_characters(text: str) -> str:
-    """`text` without halves of characters, which some charsets let through and JSON cannot hold."""
+    """`text` without lone surrogates. Some charsets produce them, and JSON cannot contain them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def text_of(part: Part) -> str:
-    """The plain text of the mail; that of its HTML when it has no other.
+    """The plain text of the mail, or the text of its HTML if it has no plain text.
 
-    Raises `Unmappable` when Gmail encoded it in another way than base64url.
+    Raises `Unmappable` if the text is not base64url.
     """
     texts = [each for each in _walk(part) if _is_text(each, "plain")]
     if texts:
@@ -65,7 +65,7 @@ def decoded(data: str) -> bytes:
 
 
 def _walk(part: Part) -> Iterator[Part]:
-    """`part` and everything in it, as a reader meets it; the first `MAX_PARTS`."""
+    """`part` and all parts in it, in reading order; at most `MAX_PARTS`."""
     waiting: list[Part] = [part]
     for _ in range(MAX_PARTS):
         if not waiting:
@@ -91,14 +91,14 @@ def _content(part: Part) -> str:
 
 
 def _characters(content: bytes, part: Part) -> str:
-    """Gmail mostly answers UTF-8, whatever the part says; sometimes the part is right."""
+    """Decode UTF-8, otherwise the charset of the part: Gmail does not always convert to UTF-8."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         charset = _CHARSET.search(next(iter(header_values(part, "content-type")), ""))
     try:
         return whole_characters(content.decode(charset[1] if charset else "latin-1", "replace"))
-    except (LookupError, ValueError):  # a charset that Python does not know
+    except (LookupError, ValueError):  # a charset that Python does not support
         return content.decode("latin-1")
 
 

@@ -1,6 +1,6 @@
-"""Field functions of the tools that read mails: what Gmail answers, as results hold it.
+"""Field functions of the tools that read mails: they convert Gmail's replies to results.
 
-Lengths are cut to what the output schemas admit, for a mail can be longer than any of them.
+Texts and lists are cut to the maximum sizes of the output schemas, because a mail can be longer.
 """
 
 import html
@@ -39,19 +39,19 @@ _MAX_FILES: Final = 200
 _MAX_NAME: Final = 255
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)|\([^()]*\)', re.DOTALL)
-"""Ends at the latest with the text, so that nothing is searched twice."""
+"""A match ends at the end of the text at the latest, so that nothing is searched twice."""
 _BRACKETED: Final = re.compile(r"<([^<>]*)>[^<>]*\Z", re.DOTALL)
 
 
 @mapping_function
 def rfc_message_id(payload: Part | None) -> str | None:
-    """The Message-ID of the header; None when there is none."""
+    """The Message-ID of the header; None if there is none."""
     return next(iter(_values(payload, "message-id")), "").strip()[:_MAX_MESSAGE_ID] or None
 
 
 @mapping_function
 def sender(payload: Part | None) -> str | None:
-    """The address of From; None when there is none."""
+    """The address of From; None if there is none."""
     return next(iter(_addresses(payload, "from")), None)
 
 
@@ -86,7 +86,7 @@ def subject(payload: Part | None) -> str:
 
 @mapping_function
 def received_at(internal_date: str) -> str:
-    """RFC 3339 in UTC of Gmail's date, which is milliseconds since 1970.
+    """Gmail's date, in milliseconds since 1970, as RFC 3339 in UTC.
 
     Raises `Unmappable` for a date outside the years 1 to 9999.
     """
@@ -105,7 +105,7 @@ def labels(label_ids: Sequence[str] | None) -> list[str]:
 
 @mapping_function
 def snippet(text: str | None) -> str:
-    """The beginning of the text; Gmail writes it as HTML does."""
+    """The beginning of the text. Gmail escapes it as in HTML."""
     return html.unescape(text or "")[:_MAX_SNIPPET]
 
 
@@ -117,7 +117,7 @@ def body_text(payload: Part | None) -> str:
 
 @mapping_function
 def is_body_truncated(payload: Part | None) -> bool:
-    """Whether the text is longer than that. Raises `Unmappable`."""
+    """Whether the text is longer than `MAX_BODY` characters. Raises `Unmappable`."""
     return len(_text(payload)) > MAX_BODY
 
 
@@ -172,9 +172,9 @@ def _values(payload: Part | None, name: str) -> list[str]:
 
 
 def _addresses(payload: Part | None, name: str) -> list[str]:
-    """Addresses alone: what stands in quotes and comments beside them names nobody.
+    """The addresses without names. Text in quotes and in comments is ignored.
 
-    Names are not decoded, so that no name can bring an address with it.
+    Names are not decoded, because a decoded name could contain an address.
     """
     text = ",".join(_values(payload, name))[:_MAX_HEADER]
     fragments = re.split("[,;]", _QUOTED.sub(" ", text))
@@ -183,7 +183,7 @@ def _addresses(payload: Part | None, name: str) -> list[str]:
 
 
 def _address(fragment: str) -> str | None:
-    """The address in brackets, or the fragment when it is one; behind a colon, for groups."""
+    """The address in brackets, or the fragment if it is an address; after the colon of a group."""
     bracketed = _BRACKETED.search(fragment)
     text = bracketed[1] if bracketed else fragment.rpartition(":")[2]
     text = text.strip()

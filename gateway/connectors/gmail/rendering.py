@@ -1,7 +1,7 @@
 """Mails made from the templates beside this module: HTML, plain text and subject of each.
 
-Values are data wherever they end up: escaped in HTML, in one line of the subject, and never read as
-part of a template.
+Values are always data: they are escaped in HTML, limited to one line in the subject, and never read
+as part of a template.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-"""In English whatever the locale of the process."""
+"""In English for every locale of the process."""
 _UNSEEN: Final = dict.fromkeys(
     [
         *(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in {0x09, 0x0A}),
@@ -28,11 +28,11 @@ _UNSEEN: Final = dict.fromkeys(
         *range(0x2066, 0x206A),
     ]
 )
-"""Controls, and the marks that turn the direction of what comes after them: left out."""
+"""Control characters and direction marks, which are removed."""
 
 
 class Rendered(Struct, frozen=True):
-    """What a template makes of its variables."""
+    """A rendered template."""
 
     subject: str
     text: str
@@ -40,7 +40,7 @@ class Rendered(Struct, frozen=True):
 
 
 def render(template: str, variables: Mapping[str, Any]) -> Rendered:
-    """The mail that `template` makes. Raises `jinja2.UndefinedError` for a missing variable."""
+    """The mail made from `template`. Raises `jinja2.UndefinedError` for a missing variable."""
     return Rendered(
         subject=subject_of(template, variables),
         text=_filled(f"{template}.txt", variables),
@@ -49,7 +49,7 @@ def render(template: str, variables: Mapping[str, Any]) -> Rendered:
 
 
 def subject_of(template: str, variables: Mapping[str, Any]) -> str:
-    """The subject that `template` makes, in one line."""
+    """The subject made from `template`, in one line."""
     return " ".join(_filled(f"{template}.subject.txt", variables).split())
 
 
@@ -57,8 +57,8 @@ def _filled(name: str, variables: Mapping[str, Any]) -> str:
     return _ENVIRONMENT.get_template(name).render(variables)
 
 
-def _shown(value: Any) -> Any:
-    """What takes the place of a variable: 20.0 is the JSON integer 20, and text has no controls."""
+def _value(value: Any) -> Any:
+    """The value of a variable: 20.0 becomes 20, and control characters are removed."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value.translate(_UNSEEN) if isinstance(value, str) else value
@@ -66,12 +66,12 @@ def _shown(value: Any) -> Any:
 
 def _day(text: str) -> str:
     """`2026-12-01` as `1 December 2026`."""
-    day = date.fromisoformat(str(text))  # which refuses what is missing
+    day = date.fromisoformat(str(text))  # raises for a missing variable
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def _dollars(amount: float) -> str:
-    """`$48,200`, and `$48,200.50` where there are cents."""
+    """`$48,200`, or `$48,200.50` if there are cents."""
     cents = Decimal(str(amount)).quantize(_CENT, ROUND_HALF_EVEN)
     return f"${cents:,.2f}".removesuffix(".00")
 
@@ -93,7 +93,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         loader=FileSystemLoader(_FOLDER),
         autoescape=select_autoescape(("html",)),
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_value,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,

@@ -1,1 +1,1 @@
-"""The connector `golf`: what its contracts cannot say by themselves."""
+"""The connector `golf`: the code that its contracts refer to."""

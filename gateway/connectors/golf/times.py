@@ -1,7 +1,7 @@
-"""Tee times and reservations as the tee sheet writes them, and as the tools of `golf` answer them.
+"""Converts tee times and reservations from the tee sheet's form to the results of the tools.
 
-Times are the course's: a date-time of the tee sheet has the course's offset from UTC, so its first
-sixteen characters are what the clock in the clubhouse shows.
+Times are local to the course: a date-time of the tee sheet has the course's offset from UTC, so its
+first sixteen characters are the local date and time.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from msgspec import Struct
 from gateway.contract.connector import mapping_function
 
 _KEYS: Final = UUID("6b0d3f6e-5d0a-4b52-9f0f-0c7a4b1c9d11")
-"""The namespace of the keys that are made here (RFC 9562 §5.5)."""
+"""The namespace of the keys that this module creates (RFC 9562 §5.5)."""
 _FIRST_MINUTE: Final = "00:00"
 _LAST_MINUTE: Final = "23:59"
 
 
 class TeeTimeRequest(Struct, frozen=True, kw_only=True):
-    """The tee times that somebody looks for. Both ends of the time are included."""
+    """The criteria of a search for tee times. Both ends of the time range are inclusive."""
 
     date: str
     start: str = _FIRST_MINUTE
@@ -27,12 +27,12 @@ class TeeTimeRequest(Struct, frozen=True, kw_only=True):
     players: int
 
     def holds(self, starts_at: str) -> bool:
-        """Whether a tee time at this date-time lies in the day and between the times."""
+        """Whether this date-time is on the requested day and within the time range."""
         is_on_the_day = local_date(starts_at) == self.date
         return is_on_the_day and self.start <= local_time(starts_at) <= self.end
 
     def fits(self, tee_time: Mapping[str, Any]) -> bool:
-        """Whether a tee time of the tee sheet is one of them, with places for all players."""
+        """Whether a tee time of the tee sheet matches, with places for all players."""
         most = min(tee_time["spotsAvailable"], tee_time.get("maxPlayers", self.players))
         return (
             self.holds(tee_time["startsAt"])
@@ -53,20 +53,20 @@ def local_time(starts_at: str) -> str:
 
 
 def booking_key(purpose: str, text: str) -> str:
-    """The UUID that stands for `text` at the tee sheet; another one for another purpose.
+    """The UUID for `text` and `purpose`, as an idempotency key.
 
-    Callers choose any text as their key, and the tee sheet asks for a UUID.
+    Callers choose any text as their key, but the tee sheet requires a UUID.
     """
     return str(uuid5(_KEYS, f"{purpose}:{text}"))
 
 
 def in_order(tee_time: Mapping[str, Any]) -> tuple[str, str]:
-    """What tee times of one day are sorted by: the earliest first, and always the same way."""
+    """The sort key of tee times on one day: earliest first, then by id."""
     return local_time(tee_time["startsAt"]), tee_time["teeTimeId"]
 
 
 def shown_tee_time(tee_time: Mapping[str, Any]) -> dict[str, Any]:
-    """A tee time of the tee sheet as the tools answer it."""
+    """A tee time in the tools' output format."""
     price = tee_time["price"]
     shown = {
         "tee_time_id": tee_time["teeTimeId"],
@@ -80,7 +80,7 @@ def shown_tee_time(tee_time: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shown_reservation(reservation: Mapping[str, Any]) -> dict[str, Any]:
-    """A reservation of the tee sheet as the tools answer it."""
+    """A reservation in the tools' output format."""
     shown = {
         "reservation_id": reservation["reservationId"],
         "confirmation_code": reservation["confirmationCode"],
@@ -107,5 +107,5 @@ def _start(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _present(row: Mapping[str, Any], **names: str) -> dict[str, Any]:
-    """The members of `row` that are there, under the names that they have in a result."""
+    """The members that `row` has, under their names in a result."""
     return {name: row[source] for name, source in names.items() if source in row}

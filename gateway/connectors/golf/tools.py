@@ -1,9 +1,9 @@
 """The tools of the connector `golf` that need more than one request to the tee sheet.
 
-A booking is never made twice: each goes out with a key under which the tee sheet books once. The
-key of a search that books stands for the whole search, whichever tee time is tried. It is stored
-with the reservation as its reference, so that a repeated search finds what the first one booked,
-although that tee time is not free any longer.
+A booking is never made twice: each is sent with a key, and the tee sheet books once per key. A
+search that books uses one key for all tee times that it tries. The key is stored with the
+reservation as its reference, so that a repeated search finds the reservation of the first one,
+although that tee time is no longer free.
 """
 
 from collections.abc import Mapping
@@ -33,14 +33,14 @@ from generated.models.golf.book_tee_time import BookTeeTimeInput, BookTeeTimeOut
 from generated.models.golf.search_tee_times import SearchTeeTimesInput, SearchTeeTimesOutput
 
 MAX_TRIED: Final = 3
-"""Tee times that a search tries to book, when somebody else is faster each time."""
+"""How many tee times a search tries to book, if each was taken in the meantime."""
 _MAX_PAGES: Final = 3
 _PAGE: Final = 100
 _GOLF: Final = "golf"
 _TAKEN: Final = frozenset(
     {"tee_time_not_found", "tee_time_unavailable", "players_exceed_available", "hold_expired"}
 )
-"""Refusals after which another tee time may be had."""
+"""Refusals after which the search tries another tee time."""
 _DECLARED: Final = _TAKEN | {"duplicate_reservation", "idempotency_key_reused"}
 _REFUSED: Final = frozenset({404, 409, 410, 422})
 _IN_PROGRESS: Final = "request_in_progress"
@@ -58,28 +58,28 @@ class _Booking(Struct, frozen=True, kw_only=True):
 async def search_tee_times(
     arguments: SearchTeeTimesInput, context: CallContext
 ) -> SearchTeeTimesOutput:
-    """The free tee times that fit; with `auto_book`, the earliest of them is booked instead.
+    """The free tee times that match. With `auto_book`, the earliest of them is booked instead.
 
-    Fails with `tee_time_unavailable` when each of the first `MAX_TRIED` was taken meanwhile,
+    Fails with `tee_time_unavailable` if the first `MAX_TRIED` were all taken in the meantime,
     `duplicate_reservation`, and `idempotency_key_reused`.
     """
-    wanted = _wanted(arguments)
+    criteria = _criteria(arguments)
     if not arguments.auto_book:
-        return _listed(await _free(wanted, context))
+        return _listed(await _free(criteria, context))
     key = booking_key("search", arguments.idempotency_key or context.call.id)
     async with context.exclusive(f"{_GOLF}:{key}"):
-        reservation = await _booked_before(wanted, key, context)
+        reservation = await _booked_before(criteria, key, context)
         if reservation is None:
-            reservation = await _book_earliest(wanted, key, context)
+            reservation = await _book_earliest(criteria, key, context)
     return _booked(reservation)
 
 
 @tool_handler
 async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> BookTeeTimeOutput:
-    """The reservation of one tee time, which must be on the date and at the time given.
+    """The reservation of one tee time, which must be at the given date and time.
 
-    Fails with every declared error of the tool. Without a key of the caller's, a booking whose
-    answer is lost cannot be repeated safely, and the error says so.
+    Fails with any declared error of the tool. Without a key of the caller, a booking whose reply is
+    lost cannot be repeated safely, and the error says so.
     """
     await _check_time(arguments, context)
     given = arguments.idempotency_key
@@ -94,30 +94,30 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
     return BookTeeTimeOutput.model_validate({"reservation": shown_reservation(made)})
 
 
-def _wanted(arguments: SearchTeeTimesInput) -> TeeTimeRequest:
+def _criteria(arguments: SearchTeeTimesInput) -> TeeTimeRequest:
     times = {"start": arguments.time_range_start, "end": arguments.time_range_end}
     given = {name: time for name, time in times.items() if time is not None}
-    wanted = TeeTimeRequest(date=arguments.date, players=arguments.players, **given)
-    if wanted.end < wanted.start:
+    criteria = TeeTimeRequest(date=arguments.date, players=arguments.players, **given)
+    if criteria.end < criteria.start:
         detail = "is earlier than time_range_start"
         raise InvalidArguments.at("/time_range_end", "minimum", detail)
-    return wanted
+    return criteria
 
 
-async def _free(wanted: TeeTimeRequest, context: CallContext) -> list[Mapping[str, Any]]:
-    """The free tee times that fit, earliest first."""
+async def _free(criteria: TeeTimeRequest, context: CallContext) -> list[Mapping[str, Any]]:
+    """The free tee times that match, earliest first."""
     query = {
-        "date": wanted.date,
-        "start_time": wanted.start,
-        "end_time": wanted.end,
-        "players": str(wanted.players),
+        "date": criteria.date,
+        "start_time": criteria.start,
+        "end_time": criteria.end,
+        "players": str(criteria.players),
         "limit": str(_PAGE),
     }
     course = {"courseId": context.setting(_GOLF, "course_id")}
     found: list[Mapping[str, Any]] = []
     for _ in range(_MAX_PAGES):
         reply = await context.send(UpstreamCall(_GOLF, "listTeeTimes", path=course, query=query))
-        found += filter(wanted.fits, reply.body["data"])
+        found += filter(criteria.fits, reply.body["data"])
         cursor = reply.body.get("nextCursor")
         if cursor is None:
             break
@@ -126,7 +126,7 @@ async def _free(wanted: TeeTimeRequest, context: CallContext) -> list[Mapping[st
 
 
 async def _check_time(arguments: BookTeeTimeInput, context: CallContext) -> None:
-    """Refuse to book what is not the tee time that the caller has in mind."""
+    """Raise `tee_time_mismatch` if the tee time is not at the given date and time."""
     path = {"teeTimeId": arguments.tee_time_id}
     reply = await context.send(UpstreamCall(_GOLF, "readTeeTime", path=path), expect={404})
     if reply.status == 404:
@@ -137,19 +137,19 @@ async def _check_time(arguments: BookTeeTimeInput, context: CallContext) -> None
 
 
 async def _book_earliest(
-    wanted: TeeTimeRequest, key: str, context: CallContext
+    criteria: TeeTimeRequest, key: str, context: CallContext
 ) -> Mapping[str, Any] | None:
-    """The reservation of the earliest tee time that can be had; None when there is none."""
-    free = await _free(wanted, context)
+    """The reservation of the earliest tee time that can be booked; None if none matches."""
+    free = await _free(criteria, context)
     for tee_time in free[:MAX_TRIED]:
         booking = _Booking(
-            tee_time_id=tee_time["teeTimeId"], players=wanted.players, key=key, reference=key
+            tee_time_id=tee_time["teeTimeId"], players=criteria.players, key=key, reference=key
         )
         try:
             return await _reserve(booking, context)
         except ToolFailed as refused:
             if refused.reason == "idempotency_key_reused":
-                return await _booked_meanwhile(wanted, key, context)
+                return await _booked_meanwhile(criteria, key, context)
             if refused.reason not in _TAKEN:
                 raise
     if free:
@@ -158,14 +158,14 @@ async def _book_earliest(
 
 
 async def _booked_before(
-    wanted: TeeTimeRequest, key: str, context: CallContext
+    criteria: TeeTimeRequest, key: str, context: CallContext
 ) -> Mapping[str, Any] | None:
-    """What was booked with this key. Fails with `idempotency_key_reused` if it does not fit."""
+    """The reservation with this key, or None. Fails with `idempotency_key_reused` if it differs."""
     query = {"user_id": context.setting(_GOLF, "user_id"), "reference": key}
     reply = await context.send(UpstreamCall(_GOLF, "listReservations", query=query))
     for reservation in reply.body["data"]:
         if reservation.get("reference") == key:
-            if not _is_of(reservation, wanted):
+            if not _is_of(reservation, criteria):
                 raise ToolFailed("idempotency_key_reused")
             found: Mapping[str, Any] = reservation
             return found
@@ -173,17 +173,17 @@ async def _booked_before(
 
 
 async def _booked_meanwhile(
-    wanted: TeeTimeRequest, key: str, context: CallContext
+    criteria: TeeTimeRequest, key: str, context: CallContext
 ) -> Mapping[str, Any]:
-    """What another process booked with this key after this one had looked."""
-    reservation = await _booked_before(wanted, key, context)
+    """The reservation that another process made with this key after the check."""
+    reservation = await _booked_before(criteria, key, context)
     if reservation is None:
         raise ToolFailed("idempotency_key_reused")
     return reservation
 
 
-def _is_of(reservation: Mapping[str, Any], wanted: TeeTimeRequest) -> bool:
-    return reservation["players"] == wanted.players and wanted.holds(reservation["startsAt"])
+def _is_of(reservation: Mapping[str, Any], criteria: TeeTimeRequest) -> bool:
+    return reservation["players"] == criteria.players and criteria.holds(reservation["startsAt"])
 
 
 async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]:
@@ -194,14 +194,14 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
     }
     if booking.reference is not None:
         body["reference"] = booking.reference
-    asked = UpstreamCall(
+    upstream_call = UpstreamCall(
         _GOLF,
         "createReservation",
         headers={"Idempotency-Key": booking.key},
         body=body,
         is_key_ours=booking.is_key_ours,
     )
-    reply = await context.send(asked, expect=_REFUSED)
+    reply = await context.send(upstream_call, expect=_REFUSED)
     if reply.status in _REFUSED:
         raise _refusal(reply)
     made: Mapping[str, Any] = reply.body
@@ -209,12 +209,12 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
 
 
 def _refusal(reply: UpstreamReply) -> ToolFailed | UpstreamRejected | UpstreamUnavailable:
-    """The error that a problem of the tee sheet stands for."""
+    """The error for a problem of the tee sheet."""
     code = reply.body.get("code")
     if code in _DECLARED:
         return ToolFailed(code)
     if code == _IN_PROGRESS:
-        return UpstreamUnavailable("The tee sheet is still making this very booking.")
+        return UpstreamUnavailable("The tee sheet is still processing the same booking.")
     return UpstreamRejected(with_code(f"The upstream answered {reply.status}", code))
 
 

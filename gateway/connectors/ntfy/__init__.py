@@ -1,1 +1,1 @@
-"""The connector `ntfy`: what its contracts cannot say by themselves."""
+"""The connector `ntfy`: the code that its contracts refer to."""

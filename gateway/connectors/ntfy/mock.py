@@ -1,10 +1,9 @@
-"""How the ntfy mock behaves: what the server checks, how it refuses, and its limit.
+"""The behaviour of the ntfy mock: the server's checks, errors and limits.
 
-The server knows its visitors by their address; the mock by their token. A token that contains
-`expired` is nobody's, one that contains `readonly` may not publish, and one that contains `limited`
-belongs to a visitor with the limit of the free plan: a burst of 60 requests, and then one every
-five seconds, and 250 messages a day. Without such a token the mock has no limit, so that a gateway
-can be tried as often as one likes.
+The server identifies visitors by their IP address, the mock by their token. A token that contains
+`expired` is invalid, and one that contains `readonly` may not publish. One that contains `limited`
+has the limits of the free plan: a burst of 60 requests, then one every five seconds, and 250
+messages per day. Other tokens have no limit.
 """
 
 import re
@@ -25,12 +24,12 @@ REFILL_SECONDS: Final = 5.0
 DAILY: Final = 250
 MAX_MESSAGE_BYTES: Final = 4096
 MAX_BODY_BYTES: Final = 2 * MAX_MESSAGE_BYTES
-"""JSON may need twice the bytes of what it says."""
+"""JSON may need twice as many bytes as its content."""
 _KEPT: Final = timedelta(hours=12)
 _TOPIC: Final = re.compile(r"[-_A-Za-z0-9]{1,64}")
 _RESERVED: Final = frozenset(
     {"docs", "static", "file", "app", "metrics", "account", "settings", "signup", "login", "v1"}
-)  # fmt: skip - one table, one glance
+)  # fmt: skip - one table
 _LETTERS: Final = string.ascii_letters + string.digits
 _DOCS: Final = "https://ntfy.sh/docs/publish/"
 _ERRORS: Final[Mapping[int, tuple[str, str]]] = {
@@ -56,7 +55,7 @@ _BY_STATUS: Final[Mapping[int, int]] = {
     413: 41303,
     422: 40017,
     429: 42901,
-}  # fmt: skip - one table, one glance
+}  # fmt: skip - one table
 _VISITORS: Final = "visitors"
 
 
@@ -66,7 +65,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """No reply of ntfy names a limit; a 429 does not even say how long to wait."""
+    """The reply unchanged: ntfy sends no limit headers, and a 429 has no Retry-After."""
     return reply
 
 
@@ -93,7 +92,7 @@ BEHAVIOURS: Final = mock_behaviours(__name__, {"publish": publish})
 
 
 def _refusal(request: MockRequest) -> int | None:
-    """The code of what is wrong with the request itself."""
+    """The error code of an invalid request, or None."""
     token, body = request.headers.get("authorization", ""), request.body
     size = len(msgspec.json.encode(body))
     for is_wrong, code in (
@@ -111,7 +110,7 @@ def _refusal(request: MockRequest) -> int | None:
 
 
 def _limit(request: MockRequest, state: MockState) -> int | None:
-    """The code of a limit that the visitor has used up; what is left is counted down."""
+    """The error code of an exceeded limit, or None. Otherwise counts the request."""
     visitor = request.headers.get("authorization", "")
     if "limited" not in visitor:
         return None

@@ -1,1 +1,1 @@
-"""The connector `sheets`: what its contracts cannot say by themselves."""
+"""The connector `sheets`: the code that its contracts refer to."""

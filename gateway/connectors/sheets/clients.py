@@ -1,8 +1,8 @@
-"""The client sheet of the connector `sheets`: its columns, and what its cells mean.
+"""The client sheet of the connector `sheets`: its columns and the meaning of its cells.
 
-A row has fourteen columns, A to N. Google leaves out empty cells at the end of a row and empty rows
-at the end of a range, and people type what they like: a cell that does not hold what its column is
-for is left out, never guessed at.
+A row has fourteen columns, A to N. Google omits empty cells at the end of a row and empty rows at
+the end of a range. People can type anything: a value that is invalid for its column is omitted,
+never guessed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ _EPOCH: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - a sheet's dates have no
 """Day 0 of the dates of a spreadsheet."""
 
 Cells = Sequence[Sequence[Any]]
-"""The values of a range; rows are as long as their last cell that is not empty."""
+"""The values of a range. A row ends with its last cell that is not empty."""
 
 
 class ClientRow(Struct, frozen=True):
@@ -50,30 +50,30 @@ class ClientRow(Struct, frozen=True):
 
     @property
     def client_id(self) -> str:
-        """The client's id; an empty text where there is none."""
+        """The client's id; an empty text if there is none."""
         return self.text("client_id") or ""
 
     def cell(self, column: str) -> Any:
-        """The cell's value; None where it is empty."""
+        """The value of the cell; None if it is empty."""
         index = COLUMNS.index(column)
         value = self.cells[index] if index < len(self.cells) else None
         return None if value == "" else value
 
     def text(self, column: str) -> str | None:
-        """What the cell says, trimmed; None where it says nothing."""
+        """The text of the cell, trimmed; None if it is empty."""
         return as_text(self.cell(column))
 
     def holds(self, column: str, wanted: str) -> bool:
-        """Whether the cell says `wanted`, whatever the case of its letters."""
+        """Whether the text of the cell is `wanted`. Case is ignored."""
         folded = wanted.strip().casefold()
         return bool(folded) and _folded(self.cell(column)) == folded
 
 
 def client_rows(cells: Cells | None) -> Iterator[ClientRow]:
-    """The rows with a client id, in the order of the sheet; `cells` begin with the header.
+    """The rows with a client id, in the order of the sheet. `cells` starts with the header.
 
-    Raises `ToolFailed` (`client_sheet_unusable`) when the header does not name the columns in
-    their order: a column that was moved would be read, and written, as another.
+    Raises `ToolFailed` (`client_sheet_unusable`) if the header does not have the column names in
+    order, because a moved column would be read and written as another one.
     """
     for number, row in enumerate(_checked(cells), start=1):
         found = ClientRow(number, row)
@@ -82,7 +82,7 @@ def client_rows(cells: Cells | None) -> Iterator[ClientRow]:
 
 
 def as_text(value: Any) -> str | None:
-    """A cell as text, numbers without a needless fraction; None for an empty one."""
+    """A cell as text, whole numbers without a fraction; None for an empty cell."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float) and value.is_integer():
@@ -91,14 +91,14 @@ def as_text(value: Any) -> str | None:
 
 
 def as_count(value: Any) -> int | None:
-    """A cell as a whole number from 0 on; None for anything else."""
+    """A cell as a whole number of at least 0; None for anything else."""
     text = as_text(value)
     is_count = text is not None and text.isascii() and text.isdigit() and len(text) <= 9
     return int(text) if is_count and text is not None else None
 
 
 def as_day(value: Any) -> str | None:
-    """A cell as a date, YYYY-MM-DD: a spreadsheet's date, or a text that begins with one."""
+    """A cell as a date, YYYY-MM-DD: a date of the spreadsheet, or a text that begins with one."""
     moment = _moment(value)
     if moment is not None:
         return moment.date().isoformat()
@@ -109,7 +109,7 @@ def as_day(value: Any) -> str | None:
 
 
 def as_moment(value: Any) -> str | None:
-    """A cell as a time: a spreadsheet's, without a zone as it has none, or the text as it is."""
+    """A cell as a date and time: a spreadsheet's date, without time zone, or the unchanged text."""
     moment = _moment(value)
     return as_text(value) if moment is None else moment.isoformat(timespec="seconds")
 
@@ -121,7 +121,7 @@ def as_operators(value: Any) -> list[str]:
 
 
 def profile(row: ClientRow) -> dict[str, Any]:
-    """The client as the tools answer it; what the sheet does not say is left out."""
+    """The client in the tools' output format. Values that the sheet does not have are absent."""
     status = (row.text("vip_status") or "").casefold()
     members = {
         **{name: row.text(name) for name in ("client_id", "name", "email", "phone", "company")},
@@ -141,14 +141,14 @@ def profile(row: ClientRow) -> dict[str, Any]:
 
 
 def found_one(cells: Cells | None, inputs: Mapping[str, Any]) -> ClientRow:
-    """The first client that `client_id`, or `identifier` in its `search_field`, names.
+    """The first client with this `client_id`, or with this `identifier` in `search_field`.
 
     Raises `ToolFailed` (`client_not_found`, or as `client_rows` does).
     """
     column = inputs.get("search_field", "email") if "identifier" in inputs else "client_id"
     wanted = str(inputs.get("identifier") or inputs["client_id"]).strip().casefold()
     index = COLUMNS.index(column)
-    # Asked for every member of a profile, so it looks at one cell of each row and no more.
+    # Called for every member of a profile, so it reads only one cell of each row.
     for number, row in enumerate(_checked(cells), start=1):
         if wanted and len(row) > index and _folded(row[index]) == wanted:
             found = ClientRow(number, row)
@@ -158,7 +158,7 @@ def found_one(cells: Cells | None, inputs: Mapping[str, Any]) -> ClientRow:
 
 
 def matches(row: ClientRow, query: str, columns: Sequence[str]) -> bool:
-    """Whether every word of `query` occurs in one of the columns, whatever its case and accents."""
+    """Whether every word of `query` occurs in one of the columns. Case and accents are ignored."""
     text = _searched("\n".join(filter(None, map(row.text, columns))))
     return all(word in text for word in _searched(query).split())
 
@@ -168,7 +168,7 @@ def _searched(text: str) -> str:
 
 
 def passes(row: ClientRow, filters: Mapping[str, Any]) -> bool:
-    """Whether the client has the status, and at least as many flights."""
+    """Whether the client has the status and the minimum number of flights."""
     status = filters.get("vip_status")
     flights = as_count(row.cell("total_flights")) or 0
     return (status is None or row.holds("vip_status", status)) and flights >= filters.get(
@@ -177,7 +177,7 @@ def passes(row: ClientRow, filters: Mapping[str, Any]) -> bool:
 
 
 def where(cells: Cells | None, keep: Callable[[ClientRow], bool]) -> list[ClientRow]:
-    """The clients that `keep` holds for."""
+    """The clients for which `keep` is true."""
     return [row for row in client_rows(cells) if keep(row)]
 
 
@@ -189,7 +189,7 @@ def _checked(cells: Cells | None) -> Cells:
 
 
 def _folded(value: Any) -> str:
-    """What is compared of a cell: its text without case."""
+    """The text of a cell for comparison, without case."""
     text = value.strip() if isinstance(value, str) else as_text(value) or ""
     return text.casefold()
 

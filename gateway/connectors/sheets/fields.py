@@ -1,7 +1,8 @@
-"""Field functions of the connector `sheets`: what its field maps make of the rows of a sheet.
+"""Field functions of the connector `sheets`: they read results from the rows of a sheet.
 
-Sheets cannot look for a row, so every tool reads the whole client sheet and picks here. `cells` are
-the values of the range as Google sends them, header first, or None for an empty range.
+The Sheets API cannot search for a row, so every tool reads the whole client sheet and selects rows
+here. `cells` has the values of the range as Google sends them, header first, or None for an empty
+range.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ _NAMED: Final = ("name", "email")
 
 @mapping_function
 def client_id(cells: Cells | None, inputs: Inputs) -> str:
-    """The id of the client that the arguments name."""
+    """The id of the client in the arguments."""
     return found_one(cells, inputs).client_id
 
 
@@ -62,13 +63,13 @@ def company(cells: Cells | None, inputs: Inputs) -> str | None:
 
 @mapping_function
 def preferences(cells: Cells | None, inputs: Inputs) -> dict[str, Any]:
-    """What the client likes and needs."""
+    """The preferences and needs of the client."""
     return dict(profile(found_one(cells, inputs))["preferences"])
 
 
 @mapping_function
 def history(cells: Cells | None, inputs: Inputs) -> dict[str, Any]:
-    """The client's flights in figures."""
+    """Figures about the client's flights."""
     return dict(profile(found_one(cells, inputs))["history"])
 
 
@@ -81,7 +82,7 @@ def vip_status(cells: Cells | None, inputs: Inputs) -> str | None:
 
 @mapping_function
 def created_at(cells: Cells | None, inputs: Inputs) -> str | None:
-    """When the client was entered."""
+    """When the client's row was created."""
     return as_moment(found_one(cells, inputs).cell("created_at"))
 
 
@@ -93,19 +94,19 @@ def updated_at(cells: Cells | None, inputs: Inputs) -> str | None:
 
 @mapping_function
 def searched(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
-    """The first clients that fit `query` and `filters`, at most `limit`."""
+    """The first clients that match `query` and `filters`, at most `limit`."""
     return [profile(row) for row in _fitting(cells, inputs)[: _whole(inputs, "limit", 10)]]
 
 
 @mapping_function
 def searched_count(cells: Cells | None, inputs: Inputs) -> int:
-    """How many clients fit `query` and `filters`."""
+    """The number of clients that match `query` and `filters`."""
     return len(_fitting(cells, inputs))
 
 
 @mapping_function
 def named(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
-    """The first clients whose name or address holds `query`, with only the `fields` asked for."""
+    """The first clients with `query` in the name or email address, with the requested `fields`."""
     wanted = {"client_id", *inputs["fields"]} if "fields" in inputs else None
     return [
         {key: value for key, value in profile(row).items() if wanted is None or key in wanted}
@@ -115,7 +116,7 @@ def named(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
 
 @mapping_function
 def named_count(cells: Cells | None, inputs: Inputs) -> int:
-    """How many clients' names or addresses hold `query`."""
+    """The number of clients whose name or email address contains `query`."""
     return len(_named(cells, inputs))
 
 
@@ -129,51 +130,51 @@ def page(cells: Cells | None, inputs: Inputs) -> list[dict[str, Any]]:
 
 @mapping_function
 def client_count(cells: Cells | None) -> int:
-    """How many clients there are."""
+    """The total number of clients."""
     return sum(1 for _ in client_rows(cells))
 
 
 @mapping_function
 def next_offset(cells: Cells | None, inputs: Inputs) -> int | None:
-    """Where the next page begins; None after the last one."""
+    """The offset of the next page; None on the last page."""
     end = _whole(inputs, "offset", 0) + _whole(inputs, "limit", _PAGE)
     return end if end < client_count(cells) else None
 
 
 @mapping_function
-def readable_spreadsheet(asked: str | None, clients: str, readable: str) -> str:
-    """The spreadsheet to read: the one asked for, if agents may read it, or the client database.
+def readable_spreadsheet(requested: str | None, clients: str, readable: str) -> str:
+    """The spreadsheet to read: the requested one, if agents may read it, or the client database.
 
-    `readable` are ids separated by commas. Raises `ToolFailed` (`spreadsheet_not_readable`): the
-    gateway's account can see more than agents may.
+    `readable` has ids separated by commas. Raises `ToolFailed` (`spreadsheet_not_readable`),
+    because the gateway's account can read more than agents may.
     """
-    if asked is None:
+    if requested is None:
         return clients
-    if asked in {clients, *filter(None, readable.split(","))}:
-        return asked
+    if requested in {clients, *filter(None, readable.split(","))}:
+        return requested
     raise ToolFailed("spreadsheet_not_readable")
 
 
 @mapping_function
 def rows(cells: Cells | None) -> list[list[Any]]:
-    """The rows of a range as they are, at most `MAX_ROWS`."""
+    """The unchanged rows of a range, at most `MAX_ROWS`."""
     return [list(row) for row in (cells or ())[:MAX_ROWS]]
 
 
 @mapping_function
 def row_count(cells: Cells | None) -> int:
-    """How many rows of a range hold something, or lie above one that does."""
+    """The number of rows of a range, up to the last row that is not empty."""
     return len(cells or ())
 
 
 @mapping_function
 def is_cut(cells: Cells | None) -> bool:
-    """Whether the range has more rows than `rows` answers."""
+    """Whether the range has more rows than `rows` returns."""
     return len(cells or ()) > MAX_ROWS
 
 
 def _whole(inputs: Inputs, name: str, default: int) -> int:
-    """An argument that is a whole number, also when it was written `2.0`."""
+    """An argument that is a whole number, even if it was written as `2.0`."""
     return int(inputs.get(name, default))
 
 

@@ -1,9 +1,9 @@
 """The tools of the connector `sheets` that write: they find the row first, then change its cells.
 
-Google knows no conditional write. So writes to one spreadsheet wait for each other in this process,
-only the cells that change are sent (null leaves a cell alone, so that what a person types beside
-them stays), and the answer shows whether the row is still the client's. Everything is written RAW:
-a text that looks like a formula stays a text.
+Google has no conditional write. So writes to one spreadsheet run one after the other in this
+process. Only changed cells are sent: null leaves a cell unchanged, so that edits by people in other
+cells stay. The reply shows whether the row is still the client's. Everything is written RAW: a text
+that looks like a formula stays text.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _UPSTREAM: Final = "sheets"
 _LAST_COLUMN: Final = "N"
 _HISTORY: Final = "'Flight History'!A:H"
 _NO_SUCH_TAB: Final = "Unable to parse range"
-"""What Google says of a range whose tab does not exist, and of nothing else that is sent here."""
+"""Google's error for a range whose tab does not exist; no other request here causes it."""
 _MOVED: Final = (
     "The rows of the sheet were moved during the call, "
     "and the change was written to another client."
@@ -40,13 +40,13 @@ _MOVED: Final = (
 
 
 class _Book(Struct, frozen=True):
-    """The client database, as one call reaches it."""
+    """The client database, within one call."""
 
     context: CallContext
     spreadsheet: str
 
     async def find(self, client_id: str) -> ClientRow:
-        """The one row of the client. Raises `ToolFailed`."""
+        """The only row of the client. Raises `ToolFailed`."""
         reply = await self._send(
             "readValues",
             f"{SHEET}!A1:{_LAST_COLUMN}",
@@ -60,9 +60,9 @@ class _Book(Struct, frozen=True):
         return found[0]
 
     async def write(self, row: ClientRow, changes: Mapping[str, Any]) -> None:
-        """Change the cells of `changes` (an empty text clears one), and look where they went.
+        """Change the cells of `changes` (an empty text clears one), and check the row.
 
-        Raises `ToolFailed` (`client_moved`) when another client is in that row by now.
+        Raises `ToolFailed` (`client_moved`) if the row now belongs to another client.
         """
         reply = await self._send(
             "updateValues",
@@ -75,13 +75,13 @@ class _Book(Struct, frozen=True):
             [changes.get(column) for column in COLUMNS],
         )
         _refuse_missing(reply, "client_sheet_unusable")
-        # Google leaves out what is empty: of a row without a value nothing may be left.
+        # Google omits empty cells: an empty row may have no `values` at all.
         rows = reply.body.get("updatedData", {}).get("values") or [[]]
         if ClientRow(row.number, rows[0]).client_id != row.client_id:
-            raise ToolFailed("client_moved", f"{_MOVED} Look at row {row.number} of it.")
+            raise ToolFailed("client_moved", f"{_MOVED} See row {row.number} of the sheet.")
 
     async def record(self, cells: list[Any]) -> str:
-        """Append a row to the flight history; where it went. Raises `ToolFailed`."""
+        """Append a row to the flight history and return its range. Raises `ToolFailed`."""
         options = {"valueInputOption": "RAW", "insertDataOption": "INSERT_ROWS"}
         reply = await self._send("appendValues", _HISTORY, options, cells)
         _refuse_missing(reply, "history_sheet_missing")
@@ -97,8 +97,8 @@ class _Book(Struct, frozen=True):
     ) -> UpstreamReply:
         body = UNSET if cells is None else {"majorDimension": "ROWS", "values": [cells]}
         path = {"spreadsheetId": self.spreadsheet, "range": place}
-        asked = UpstreamCall(_UPSTREAM, operation, path=path, query=query, body=body)
-        return await self.context.send(asked, expect={400, 404})
+        upstream_call = UpstreamCall(_UPSTREAM, operation, path=path, query=query, body=body)
+        return await self.context.send(upstream_call, expect={400, 404})
 
 
 @tool_handler
@@ -124,8 +124,8 @@ async def add_flight_history(
 ) -> AddFlightHistoryOutput:
     """Record a flight, then count it in the client's row. Raises `ToolFailed`.
 
-    The record comes first: a flight that is recorded and not counted can be seen and fixed, one
-    that is counted and not recorded cannot.
+    The record is written first: a flight that is recorded but not counted can be found and
+    corrected; one that is counted but not recorded cannot.
     """
     flight = arguments.flight_details.model_dump(mode="json", exclude_unset=True)
     details = [flight.get(name) for name in ("date", "route", "aircraft", "operator", "price")]
@@ -146,7 +146,7 @@ async def add_flight_history(
 
 
 def _refuse_missing(reply: UpstreamReply, reason: str) -> None:
-    """Raise `ToolFailed` when spreadsheet or tab is missing, `UpstreamRejected` for the rest."""
+    """Raise `ToolFailed` if the spreadsheet or its tab is missing, otherwise `UpstreamRejected`."""
     if reply.status == 404 or (reply.status == 400 and _NO_SUCH_TAB in _message(reply.body)):
         raise ToolFailed(reason)
     if reply.status != 200:
@@ -158,7 +158,7 @@ def _message(body: Any) -> str:
 
 
 def _totals(row: ClientRow, day: str) -> dict[str, Any]:
-    """The figures of the row with one flight more; one that cannot be read is left alone."""
+    """The figures of the row plus one flight. A figure that cannot be read is not changed."""
     changes: dict[str, Any] = {}
     counted, last = row.cell("total_flights"), row.cell("last_flight_date")
     flights = 0 if counted is None else as_count(counted)
@@ -171,7 +171,7 @@ def _totals(row: ClientRow, day: str) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """What is written for an argument: null clears, a list is joined."""
+    """The cell for an argument: null clears the cell, a list is joined."""
     if isinstance(value, list):
         return ",".join(value)
     return "" if value is None else value

@@ -1,1 +1,1 @@
-"""The connector `supabase`: what its contracts cannot say by themselves."""
+"""The connector `supabase`: the code that its contracts refer to."""

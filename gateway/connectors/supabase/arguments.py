@@ -1,4 +1,4 @@
-"""What callers say of rows, checked against the table's contract before anything is sent."""
+"""Checks callers' arguments against the contract of the table before a request is sent."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _OPEN_ESCAPE: Final = re.compile(r"(?:[^\\]|\\.)*\\", re.DOTALL)
 
 
 def selection_of(shape: Shape, arguments: Mapping[str, Any]) -> Selection:
-    """What a query asks for. Raises `InvalidArguments` for what the table does not have."""
+    """The selection of a query. Raises `InvalidArguments` for unknown columns or invalid values."""
     filters, violations = _checked(shape, arguments.get("filters", {}))
     columns = _columns(arguments.get("select", "*"))
     for name in columns:
@@ -48,7 +48,7 @@ def selection_of(shape: Shape, arguments: Mapping[str, Any]) -> Selection:
 
 
 def filters_of(shape: Shape, conditions: Mapping[str, Any]) -> tuple[Filter, ...]:
-    """The conditions, in the order given. Raises `InvalidArguments`."""
+    """The conditions, in the given order. Raises `InvalidArguments`."""
     filters, violations = _checked(shape, conditions)
     if violations:
         raise InvalidArguments(violations)
@@ -56,7 +56,7 @@ def filters_of(shape: Shape, conditions: Mapping[str, Any]) -> tuple[Filter, ...
 
 
 def new_rows_of(shape: Shape, data: Any) -> list[Row]:
-    """The row or the rows to be added, in canonical form. Raises `InvalidArguments`."""
+    """The new rows, in canonical form. Raises `InvalidArguments`."""
     if isinstance(data, dict):
         return [_row(shape, shape.admits_new, data, "/data")]
     rows = [
@@ -68,34 +68,34 @@ def new_rows_of(shape: Shape, data: Any) -> list[Row]:
 
 def changes_of(shape: Shape, data: Mapping[str, Any]) -> Row:
     """The new values, in canonical form. Raises `InvalidArguments`."""
-    if foreign := [*_foreign(shape, data, "/data")]:
-        raise InvalidArguments(foreign)
+    if unwritable := [*_unwritable(shape, data, "/data")]:
+        raise InvalidArguments(unwritable)
     return _row(shape, shape.admits_change, data, "/data")
 
 
-def _foreign(shape: Shape, data: Mapping[str, Any], place: str) -> Iterator[Violation]:
-    """Columns of somebody else."""
+def _unwritable(shape: Shape, data: Mapping[str, Any], pointer: str) -> Iterator[Violation]:
+    """Violations for columns that agents may not write."""
     for name in data:
         owner = shape.owners.get(name, "agent")
         if owner != "agent":
-            detail = f"the {owner} owns {name} of {shape.table}; {_leave(shape)}"
-            yield Violation(pointer=child(place, name), keyword="owner", detail=detail)
+            detail = f"the {owner} owns {name} of {shape.table}; {_permitted(shape)}"
+            yield Violation(pointer=child(pointer, name), keyword="owner", detail=detail)
 
 
-def _leave(shape: Shape) -> str:
-    """What agents may do instead."""
+def _permitted(shape: Shape) -> str:
+    """What agents may do with the table, for an error message."""
     own = [name for name, owner in shape.owners.items() if owner == "agent"]
     return f"agents may update {', '.join(own)}" if own else "agents may only read it"
 
 
-def _row(shape: Shape, validator: Validator, data: Mapping[str, Any], place: str) -> Row:
+def _row(shape: Shape, validator: Validator, data: Mapping[str, Any], pointer: str) -> Row:
     if not validator.admits(data):
         found = validator.violations(data)
-        raise InvalidArguments([each.under(place) for each in found])
+        raise InvalidArguments([each.under(pointer) for each in found])
     try:
         return shape.canonical(data)
     except InvalidColumnValue as error:
-        raise InvalidArguments([error.violation.under(place)]) from None
+        raise InvalidArguments([error.violation.under(pointer)]) from None
 
 
 def _refuse_twins(rows: Sequence[Row]) -> None:
@@ -130,7 +130,7 @@ def _unsortable(shape: Shape, name: str) -> Iterator[Violation]:
 
 
 def _unknown(shape: Shape, pointer: str) -> Violation:
-    detail = f"names no column of {shape.table}, which has {', '.join(shape.columns)}"
+    detail = f"is not a column of {shape.table}, which has {', '.join(shape.columns)}"
     return Violation(pointer=pointer, keyword="column", detail=detail)
 
 
@@ -140,16 +140,16 @@ def _checked(
     filters: list[Filter] = []
     violations: list[Violation] = []
     for name, condition in conditions.items():
-        pointer = child("/filters", name)
         column = shape.columns.get(name)
+        column_pointer = child("/filters", name)
         if column is None:
-            violations.append(_unknown(shape, pointer))
+            violations.append(_unknown(shape, column_pointer))
             continue
-        for operator, value, place in _comparisons(condition, pointer):
+        for operator, value, pointer in _comparisons(condition, column_pointer):
             try:
                 filters.append(_filter(column, operator, value))
             except ValueError as error:
-                violations.append(Violation(pointer=place, keyword="column", detail=str(error)))
+                violations.append(Violation(pointer=pointer, keyword="column", detail=str(error)))
     return tuple(filters), violations
 
 
@@ -162,9 +162,9 @@ def _comparisons(condition: Any, pointer: str) -> Iterator[tuple[FilterOperator,
 
 
 def _filter(column: Column, operator: FilterOperator, value: Any) -> Filter:
-    """Raises `ValueError` for an operator or a value that does not fit the column."""
+    """The filter. Raises `ValueError` for an operator or a value that is invalid for the column."""
     if operator not in _FITTING[column.kind]:
-        raise ValueError(f"{operator} does not fit a column of this kind ({column.kind})")
+        raise ValueError(f"{operator} is not valid for a column of this kind ({column.kind})")
     match operator:
         case "in":
             value = tuple(column.canonical(each) for each in value)
@@ -181,14 +181,16 @@ def _filter(column: Column, operator: FilterOperator, value: Any) -> Filter:
 
 def _refuse_truth(column: Column, value: bool | None) -> None:
     if value is not None and column.kind != "boolean":
-        raise ValueError("true and false fit a boolean column only; null fits every one")
+        raise ValueError(
+            "true and false are valid only for a boolean column; null is valid for any column"
+        )
 
 
 def _refuse_pattern(pattern: str) -> None:
     if "*" in pattern:
-        # PostgREST reads it as %, whatever stands before it.
+        # PostgREST always reads * as %.
         raise ValueError("cannot hold *: write % for any text, _ for one character")
     if "\0" in pattern:
         raise ValueError("cannot hold the character NUL")
     if _OPEN_ESCAPE.fullmatch(pattern):
-        raise ValueError("ends with a \\ that makes nothing plain; write \\\\ for the character")
+        raise ValueError("ends with a \\ that escapes nothing; write \\\\ for the character")

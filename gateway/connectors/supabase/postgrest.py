@@ -1,7 +1,7 @@
-"""Rows of a Supabase project, asked for as PostgREST wants it.
+"""Reads and writes rows of a Supabase project through PostgREST.
 
-A column is a query parameter whose value is an operator, a full stop and the operand. The operand
-of a single-value operator is taken as it stands; only members of a list are quoted.
+A filter is a query parameter with the name of a column; its value is an operator, a full stop and
+the operand. Only members of a list are quoted.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,11 +32,11 @@ _CONFLICT: Final = 409
 _TOO_MANY: Final = "PGRST124"
 _INSERT: Final = {"Prefer": "return=representation, missing=default"}
 _CHANGE: Final = {"Prefer": f"return=representation, handling=strict, max-affected={AT_MOST}"}
-"""Under strict handling the server refuses what it does not know, so that the limit holds."""
+"""With strict handling, the server refuses unknown preferences, so that the limit applies."""
 
 
 class PostgrestTables:
-    """The tables of the project, for the length of one call."""
+    """The tables of the project, for one call."""
 
     def __init__(self, context: CallContext) -> None:
         self._context = context
@@ -116,7 +116,7 @@ class PostgrestTables:
 
 
 def conditions(filters: Sequence[Filter]) -> dict[str, list[str]]:
-    """The query parameters that say `filters`; those of one column share its parameter."""
+    """The query parameters for `filters`. Filters of the same column share a parameter."""
     parameters: dict[str, list[str]] = {}
     for each in filters:
         parameters.setdefault(each.column, []).append(_condition(each))
@@ -124,7 +124,7 @@ def conditions(filters: Sequence[Filter]) -> dict[str, list[str]]:
 
 
 def ordering(order: Sequence[Order]) -> str:
-    """The value of `order`: the columns asked for, then the primary key."""
+    """The value of `order`: the requested columns, then the primary key."""
     return ",".join(
         f"{each.column}.{'asc' if each.is_ascending else 'desc'}.nullslast"
         for each in complete(order)
@@ -132,7 +132,7 @@ def ordering(order: Sequence[Order]) -> str:
 
 
 def read_rows(shape: Shape, columns: Sequence[str], reply: UpstreamReply) -> list[Row]:
-    """The rows of `reply` in canonical form. Raises `InvalidReply` when one breaks its contract."""
+    """The rows of `reply` in canonical form. Raises `InvalidReply` if a row breaks its contract."""
     return [
         _read_row(shape, columns, row, child("", index)) for index, row in enumerate(reply.body)
     ]

@@ -1,7 +1,7 @@
-"""The scoring of quotes: `docs/explanation/quote-scores.md` says it in words.
+"""The scoring of quotes, as described in `docs/explanation/quote-scores.md`.
 
-`functions.sql` says the same to PostgreSQL. Both work on IEEE 754 doubles, operation for
-operation in the same order, so that they agree to the last digit.
+`functions.sql` is the same function for PostgreSQL. Both use the same operations on IEEE 754
+doubles in the same order, so that their results are identical.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +25,13 @@ COMFORT: Final[Mapping[str, float]] = {
     "ultra-long-range": 100.0,
 }
 UNKNOWN: Final = 50.0
-"""Points for a criterion that the quote says nothing of."""
+"""Points for a criterion for which the quote has no value."""
 _BEST: Final = 100.0
 _HIGHEST_RATING: Final = 5.0
 
 
 class Preferences(Struct, frozen=True, kw_only=True):
-    """What counts of the client's preferences; None where there is none."""
+    """The client's preferences that affect the scores; None for an absent one."""
 
     max_budget: float | None = None
     min_operator_rating: float | None = None
@@ -40,7 +40,7 @@ class Preferences(Struct, frozen=True, kw_only=True):
 
 
 class QuoteField(Struct, frozen=True, kw_only=True):
-    """What the quotes are measured against: the best of them."""
+    """The best values among the quotes, to which each quote is compared."""
 
     cheapest: float | None
     fastest: float | None
@@ -56,7 +56,7 @@ def calculate_quote_scores(
     )
     whole = weights["price"] + weights["safety"] + weights["speed"] + weights["comfort"]
     scores = [_score(quote, field, preferences, weights, whole) for quote in quotes]
-    # Sorting is stable: of equals the one given first stays first.
+    # Sorting is stable: equal scores keep the given order.
     scores.sort(key=lambda score: -score["total_score"])
     for index, score in enumerate(scores):
         is_tied = index > 0 and scores[index - 1]["total_score"] == score["total_score"]
@@ -97,7 +97,7 @@ def _score(
 
 
 def _price(quote: Quote, field: QuoteField, preferences: Preferences) -> float | None:
-    """The cheapest price over this one, and the budget over this one where that is exceeded."""
+    """The lowest price divided by this one. Above the budget, also times budget over price."""
     price, cheapest = _number(quote, "total_price_usd"), field.cheapest
     if price is None or cheapest is None:
         return None
@@ -109,7 +109,7 @@ def _price(quote: Quote, field: QuoteField, preferences: Preferences) -> float |
 
 
 def _safety(quote: Quote, preferences: Preferences) -> float | None:
-    """The rating in proportion to the highest, halved below the least that the client accepts."""
+    """The rating relative to the highest possible one, halved if below the client's minimum."""
     rating = _number(quote, "operator_rating")
     if rating is None:
         return None
@@ -119,7 +119,7 @@ def _safety(quote: Quote, preferences: Preferences) -> float | None:
 
 
 def _speed(quote: Quote, field: QuoteField) -> float | None:
-    """The shortest flight over this one."""
+    """The shortest flight time divided by this one."""
     minutes, fastest = _number(quote, "flight_minutes"), field.fastest
     if minutes is None or fastest is None or minutes <= 0:
         return None
@@ -127,7 +127,7 @@ def _speed(quote: Quote, field: QuoteField) -> float | None:
 
 
 def _comfort(quote: Quote, preferences: Preferences) -> float | None:
-    """The aircraft's points; with wishes for amenities, the mean of those and the share there."""
+    """The points of the aircraft or, with requested amenities, the mean of both."""
     category = quote.get("aircraft_category")
     aircraft = COMFORT.get(category or "")
     if category is not None and category == preferences.aircraft_category:
@@ -160,5 +160,5 @@ def _number(values: Mapping[str, Any], name: str) -> float | None:
 
 
 def _rounded(value: float, steps: float) -> float:
-    """To 1/`steps`, half upwards: what `floor` says in every language."""
+    """Round to 1/`steps`, half up, with `floor`, which is the same in every language."""
     return floor(value * steps + 0.5) / steps

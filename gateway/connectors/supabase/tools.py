@@ -1,6 +1,6 @@
 """The tools of the connector `supabase`: rows of its tables, and the function that scores quotes.
 
-The rows are in the workspace database where that takes Supabase's place, else behind PostgREST.
+The rows are in the workspace database if it replaces Supabase, otherwise behind PostgREST.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from generated.models.supabase.update import UpdateInput, UpdateOutput
 
 @tool_handler
 async def query(arguments: QueryInput, context: CallContext) -> QueryOutput:
-    """The rows of a table that match, with the columns asked for."""
+    """The matching rows of a table, with the requested columns."""
     shape = context.shape(UPSTREAM, arguments.table)
     selection = selection_of(shape, dump(arguments))
     rows = await _tables(context, shape).select(selection)
@@ -61,7 +61,7 @@ async def update(arguments: UpdateInput, context: CallContext) -> UpdateOutput:
 
 @tool_handler
 async def delete(arguments: DeleteInput, context: CallContext) -> DeleteOutput:
-    """The rows that are gone. Fails with `conflict` and `too_many_rows`."""
+    """The deleted rows. Fails with `conflict` and `too_many_rows`."""
     shape = context.shape(UPSTREAM, arguments.table)
     filters = filters_of(shape, dump(arguments)["filters"])
     with _refusals():
@@ -97,7 +97,7 @@ async def _called(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """What the tables refuse, as the errors that the tools declare."""
+    """Converts errors of the tables to the declared errors of the tools."""
     try:
         yield
     except RowConflict:
@@ -107,7 +107,7 @@ def _refusals() -> Iterator[None]:
 
 
 def _tables(context: CallContext, shape: Shape) -> Tables:
-    """Where the rows are: what webhooks write is in the gateway's store, live or not."""
+    """The tables. Rows that webhooks write are always in the gateway's store."""
     if shape.entity is not None:
         return context.entities.tables(shape)
     return context.workspace(UPSTREAM) or PostgrestTables(context)

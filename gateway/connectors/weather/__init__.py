@@ -1,1 +1,1 @@
-"""The connector `weather`: what its contracts cannot say by themselves."""
+"""The connector `weather`: the code that its contracts refer to."""

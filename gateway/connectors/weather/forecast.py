@@ -1,4 +1,4 @@
-"""From OpenWeatherMap's replies to the weather now and the days to come. Pure functions."""
+"""Converts OpenWeatherMap's replies to the current weather and the daily forecast."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,15 +9,15 @@ from typing import Any, Final
 from gateway.contract.fields.conversion import rfc3339
 
 MAX_DAYS: Final = 6
-"""Forty steps of three hours are five days: six dates, unless they begin at midnight."""
+"""Forty steps of three hours are five days, with six dates unless they start at midnight."""
 _UNITS: Final[Mapping[str, tuple[str, str]]] = {"metric": ("°C", "m/s"), "imperial": ("°F", "mph")}
 
 Step = Mapping[str, Any]
-"""A weather or a forecast entry as OpenWeatherMap writes it."""
+"""The current weather or a forecast entry in OpenWeatherMap's form."""
 
 
 def units_of(system: str) -> dict[str, str]:
-    """The units in which OpenWeatherMap answers, for `metric` or `imperial`."""
+    """The units of OpenWeatherMap's replies, for `metric` or `imperial`."""
     temperature, wind_speed = _UNITS[system]
     return {
         "temperature": temperature,
@@ -29,7 +29,7 @@ def units_of(system: str) -> dict[str, str]:
 
 
 def current_of(weather: Step) -> dict[str, Any]:
-    """The weather now."""
+    """The current weather."""
     main, wind = weather["main"], weather["wind"]
     current = {
         "observed_at": rfc3339(datetime.fromtimestamp(weather["dt"], UTC)),
@@ -52,7 +52,7 @@ def current_of(weather: Step) -> dict[str, Any]:
 
 
 def days_of(steps: Sequence[Step], offset_seconds: int) -> list[dict[str, Any]]:
-    """The forecast by day, local to a place whose time is ahead of UTC by `offset_seconds`."""
+    """The forecast by day, in local time, which is `offset_seconds` ahead of UTC."""
     ordered = sorted(steps, key=lambda step: step["dt"])
     days = groupby(ordered, key=lambda step: _date(step, offset_seconds))
     return [_day(date, list(entries)) for date, entries in days][:MAX_DAYS]
@@ -83,7 +83,7 @@ def _day(date: str, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _conditions(steps: Sequence[Step]) -> Iterator[tuple[str, str]]:
-    """The kind of weather of each step; of two that are as frequent, the earlier counts."""
+    """The condition and its description at each step."""
     for step in steps:
         first = step["weather"][0]
         yield first["main"], first["description"]

@@ -1,4 +1,4 @@
-"""The tool of the connector `weather`: a place, and two requests about it side by side."""
+"""The tool of the connector `weather`: it finds the place, then sends two requests in parallel."""
 
 import asyncio
 import re
@@ -18,27 +18,27 @@ _DEGREES: Final = r"[+-]?[0-9]{1,3}(?:[.][0-9]{1,8})?"
 _COORDINATES: Final = re.compile(rf"({_DEGREES}) ?, ?({_DEGREES})")
 _COUNTRY: Final = re.compile(r"[A-Z]{2}")
 _NOT_A_PLACE: Final = frozenset({400, 404})
-"""How OpenWeatherMap refuses a text that it cannot look for."""
+"""OpenWeatherMap's statuses for a text that it cannot search for."""
 
 
 class Coordinates(Struct, frozen=True):
-    """A point on the globe in degrees, north and east positive."""
+    """Coordinates in degrees, north and east positive."""
 
     latitude: float
     longitude: float
 
 
 class Location(Struct, frozen=True, kw_only=True):
-    """Where the weather is asked for, and what is known of it."""
+    """The location of the weather, with its names."""
 
     point: Coordinates
     names: Mapping[str, str] = {}
-    """`name`, `state` and `country`, as far as they are known."""
+    """`name`, `state` and `country`, if known."""
 
 
 @tool_handler
 async def get_weather(arguments: GetWeatherInput, context: CallContext) -> GetWeatherOutput:
-    """The weather now and by day. Fails with `location_not_found`."""
+    """The current weather and the daily forecast. Fails with `location_not_found`."""
     place = await _place(arguments.location, context)
     query = {
         "lat": _degrees(place.point.latitude),
@@ -62,7 +62,7 @@ async def get_weather(arguments: GetWeatherInput, context: CallContext) -> GetWe
 
 
 def parse_coordinates(text: str) -> Coordinates | None:
-    """The point that `text` gives as latitude and longitude; None when it is none on the globe."""
+    """The latitude and longitude in `text`; None if `text` is not a valid pair of coordinates."""
     found = _COORDINATES.fullmatch(text)
     if found is None:
         return None
@@ -73,7 +73,7 @@ def parse_coordinates(text: str) -> Coordinates | None:
 
 
 def place_query(text: str) -> str:
-    """A place's name as OpenWeatherMap wants it: its parts with nothing but commas between."""
+    """The name of a place in OpenWeatherMap's form: its parts, separated only by commas."""
     return ",".join(filter(None, (part.strip() for part in text.split(","))))
 
 
@@ -82,8 +82,8 @@ async def _place(location: str, context: CallContext) -> Location:
     if point is not None:
         return Location(point=point)
     query = {"q": place_query(location), "limit": "1"}
-    asked = UpstreamCall(_WEATHER, "findPlaces", query=query)
-    reply = await context.send(asked, expect=_NOT_A_PLACE)
+    upstream_call = UpstreamCall(_WEATHER, "findPlaces", query=query)
+    reply = await context.send(upstream_call, expect=_NOT_A_PLACE)
     if reply.status in _NOT_A_PLACE or not reply.body:
         raise ToolFailed("location_not_found")
     found = reply.body[0]
@@ -93,7 +93,7 @@ async def _place(location: str, context: CallContext) -> Location:
 async def _both(
     query: Mapping[str, str], context: CallContext
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The weather and the forecast. When one fails, the other is given up."""
+    """The weather and the forecast. If one request fails, the other is cancelled."""
     try:
         async with asyncio.TaskGroup() as requests:
             weather, forecast = (
@@ -107,12 +107,12 @@ async def _both(
 
 
 def _names_of(found: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, str]:
-    """What OpenWeatherMap calls a place, without what is empty: at sea there are no names."""
+    """OpenWeatherMap's names of a place, without empty ones. At sea there are none."""
     names = {name: found[name] for name in ("name", "state") if found.get(name)}
     country = around.get("country", "")
     return names | ({"country": country} if _COUNTRY.fullmatch(country) else {})
 
 
 def _degrees(value: float) -> str:
-    """To about ten metres, and never in exponents."""
+    """Degrees as text, to about ten metres, without exponent."""
     return f"{value:.4f}"

@@ -1,1 +1,1 @@
-"""The mock of `amadeus`: what its operations do, and what it knows and keeps."""
+"""The mock of `amadeus`: the behaviour of its operations, and its data."""

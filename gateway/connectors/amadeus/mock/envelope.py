@@ -1,4 +1,4 @@
-"""How the Amadeus mock words its replies: its media type, its errors and its codes."""
+"""The form of the Amadeus mock's replies: media type, errors and codes."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,7 +19,7 @@ _BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {
 }
 
 _BY_REASON: Final[Mapping[str, tuple[int | str, str]]] = {
-    # Amadeus writes this one code as text.
+    # Amadeus sends only this code as text.
     "missing_credentials": ("38191", "Invalid HTTP header"),
     "invalid_token": (38190, "Invalid access token"),
     "expired_token": (38192, "Access token expired"),
@@ -38,7 +38,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def refuse_token(refusal: TokenRefusal) -> Any:
-    """How the token endpoint refuses: another shape, and always the same code."""
+    """The error of the token endpoint: it has another form and always the same code."""
     return {
         "error": refusal.error,
         "error_description": refusal.description,
@@ -61,7 +61,7 @@ def errors(status: int, code: int | str, title: str, detail: str, parameter: str
 
 
 def finish(reply: MockReply) -> MockReply:
-    """Data and its errors come in Amadeus' own media type, tokens and theirs as plain JSON."""
+    """Set the media type: Amadeus' own for data, plain JSON for tokens, also for their errors."""
     is_token = isinstance(reply.body, dict) and not reply.body.keys().isdisjoint(
         {"access_token", "error"}
     )

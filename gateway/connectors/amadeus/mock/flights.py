@@ -1,4 +1,4 @@
-"""The flights of the Amadeus mock: which airline flies where, when, and for how much."""
+"""The flights of the Amadeus mock: airlines, routes, times and prices."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from gateway.contract.mock import MockRequest
 
 
 class Currency(Struct, frozen=True):
-    """A currency, and what a US dollar is worth in it where prices are made up."""
+    """A currency, and the approximate value of a US dollar in it, for made-up prices."""
 
     name: str
     per_dollar: float
@@ -53,7 +53,7 @@ CURRENCIES: Final[Mapping[str, Currency]] = {
     "ZAR": Currency("SOUTH AFRICAN RAND", 16.5),
 }
 _LONGEST_KM: Final = 14_500.0
-"""Longer flights land on the way to take fuel."""
+"""Longer flights have a fuel stop."""
 _SHORTEST_KM: Final = 150.0
 _MOST_DETOUR: Final = 1.6
 _CRUISE_KM_PER_MINUTE: Final = 14.0
@@ -62,7 +62,7 @@ _CHANGE_MINUTES: Final = 95
 
 
 class Airline(Struct, frozen=True):
-    """An airline and the airport that all its flights begin or end at."""
+    """An airline and its hub, where all its flights begin or end."""
 
     code: str
     name: str
@@ -112,7 +112,7 @@ AIRCRAFT: Final[Mapping[str, str]] = {
 
 
 def offers(request: MockRequest) -> list[dict[str, Any]]:
-    """The offers for a search whose places are known, cheapest first."""
+    """The offers for a search between known airports, cheapest first."""
     query = request.query
     origin, destination = query["originLocationCode"], query["destinationLocationCode"]
     found = []
@@ -150,7 +150,7 @@ def dictionaries(shown: list[dict[str, Any]]) -> dict[str, Any]:
 def _legs(
     request: MockRequest, airline: Airline, origin: str, destination: str, day: str
 ) -> list[Leg] | None:
-    """How the airline flies from one place to the other on that day; None if it does not."""
+    """The airline's legs between the two airports on that day; None if it has no route."""
     starts, ends = airports_at(origin), airports_at(destination)
     hub = AIRPORTS[airline.hub]
     start = hub if hub in starts else starts[0]
@@ -181,7 +181,7 @@ def _stops(*ways: list[Leg]) -> bool:
 
 
 def _dollars(request: MockRequest, airline: Airline, legs: list[Leg]) -> float:
-    """One adult's price in US dollars: by distance, and a third more or less."""
+    """The price for one adult in US dollars: by distance, plus or minus a third."""
     flown = sum(distance_km(leg.start, leg.end) for leg in legs)
     chance = request.fraction("fare", airline.code, *(leg.departs.isoformat() for leg in legs))
     return (45 + 0.075 * flown) * (0.7 + 0.6 * chance)
@@ -240,7 +240,7 @@ def _travellers(
 
 
 def _currency(code: str) -> str:
-    """The currency of a place; the euro where that is not known."""
+    """The currency of a city; the euro if the city is unknown."""
     city = city_at(code)
     return "EUR" if city is None else city.currency
 

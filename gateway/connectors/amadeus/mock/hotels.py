@@ -1,4 +1,4 @@
-"""The hotels of the Amadeus mock: which there are, and which have a room for how much."""
+"""The hotels of the Amadeus mock, their free rooms and prices."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _TAX: Final = 0.12
 
 
 class Chain(Struct, frozen=True):
-    """A chain of hotels, and what a night costs there, in US dollars."""
+    """A chain of hotels, and its price per night in US dollars."""
 
     code: str
     brand: str
@@ -38,7 +38,7 @@ _PARTS: Final = ("CENTRE", "STATION", "RIVERSIDE", "OLD TOWN", "PARK", "AIRPORT"
 
 
 class Hotel(Struct, frozen=True):
-    """A hotel; its number counts the hotels of its city from the centre outwards."""
+    """A hotel. Its number is its rank in the city by distance from the centre."""
 
     city: City
     number: int
@@ -49,7 +49,7 @@ class Hotel(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Chain, city and number: eight characters, as Amadeus has them."""
+        """Chain, city and number: eight characters, as in Amadeus."""
         return f"{self.chain.code}{self.city.code}{self.number:03d}"
 
     @property
@@ -73,7 +73,7 @@ def hotel_with(hotel_id: str) -> Hotel | None:
 
 
 def listed(hotel: Hotel) -> dict[str, Any]:
-    """A hotel as the list of a city shows it."""
+    """A hotel as an entry in the list of a city."""
     latitude, longitude = _position(hotel)
     return {
         "chainCode": hotel.chain.code,
@@ -88,7 +88,7 @@ def listed(hotel: Hotel) -> dict[str, Any]:
 
 
 def has_room(request: MockRequest, hotel: Hotel, stay: tuple[date, date]) -> bool:
-    """Whether it sells a room for these nights."""
+    """Whether the hotel has a room for these nights."""
     first, last = stay
     chance = request.fraction("room", hotel.id, first.isoformat(), last.isoformat())
     return chance >= _SOLD_OUT

@@ -8,7 +8,7 @@ from gateway.connectors.amadeus.mock.places import CITIES, COUNTRIES, City, City
 
 
 def locations(query: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What fits the query, busiest first."""
+    """The matches of the query, busiest first."""
     wanted = " ".join(query["keyword"].upper().split())
     country = query.get("countryCode")
     is_full = query.get("view", "FULL") == "FULL"
@@ -34,7 +34,7 @@ def _rows(city: City, wanted: str, kinds: list[str]) -> list[dict[str, Any]]:
 
 
 def _fits(wanted: str, *texts: str) -> bool:
-    """Whether a word of a text, and what follows it, begins with what is wanted."""
+    """Whether a text, from the start of one of its words on, begins with `wanted`."""
     return any(f" {wanted}" in f" {text}" for text in texts)
 
 
@@ -66,7 +66,7 @@ def _row(
 
 
 def _light(row: dict[str, Any]) -> dict[str, Any]:
-    """What `view=LIGHT` leaves."""
+    """The members that `view=LIGHT` returns."""
     address = {name: row["address"][name] for name in ("cityName", "countryName")}
     kept = {name: row[name] for name in ("type", "subType", "name", "detailedName", "iataCode")}
     return {**kept, "id": row["id"], "self": row["self"], "address": address}

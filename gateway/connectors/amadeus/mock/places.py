@@ -1,4 +1,4 @@
-"""The cities and airports of the Amadeus mock: real codes and places, to a tenth of a degree."""
+"""The cities and airports of the Amadeus mock: real codes, positions to a tenth of a degree."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _EARTH_RADIUS_KM: Final = 6371.0
 
 
 class CityAirport(Struct, frozen=True):
-    """An airport; degrees, north and east positive."""
+    """An airport; coordinates in degrees, north and east positive."""
 
     code: str
     name: str
@@ -25,10 +25,10 @@ class City(Struct, frozen=True):
     name: str
     country: str
     hours: float
-    """What its clocks are ahead of UTC, in winter."""
+    """Offset from UTC in hours, in winter."""
     currency: str
     score: int
-    """How many travellers it has, from 0 to 100."""
+    """Traveller score, from 0 to 100."""
     airports: tuple[CityAirport, ...]
 
 

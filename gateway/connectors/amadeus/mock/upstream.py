@@ -1,8 +1,8 @@
-"""How the Amadeus mock behaves: locations, flight offers and hotels, each by the seed.
+"""The behaviour of the Amadeus mock: locations, flight offers and hotels, derived from the seed.
 
-Prices are in the currency of the place where the journey begins or the hotel stands. A day is in
-the past when it is over everywhere, and from 2100 on too far ahead. A hotel without a room makes
-the mock refuse all hotels of the request and name it, as Amadeus does.
+Prices are in the currency of the city of departure or of the hotel. A day is in the past when it
+has ended in every time zone; a day from 2100 on is too far ahead. A hotel without a room makes the
+mock refuse all hotels of the request and name it, as Amadeus does.
 """
 
 from collections.abc import Mapping
@@ -116,7 +116,7 @@ def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
 
 
 def _far_or_past(day: str, now: datetime) -> str | None:
-    """What is wrong with a day written YYYY-MM-DD, which sorts as text."""
+    """Why a day is out of range, or None. Days are YYYY-MM-DD, which sorts as text."""
     if day < first_day(now):
         return "in the past"
     return "too far in the future" if day > _LAST_DAY else None
@@ -125,7 +125,7 @@ def _far_or_past(day: str, now: datetime) -> str | None:
 def _unsold(
     request: MockRequest, hotels: Mapping[str, Hotel | None], stay: tuple[date, date]
 ) -> MockReply | None:
-    """The refusal for hotels that are not known or have no room; None when all have one."""
+    """The refusal for hotels that are unknown or have no room; None if all have a room."""
     unknown = [hotel_id for hotel_id, hotel in hotels.items() if hotel is None]
     if unknown:
         named = f"hotelIds={','.join(unknown)}"

@@ -1,1 +1,1 @@
-"""The mock of `avinode`: what its operations do, and what it knows and keeps."""
+"""The mock of `avinode`: the behaviour of its operations, and its data."""

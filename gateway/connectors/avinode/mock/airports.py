@@ -1,4 +1,4 @@
-"""The airports of the Avinode mock: real codes and places, positions to about a minute of arc."""
+"""The airports of the Avinode mock: real codes, positions to about a minute of arc."""
 
 import math
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ AIRPORTS: Final[Mapping[str, Airport]] = {
 
 
 def _texts(airport: Airport) -> tuple[str, ...]:
-    """What an airport is found by, its codes first."""
+    """The texts by which an airport is found, its codes first."""
     found = (airport.icao, airport.iata or airport.icao, airport.city, airport.name)
     return tuple(map(_folded, found))
 
@@ -121,7 +121,7 @@ _TEXTS: Final = tuple(
 def find_airports(text: str, country: str | None, is_prefix: bool) -> list[Airport]:
     """The airports with `text` in a code, the city or the name; codes and beginnings first.
 
-    Case and accents make no difference.
+    Case and accents are ignored.
     """
     wanted = _folded(text.strip())
     ranked = [
@@ -137,7 +137,7 @@ def find_airports(text: str, country: str | None, is_prefix: bool) -> list[Airpo
 
 
 def _rank(texts: tuple[str, ...], wanted: str) -> int | None:
-    """0 for a code, 1 for a beginning, 2 for a part, None for no match."""
+    """0 for a code, 1 for the beginning of a text, 2 for another part, None for no match."""
     if wanted in texts[:2]:
         return 0
     if any(text.startswith(wanted) for text in texts):

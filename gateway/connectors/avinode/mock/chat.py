@@ -1,4 +1,4 @@
-"""Messages in the Avinode mock: what is sent to operators, and what they answer later."""
+"""Messages in the Avinode mock: those sent to operators, and their later responses."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -53,16 +53,16 @@ def read_message(request: MockRequest, state: MockState) -> MockReply:
 
 
 def _answering(thread_id: str, thread: Mapping[str, Any]) -> list[str]:
-    """The lifts whose operators read the message: one, or all of a request."""
+    """The lifts whose operators receive the message: one, or all of a request."""
     return [lift["id"] for lift in thread["lifts"]] if "lifts" in thread else [thread_id]
 
 
-def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) -> None:
-    """What the operator of a lift is going to write, some minutes from now."""
+def _answer(request: MockRequest, state: MockState, lift_id: str, question_id: str) -> None:
+    """Schedule the response of a lift's operator, some minutes from now."""
     lift = state.find(THREADS, lift_id)
     if lift is None:
-        return  # The table was full, and the lift has gone.
-    chance = request.random("chat", lift_id, asked)
+        return  # The table was full, and the lift was removed.
+    chance = request.random("chat", lift_id, question_id)
     moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
     company, text = seller_company(lift["company"]), chance.choice(_ANSWERS)
     message_id = state.new_id("asellermsg")
@@ -81,7 +81,7 @@ def _answer(request: MockRequest, state: MockState, lift_id: str, asked: str) ->
 
 
 def _facts(message_id: str, row: Mapping[str, Any], operator: Mapping[str, Any]) -> dict[str, Any]:
-    """A message as signed messages show it."""
+    """A message as a signed message contains it."""
     return {
         "message_id": message_id,
         "thread_id": row["requestId"],

@@ -1,4 +1,4 @@
-"""How the Avinode mock words its replies: the envelope, its errors and the rate headers."""
+"""The form of the Avinode mock's replies: the envelope, its errors and the rate headers."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -27,7 +27,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """Every reply reports the rate limit. The mock never uses it up; a fault can say that it is."""
+    """Adds the rate headers. The limit is never used up, except by an injected fault."""
     return MockReply(status=reply.status, headers={**_RATE, **reply.headers}, body=reply.body)
 
 
@@ -38,13 +38,13 @@ def refused(status: int, title: str, path: str = "") -> MockReply:
 
 
 def refused_as(status: int, code: str, title: str, path: str = "") -> MockReply:
-    """A refusal by a behaviour that has its own code."""
+    """A refusal by a behaviour, with its own code."""
     error = {"title": title, "code": code, "path": path}
     return MockReply(status=status, body={"meta": meta([error])})
 
 
 def stored(data: Mapping[str, Any]) -> MockReply:
-    """The answer to something created."""
+    """The reply for a created resource."""
     return MockReply(status=201, body={"meta": meta(), "data": data})
 
 
@@ -55,7 +55,7 @@ def listed(rows: list[dict[str, Any]], errors: list[dict[str, str]], **more: Any
 
 
 def for_accounts(behaviour: Behaviour) -> Behaviour:
-    """`behaviour` for everybody whose access token has not expired."""
+    """`behaviour` for clients whose access token has not expired."""
 
     def answer(request: MockRequest, state: MockState) -> MockReply:
         if "expired" in request.headers.get("authorization", ""):

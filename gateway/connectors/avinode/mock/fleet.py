@@ -7,14 +7,14 @@ from msgspec import Struct
 
 
 class CharterOperator(Struct, frozen=True):
-    """A company that flies charters."""
+    """A company that operates charter flights."""
 
     id: str
     name: str
     rating: float
     safety_rating: str
     currency: str = "USD"
-    """In which it quotes."""
+    """The currency of its quotes."""
 
 
 class Aircraft(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Aircraft(Struct, frozen=True):
     id: str
     type: str
     category: str
-    """By Avinode's name."""
+    """Avinode's name of the category."""
     seats: int
     range_nm: int
     speed_kts: int
@@ -45,7 +45,7 @@ OPERATORS: Final[Mapping[str, CharterOperator]] = {
     )
 }
 
-# AC-001 to AC-005 are the aircraft that the first users of this mock know by heart.
+# The ids AC-001 to AC-005 must stay: existing clients of this mock use them.
 FLEET: Final = (
     Aircraft("AC-001", "Citation X", "Midsize jet", 8, 3242, 604, 6200, "OP-001"),
     Aircraft("AC-002", "Gulfstream G550", "Heavy jet", 14, 6750, 488, 9800, "OP-002"),

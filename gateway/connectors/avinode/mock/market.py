@@ -1,4 +1,4 @@
-"""What the Avinode mock has on offer: which aircraft, at what price, on which day."""
+"""The offers of the Avinode mock: aircraft, prices and days."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -31,7 +31,7 @@ _ON_REQUEST_CHANCE: Final = 0.2
 
 
 def seller_company(company: str) -> dict[str, Any]:
-    """An operator as replies show it."""
+    """An operator as in replies."""
     operator = OPERATORS[company]
     return {
         "id": operator.id,
@@ -42,7 +42,7 @@ def seller_company(company: str) -> dict[str, Any]:
 
 
 def airports(text: str, country: str | None, is_prefix: bool) -> list[dict[str, Any]]:
-    """The airports that match, as replies show them."""
+    """The airports that match, as in replies."""
     return [_shown_airport(airport) for airport in find_airports(text, country, is_prefix)]
 
 
@@ -79,17 +79,17 @@ def empty_legs(request: MockRequest) -> list[dict[str, Any]]:
 
 
 def segment_passengers(request: MockRequest) -> int:
-    """How many fly on the first segment."""
+    """The number of passengers on the first segment."""
     return int(request.body["segments"][0]["paxCount"])
 
 
 def has_seats(company: str, passengers: int) -> bool:
-    """Whether an operator has an aircraft for so many."""
+    """Whether an operator has an aircraft with enough seats."""
     return any(each.operator == company and each.seats >= passengers for each in FLEET)
 
 
 def quoted_aircraft(request: MockRequest, company: str) -> tuple[Aircraft, int]:
-    """The aircraft an operator that `has_seats` offers, and its price before fees."""
+    """The aircraft that an operator with `has_seats` offers, and its price before fees."""
     segment = request.body["segments"][0]
     distance = _distance(request, segment)
     passengers = segment_passengers(request)
@@ -105,7 +105,7 @@ def flight_minutes(request: MockRequest, aircraft: Aircraft) -> int:
 
 
 def amenities_of(aircraft: Aircraft) -> list[str]:
-    """What is on board: the more, the larger the aircraft is."""
+    """The amenities on board. Larger aircraft have more."""
     return [name for name, seats in _AMENITIES if aircraft.seats >= seats]
 
 
@@ -123,7 +123,7 @@ def _shown_airport(airport: Airport) -> dict[str, Any]:
 
 
 def _distance(request: MockRequest, ends: Mapping[str, Any]) -> float:
-    """Nautical miles; made up, but always the same, where an airport is not in the table."""
+    """Nautical miles. For an unknown airport, the distance is made up but always the same."""
     codes = ends["startAirport"]["icao"], ends["endAirport"]["icao"]
     start, end = (AIRPORTS.get(code) for code in codes)
     if start is None or end is None:
@@ -152,7 +152,7 @@ def _hours(aircraft: Aircraft, distance: float) -> float:
 
 
 def _price(request: MockRequest, aircraft: Aircraft, distance: float, day: str) -> int:
-    """US dollars, rounded to fifty; the market moves by up to a tenth from day to day."""
+    """US dollars, rounded to fifty. The price varies by up to a tenth from day to day."""
     hours = max(_hours(aircraft, distance), 1.0)
     market = 0.9 + 0.2 * request.fraction("price", aircraft.id, day)
     return 50 * round((hours * aircraft.hourly_usd * market + _LANDING_FEE_USD) / 50)
@@ -181,7 +181,7 @@ def _lift(aircraft: Aircraft) -> dict[str, Any]:
 
 
 def _days(period: Mapping[str, str]) -> list[date]:
-    """The days of a range, at most `_MAX_DAYS`; none for a year that the calendar here lacks."""
+    """The days of a range, at most `_MAX_DAYS`; empty for a year outside the range of `date`."""
     try:
         first, last = (date.fromisoformat(period[end]) for end in ("from", "to"))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Requests for quotes in the Avinode mock: operators answer as mock time passes.
+"""Requests for quotes in the Avinode mock: operators respond as mock time passes.
 
-What an operator is going to answer, and when, is settled by the seed when the request is made.
+When a request is created, the seed determines the content and the time of each response.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from gateway.contract.fields.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
 THREADS: Final = "threads"
-"""The table of what messages can be sent to: requests, and the operators' answers in them."""
+"""The table of threads: requests, and the operators' responses to them."""
 _QUOTE_LIFE: Final = timedelta(days=5)
 _TIME_TO_QUOTE: Final = timedelta(hours=24)
 _MEAN_RESPONSE_MINUTES: Final = 35
@@ -61,15 +61,15 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
 
 
 def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> MockReply | None:
-    """Why nothing can be written in a thread any more, or None: its RFQ or its quote is over."""
+    """The refusal of a message after the RFQ was closed or the quote has expired, or None."""
     thread = state.find(THREADS, thread_id) or {}
     row = thread if "lifts" in thread else state.find(THREADS, thread.get("rfq", ""))
     if row is None:
-        return None  # The table was full, and the RFQ has gone.
+        return None  # The table was full, and the RFQ was removed.
     lift = next((each for each in row["lifts"] if each["id"] == thread_id), None)
     quote = None if lift is None or lift["answered"] > request.now else lift["quote"]
     if quote is not None:
-        # A quote can be talked about for as long as it holds, whenever the RFQ was closed.
+        # The thread of a quote stays open until the quote expires, even if the RFQ is closed.
         if datetime.fromisoformat(quote["validUntil"]) < request.now:
             return refused_as(409, "QUOTE_EXPIRED", "The quote has expired.", "requestId")
         return None
@@ -87,7 +87,7 @@ def read_rfq(request: MockRequest, state: MockState) -> MockReply:
 
 
 def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> MockReply | None:
-    """The refusal of an RFQ that no operator can answer, or None."""
+    """The refusal of an invalid RFQ, or None."""
     segments = request.body["segments"]
     wrong = wrong_airports(segments)
     if wrong is not None:
@@ -96,13 +96,13 @@ def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> Mo
         title = "The deadline is in the past."
         return refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")
     if not any(has_seats(company, segment_passengers(request)) for company in companies):
-        title = "No aircraft of these sellers has so many seats."
+        title = "No aircraft of these sellers has enough seats."
         return refused_as(422, "INSUFFICIENT_CAPACITY", title, "segments[0].paxCount")
     return wrong_segments(segments, request.now)
 
 
 def _deadline(request: MockRequest) -> datetime | None:
-    """None for a date-time that the calendar here lacks."""
+    """The deadline; None for a date-time outside the range of `datetime`."""
     text = request.body.get("quoteDeadline")
     if text is None:
         return request.now + _TIME_TO_QUOTE
@@ -124,7 +124,7 @@ def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> 
 
 
 def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
-    """The messages about an operator's answer, and about the end of its quote, if it is one."""
+    """Schedule the messages about an operator's response and, for a quote, about its expiry."""
     point(state, lift["answered"], href)
     rfq_id, quote = href.rpartition("/")[2], lift["quote"]
     if quote is not None:
@@ -135,7 +135,7 @@ def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
 
 
 def _response_minutes(chance: Random) -> int:
-    """Most operators answer within the hour, a few much later."""
+    """Most operators respond within an hour, a few much later."""
     minutes = int(chance.expovariate(1 / _MEAN_RESPONSE_MINUTES))
     return min(1 + minutes, _MAX_RESPONSE_MINUTES)
 
@@ -175,12 +175,12 @@ def _shown(row: Mapping[str, Any], now: datetime, fields: frozenset[str]) -> dic
 
 
 def _moment(moment: datetime) -> str:
-    """RFC 3339 in UTC, for every year that callers may ask for."""
+    """RFC 3339 in UTC, for every valid year."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def _shown_lift(lift: Mapping[str, Any], until: datetime, fields: frozenset[str]) -> dict[str, Any]:
-    """An operator's place in the request, with what it had answered `until` then."""
+    """An operator in the request, with its response up to the time `until`."""
     shown: dict[str, Any] = {
         "id": lift["id"],
         "sellerCompany": seller_company(lift["company"]),

@@ -1,7 +1,7 @@
-"""What the Avinode mock refuses although it is well-formed, and in which codes.
+"""Requests that the Avinode mock refuses although they are well-formed, with their codes.
 
-Avinode documents START_AIRPORT_INVALID and its like; the other codes here are ours, for refusals
-that Avinode words only in sentences.
+Avinode documents START_AIRPORT_INVALID and similar codes. The other codes are ours, for errors that
+Avinode documents only as sentences.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from gateway.contract.mock import MockReply
 _NO_AIRPORT: Final = frozenset("IJQX")
 """No ICAO code of an airport begins with one of these letters."""
 _NOWHERE: Final = "ZZZZ"
-"""ICAO's code for a place without a code."""
+"""The ICAO code for a location without a code."""
 
 
 def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -31,10 +31,10 @@ def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, st
 
 
 def wrong_airports(segments: Sequence[Mapping[str, Any]]) -> MockReply | None:
-    """The refusal to store anything that names an airport that is not valid, or None.
+    """The refusal of segments with an invalid airport, or None.
 
-    Avinode may store what it can and answer 200 with the error. Nobody could fix what is stored by
-    asking again, so the mock stores nothing.
+    Avinode may store the valid part and reply with 200 and the error. A repeated request could not
+    correct that, so the mock stores nothing.
     """
     for error in invalid_airports(segments):
         return refused_as(422, error["code"], error["title"], error["path"])
@@ -42,7 +42,7 @@ def wrong_airports(segments: Sequence[Mapping[str, Any]]) -> MockReply | None:
 
 
 def wrong_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> MockReply | None:
-    """The refusal of flights that nobody can fly, or None."""
+    """The refusal of impossible flights, or None."""
     for index, segment in enumerate(segments):
         path = f"segments[{index}]"
         wrong = wrong_route(segment, path)
@@ -55,7 +55,7 @@ def wrong_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> Mock
 
 
 def wrong_route(ends: Mapping[str, Any], path: str = "") -> MockReply | None:
-    """The refusal of a flight to where it begins, or None."""
+    """The refusal of a flight whose departure and arrival are the same airport, or None."""
     start, end = ends["startAirport"]["icao"], ends["endAirport"]["icao"]
     if start != end:
         return None
@@ -74,7 +74,7 @@ def _is_no_airport(code: str) -> bool:
 
 
 def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
-    """By the minute where the time is in UTC, else by the day."""
+    """Compares minutes if the time is in UTC, otherwise days."""
     day, time = departure["date"], departure.get("time")
     if day < first_day(now):
         return True
@@ -83,4 +83,4 @@ def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
     try:
         return datetime.fromisoformat(as_date_time(f"{day}T{time}:00Z")) < now
     except ValueError:
-        return False  # No such time of the day; the reader of the segment says so.
+        return False  # Not a time of day; the code that reads the segment reports it.

@@ -1,11 +1,11 @@
-"""How the Avinode mock behaves: airports, searches, trips, messages, empty legs and watches.
+"""The behaviour of the Avinode mock: airports, searches, trips, messages, empty legs and watches.
 
-Quotes and answers to messages arrive as mock time passes: each operator answers after minutes that
-the seed decides, and the listener of the webhook is notified. An access token that contains
-`broker` belongs to an account that may not search, and one that contains `expired` to nobody. Codes
-that no airport can have, such as `ZZZZ`, are invalid: searches say so beside what they find, and
-nothing is made of them. Every other code is accepted, known or not. `avinode_mock_rules` says what
-is refused besides.
+Quotes and responses to messages arrive as mock time passes: each operator responds after a number
+of minutes that the seed determines, and the listener of the webhook is notified. An access token
+that contains `broker` belongs to an account that may not search; one that contains `expired` is
+rejected. Codes that no airport can have, such as `ZZZZ`, are invalid: searches report them next to
+the results, and nothing is created with them. Every other code is accepted, known or not. `rules`
+has the other refusals.
 """
 
 from typing import Any, Final

@@ -1,6 +1,6 @@
-"""What the Avinode mock reports: each change as a signed message, and some as a pointer.
+"""Webhook messages of the Avinode mock: a signed message for each change, and a pointer for some.
 
-Which of the two is sent is the sender's choice, for nobody listens to both.
+The sender chooses one of the two forms, because no listener uses both.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from gateway.contract.mock import MockMessage, MockState
 
 
 def send_webhook(state: MockState, moment: datetime, event: str, facts: Mapping[str, Any]) -> None:
-    """A signed message of what happens at `moment`."""
+    """Schedule a signed message for `moment`."""
     facts_sent = {"event_type": event, "timestamp": rfc3339(moment), **facts}
     message_id = f"evt-{_digest(facts_sent)}"
     payload = {"event_id": message_id, **facts_sent}
@@ -25,7 +25,7 @@ def send_webhook(state: MockState, moment: datetime, event: str, facts: Mapping[
 
 
 def point(state: MockState, moment: datetime, href: str) -> None:
-    """A pointer to a thing, `<base URL>/<kind>/<id>`, that is new or has changed at `moment`."""
+    """Schedule a pointer to a new or changed resource, `<base URL>/<kind>/<id>`, for `moment`."""
     _, kind, thing_id = href.rsplit("/", 2)
     payload = {"id": thing_id, "href": href, "type": kind}
     message_id = f"apointer-{_digest([rfc3339(moment), payload])}"
@@ -33,13 +33,13 @@ def point(state: MockState, moment: datetime, href: str) -> None:
 
 
 def _digest(facts_sent: Any) -> str:
-    """Not a number: a mock begins at the first one again, and its listener knows that already."""
+    """A digest. The listener would already have the numbers of a counter after a restart."""
     text = msgspec.json.encode(facts_sent, order="deterministic")
     return hashlib.sha256(text).hexdigest()[:24]
 
 
 def operator_facts(company: str) -> dict[str, Any]:
-    """An operator as signed messages show it."""
+    """An operator as in signed messages."""
     operator = OPERATORS[company]
     return {
         "id": operator.id,
@@ -50,7 +50,7 @@ def operator_facts(company: str) -> dict[str, Any]:
 
 
 def flight_facts(segment: Mapping[str, Any]) -> dict[str, Any]:
-    """A flight as signed messages show it; its departure where that is a moment."""
+    """A flight as in signed messages. The departure is present if it is a valid date-time."""
     facts = {
         "departure_airport": segment["startAirport"]["icao"],
         "arrival_airport": segment["endAirport"]["icao"],
@@ -67,7 +67,7 @@ def flight_facts(segment: Mapping[str, Any]) -> dict[str, Any]:
 def quote_facts(
     rfq_id: str, lift_id: str, company: str, quote: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A quote as signed messages show it."""
+    """A quote as in signed messages."""
     lift, price, parts = quote["lift"], quote["sellerPrice"], quote["breakdown"]
     category = category_of(lift["aircraftCategory"]["name"])
     return {

@@ -1,1 +1,1 @@
-"""The mock of `gmail`: what its operations do, and what it knows and keeps."""
+"""The mock of `gmail`: the behaviour of its operations, and its data."""

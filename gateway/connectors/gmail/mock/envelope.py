@@ -1,4 +1,4 @@
-"""How the Gmail mock refuses: Google's error body, and whose mailbox it serves."""
+"""The errors of the Gmail mock in Google's form, and the check of the account."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,12 +18,12 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
     500: ("INTERNAL", "backendError"),
     503: ("UNAVAILABLE", "backendError"),
 }
-"""Google's word for the status, and the reason that Gmail gives most often."""
+"""Google's name of each status, and Gmail's most frequent reason for it."""
 _UNPROCESSABLE: Final = 422
 
 
 class GmailRefused(Exception):
-    """The mailbox does not do what is asked."""
+    """The mailbox refuses a request."""
 
     def __init__(self, status: int, message: str = _NOT_FOUND, reason: str | None = None) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """A body that is not valid is refused with 400; Google does not use 422."""
+    """Change 422 to 400, because Google does not use 422."""
     if reply.status != _UNPROCESSABLE:
         return reply
     return MockReply(status=400, headers=reply.headers, body=reply.body)

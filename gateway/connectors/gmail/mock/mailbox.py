@@ -1,4 +1,4 @@
-"""The mailbox of the Gmail mock: its messages and threads, and the thread that is always there."""
+"""The mailbox of the Gmail mock: its messages and threads, with one initial thread."""
 
 import base64
 import re
@@ -52,15 +52,15 @@ _SEEDS: Final = (
 
 
 class StoredMail(Struct, frozen=True):
-    """A mail as it was given to the mailbox."""
+    """A mail as it was sent to the mailbox."""
 
     raw: bytes
     message: EmailMessage
     thread: str | None
-    """The thread that it is to join."""
+    """The thread to which the mail should be added."""
 
     def check_recipients(self) -> list[str]:
-        """The recipients. Raises `GmailRefused` for a mail to nobody, or to what is no address."""
+        """The recipients. Raises `GmailRefused` if there are none, or one is not an address."""
         found: list[str] = []
         for name in ("To", "Cc", "Bcc"):
             headers = map(str, self.message.get_all(name, ()))
@@ -74,7 +74,7 @@ class StoredMail(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """The subject without the marks of an answer."""
+        """The subject without `Re:` and `Fwd:`."""
         return _ANSWER.sub("", str(self.message.get("Subject", "")))
 
     @property
@@ -82,18 +82,18 @@ class StoredMail(Struct, frozen=True):
         return "In-Reply-To" in self.message or "References" in self.message
 
 
-def read_mail(given: Mapping[str, Any]) -> StoredMail:
+def read_mail(message: Mapping[str, Any]) -> StoredMail:
     """The mail in a `Message`. Raises `GmailRefused`."""
-    text: str = given["raw"]
+    text: str = message["raw"]
     bare = text.rstrip("=")
     if not _BASE64URL.fullmatch(text) or len(bare) % 4 == 1:
         raise GmailRefused(400, "Invalid value for ByteString")
     raw = base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
-    return StoredMail(raw, _parsed(raw), given.get("threadId"))
+    return StoredMail(raw, _parsed(raw), message.get("threadId"))
 
 
 def store(mail: StoredMail, label: str, request: MockRequest, state: MockState) -> dict[str, Any]:
-    """Keep a mail of this account under `label`. Raises `GmailRefused`."""
+    """Store a mail of this account under `label`. Raises `GmailRefused`."""
     number = int(state.new_id("message").rpartition("-")[2]) - _FIRST_NUMBER
     message_id = f"{_FIRST_ID + number:016x}"
     thread = _thread(mail, message_id, state)
@@ -122,9 +122,9 @@ def thread_of(state: MockState, thread: str) -> list[dict[str, Any]]:
 
 
 def _thread(mail: StoredMail, message_id: str, state: MockState) -> str:
-    """The thread asked for, if the mail answers it; else a new one.
+    """The requested thread, if the mail is a reply in it; otherwise a new one.
 
-    Gmail wants the thread's id, its subject, and a header that refers to a mail.
+    Gmail requires the thread's id, its subject, and a header that refers to one of its mails.
     """
     if mail.thread is None:
         return message_id

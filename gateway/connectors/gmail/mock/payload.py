@@ -1,4 +1,4 @@
-"""A mail as Gmail shows it: the tree of its parts, with decoded headers and bodies."""
+"""A mail in Gmail's form: the tree of its parts, with decoded headers and bodies."""
 
 import base64
 import html
@@ -12,7 +12,7 @@ _TAG: Final = re.compile("<[^<>]*>")
 
 
 def payload(part: EmailMessage, part_id: str = "") -> dict[str, Any]:
-    """A part with everything in it. The content of files is left to a separate request."""
+    """A part with all its parts. The content of files needs a separate request."""
     shown: dict[str, Any] = {
         "partId": part_id,
         "mimeType": part.get_content_type(),
@@ -31,7 +31,7 @@ def payload(part: EmailMessage, part_id: str = "") -> dict[str, Any]:
 
 
 def with_headers(shown: dict[str, Any], names: Collection[str] | None) -> dict[str, Any]:
-    """The headers of a payload alone; those of `names` when there are any."""
+    """Only the headers of a payload; only those in `names`, if it is given."""
     wanted = {name.lower() for name in names or ()}
     headers = [
         header for header in shown["headers"] if not wanted or header["name"].lower() in wanted
@@ -40,7 +40,7 @@ def with_headers(shown: dict[str, Any], names: Collection[str] | None) -> dict[s
 
 
 def snippet(mail: EmailMessage) -> str:
-    """The beginning of the text, written as HTML does."""
+    """The beginning of the text, escaped as in HTML."""
     text = " ".join(_text(mail).split())[:_SNIPPET]
     return html.escape(text, quote=False).replace("'", "&#39;").replace('"', "&quot;")
 
@@ -53,7 +53,7 @@ def _body(part: EmailMessage, part_id: str) -> dict[str, Any]:
 
 
 def _content(part: EmailMessage) -> bytes:
-    """The bytes of a part; those of texts in UTF-8, whatever the mail has them in."""
+    """The bytes of a part. Text is converted to UTF-8."""
     if part.get_content_maintype() == "text" and not part.get_filename():
         return str(part.get_content(errors="replace")).encode()
     content = part.get_payload(decode=True)

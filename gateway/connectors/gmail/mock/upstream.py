@@ -1,8 +1,8 @@
-"""How the Gmail mock behaves: one mailbox, that of agent@example.com, which begins with a thread.
+"""The behaviour of the Gmail mock: one mailbox, agent@example.com, with an initial thread.
 
-What is sent can be read, with its parts as Gmail shows them. Mails to limited@example.com, and
-whatever has the id 18c0f3a2b4d5e403, are refused as too many for the user, which Gmail reports by
-403. Raw mails larger than 1 MiB are taken and not kept: the format `raw` lacks them.
+Sent mails can be read, with their parts in Gmail's form. Mails to limited@example.com, and requests
+for the id 18c0f3a2b4d5e403, exceed the user's rate limit, which Gmail reports with 403. Raw mails
+larger than 1 MiB are accepted but their raw text is not stored: the format `raw` lacks it.
 """
 
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ BEHAVIOURS: Final = mock_behaviours(
 
 
 def _id(request: MockRequest) -> str:
-    """Gmail's ids are hexadecimal; it refuses others unseen."""
+    """The id in the path. Gmail refuses ids that are not hexadecimal."""
     text: str = request.path["id"]
     try:
         int(text, 16)
@@ -88,7 +88,7 @@ def _named(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(message: Mapping[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
-    """The message in the format that is asked for."""
+    """The message in the requested format."""
     form = query.get("format", "full")
     hidden = {"raw": {"payload"}, "full": {"raw"}}.get(form, {"raw", "payload"})
     shown = {name: value for name, value in message.items() if name not in hidden}

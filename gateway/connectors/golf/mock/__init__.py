@@ -1,1 +1,1 @@
-"""The mock of `golf`: what its operations do, and what it knows and keeps."""
+"""The mock of `golf`: the behaviour of its operations, and its data."""

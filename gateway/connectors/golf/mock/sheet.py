@@ -1,8 +1,8 @@
-"""The tee sheet of the golf mock: which tee times a day has, what they cost, and who has them.
+"""The tee sheet of the golf mock: the tee times of a day, their prices and bookings.
 
-The same seed gives every day of every course the same sheet. Tee times at half past the hour begin
-with all places free, so that examples can name one. The course's clock is five hours behind UTC all
-the year. A tee time that is over can still be read by its id; nobody finds or books it.
+The same seed gives the same sheet for each day and course. At first, tee times at half past the
+hour have all places free, so that examples can use one. Local time is five hours behind UTC all
+year. A past tee time can still be read by its id, but it is not listed and cannot be booked.
 """
 
 import re
@@ -16,7 +16,7 @@ from gateway.contract.mock import MockRequest, MockState
 
 SPOTS: Final = 4
 MAX_COURSE: Final = 40
-"""Characters of a course's id: the ids of its tee times hold it."""
+"""The maximum length of a course's id. The ids of its tee times contain it."""
 _TEE_TIME: Final = re.compile(r"tt-(.{1,40})-([0-9]{4})([0-9]{2})([0-9]{2})-([0-9]{2})([0-9]{2})")
 _ZONE: Final = timezone(timedelta(hours=-5))
 _FIRST: Final = 6 * 60 + 30
@@ -30,16 +30,16 @@ _TAKEN: Final = "taken"
 
 
 class Slot(Struct, frozen=True):
-    """A place on the sheet."""
+    """A tee time on the sheet."""
 
     course: str
     day: date
     minute: int
-    """Of the day, on the course's clock."""
+    """The minute of the day, local to the course."""
 
     @property
     def id(self) -> str:
-        # Not by strftime, which writes the years before 1000 with three digits or fewer.
+        # Not strftime, which writes years before 1000 with fewer than four digits.
         day = self.day.isoformat().replace("-", "")
         return f"tt-{self.course}-{day}-{self.time.replace(':', '')}"
 
@@ -54,7 +54,7 @@ class Slot(Struct, frozen=True):
 
     @property
     def price_cents(self) -> int:
-        """For each player: less for nine holes in the afternoon, more at the weekend."""
+        """The price per player: less for nine holes in the afternoon, more at the weekend."""
         base = 3800 if self.minute >= _TWILIGHT else 6500
         return base + (1500 if self.day.weekday() >= _SATURDAY else 0)
 
@@ -65,7 +65,7 @@ def slots_of(course: str, day: date) -> Iterator[Slot]:
 
 
 def slot_by_id(tee_time_id: str) -> Slot | None:
-    """The slot that an id names; None when there is none."""
+    """The slot with this id, or None."""
     found = _TEE_TIME.fullmatch(tee_time_id)
     if found is None:
         return None
@@ -80,20 +80,20 @@ def slot_by_id(tee_time_id: str) -> Slot | None:
 
 
 def free_spots(slot: Slot, request: MockRequest, state: MockState) -> int:
-    """Places that neither the other players, whom the seed makes up, nor bookings have."""
+    """The places that are free of bookings and of the players that the seed generates."""
     row = state.find(_TAKEN, slot.id)
     booked: int = 0 if row is None else row["spots"]
     return max(SPOTS - _others(slot, request) - booked, 0)
 
 
 def take(slot: Slot, players: int, state: MockState) -> None:
-    """Book places of a slot."""
+    """Book places in a slot."""
     taken = (state.find(_TAKEN, slot.id) or {"spots": 0})["spots"]
     state.add(_TAKEN, slot.id, {"spots": taken + players})
 
 
 def tee_time(slot: Slot, free: int) -> dict[str, Any]:
-    """The slot as the tee sheet writes it."""
+    """The slot in the tee sheet's form."""
     return {
         "teeTimeId": slot.id,
         "courseId": slot.course,

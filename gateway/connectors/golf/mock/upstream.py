@@ -1,8 +1,7 @@
-"""How the golf mock behaves: a tee sheet, reservations, and keys under which it books once.
+"""The behaviour of the golf mock: a tee sheet, reservations and idempotency keys.
 
-A client secret or a token is checked by the mock's surroundings; here is only the tee sheet. The
-mock does all of a booking at once, so no request ever meets another one under way: the fault
-`status=409` stands for that.
+The framework of the mocks checks client secrets and tokens. The mock makes a booking in one step,
+so `request_in_progress` never occurs by itself; the fault `status=409` simulates it.
 """
 
 import json
@@ -54,7 +53,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """A problem says that it is one, and a 401 how to authenticate."""
+    """Set the media type of problems, and `WWW-Authenticate` of a 401."""
     headers = dict(reply.headers)
     if isinstance(reply.body, dict) and "code" in reply.body:
         headers["content-type"] = "application/problem+json"
@@ -128,7 +127,7 @@ BEHAVIOURS: Final = mock_behaviours(
 
 
 def _slots(course: str, day: str) -> list[Slot]:
-    """None on a day that the calendar here lacks."""
+    """The slots of a day; empty for a day outside the range of `date`."""
     try:
         return list(slots_of(course, date.fromisoformat(day)))
     except ValueError:
@@ -136,7 +135,7 @@ def _slots(course: str, day: str) -> list[Slot]:
 
 
 def _unbookable(slot: Slot, request: MockRequest, state: MockState) -> MockReply | None:
-    """Why this request cannot be booked, or None."""
+    """The refusal of a booking, or None."""
     if slot.starts_at <= request.now:
         return _refused(409, "tee_time_unavailable", "The tee time is over.")
     user, players = request.body["userId"], request.body["players"]
@@ -178,7 +177,7 @@ def _reservation(slot: Slot, request: MockRequest, state: MockState) -> dict[str
 
 
 def _cancellable(starts_at: datetime) -> dict[str, str]:
-    """Not on the first day of the calendar, which no day comes before."""
+    """The latest time for a cancellation; absent on the first day of the calendar."""
     try:
         return {"cancellableUntil": (starts_at - _CANCELLABLE).isoformat()}
     except OverflowError:

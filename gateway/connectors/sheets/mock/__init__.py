@@ -1,1 +1,1 @@
-"""The mock of `sheets`: what its operations do, and what it knows and keeps."""
+"""The mock of `sheets`: the behaviour of its operations, and its data."""

@@ -1,8 +1,8 @@
-"""Cells of the Sheets mock: what is stored for an input, and how it is shown.
+"""Cells of the Sheets mock: the stored value of an input, and its form in a reply.
 
-RAW stores what is sent. USER_ENTERED does what the editor does with typed text: numbers, truth
-values and dates become such, and a text that begins with `=`, `+` or `-` becomes a formula. Sums
-of two whole numbers are calculated; every other formula shows an error.
+RAW stores the input unchanged. USER_ENTERED parses it like text typed in the editor: numbers,
+booleans and dates are converted, and a text that begins with `=`, `+` or `-` becomes a formula.
+Sums of two whole numbers are calculated; any other formula gives an error.
 """
 
 import re
@@ -24,13 +24,13 @@ class Cell(Struct, frozen=True):
 
     value: str | int | float | bool
     formula: str | None = None
-    """What it is calculated from."""
+    """The formula of the value."""
     is_date: bool = False
-    """Whether the number is shown as a date."""
+    """Whether the number is displayed as a date."""
 
 
 def stored(value: Any, option: str) -> Cell | None:
-    """The cell for an input; None for one that is emptied."""
+    """The cell for an input; None if the input clears the cell."""
     if value == "":
         return None
     if option == "RAW" or not isinstance(value, str):
@@ -39,7 +39,7 @@ def stored(value: Any, option: str) -> Cell | None:
 
 
 def shown(cell: Cell | None, render: str, render_dates: str) -> Any:
-    """The cell as a reply holds it; an empty text for an empty cell."""
+    """The cell as in a reply; an empty text for an empty cell."""
     if cell is None:
         return ""
     if render == "FORMULA" and cell.formula is not None:
@@ -51,7 +51,7 @@ def shown(cell: Cell | None, render: str, render_dates: str) -> Any:
 
 
 def day(text: str) -> Cell:
-    """The date of `text` as a person's typing stores it."""
+    """The cell for the date `text`, as if a user had typed it."""
     return Cell((date.fromisoformat(text) - _EPOCH).days, is_date=True)
 
 

@@ -1,4 +1,4 @@
-"""Tabs of the Sheets mock, and ranges of them in A1 notation."""
+"""Sheets (tabs) of the Sheets mock, and ranges in A1 notation."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}")
 
 
 class Tab:
-    """One tab: a grid of cells. Rows are as long as their last cell that was ever written."""
+    """One tab: a grid of cells. A row ends with the last cell that was ever written."""
 
     def __init__(self, title: str, rows: Iterable[Sequence[Cell | None]] = ()) -> None:
         self.title = title
@@ -25,26 +25,26 @@ class Tab:
         self.row_count = 1000
         self.column_count = 26
 
-    def kept(self) -> dict[str, Any]:
-        """Everything but the title, as plain data."""
+    def data(self) -> dict[str, Any]:
+        """The content without the title, as plain data."""
         rows = [[None if cell is None else astuple(cell) for cell in row] for row in self.rows]
         return {"rows": rows, "row_count": self.row_count, "column_count": self.column_count}
 
     @classmethod
-    def restored(cls, title: str, kept: Mapping[str, Any]) -> Self:
-        """The tab that `kept` was made of."""
-        cells = ([None if cell is None else Cell(*cell) for cell in row] for row in kept["rows"])
+    def restored(cls, title: str, data: Mapping[str, Any]) -> Self:
+        """The tab with this content, from `data()`."""
+        cells = ([None if cell is None else Cell(*cell) for cell in row] for row in data["rows"])
         tab = cls(title, cells)
-        tab.row_count, tab.column_count = kept["row_count"], kept["column_count"]
+        tab.row_count, tab.column_count = data["row_count"], data["column_count"]
         return tab
 
     def cell(self, row: int, column: int) -> Cell | None:
-        """The cell, counted from 0; None for an empty one."""
+        """The cell at 0-based indexes; None for an empty cell."""
         cells = self.rows[row] if row < len(self.rows) else []
         return cells[column] if column < len(cells) else None
 
     def put(self, row: int, column: int, value: Any, option: str) -> None:
-        """Store an input; None leaves the cell as it is."""
+        """Store an input. None leaves the cell unchanged."""
         if value is None:
             return
         while len(self.rows) <= row:
@@ -54,17 +54,17 @@ class Tab:
         cells[column] = stored(value, option)
 
     def is_blank(self, row: int) -> bool:
-        """Whether the row holds nothing."""
+        """Whether the row is empty."""
         return row >= len(self.rows) or all(cell is None for cell in self.rows[row])
 
     def insert(self, row: int, count: int) -> None:
-        """Empty rows before `row`."""
+        """Insert empty rows before `row`."""
         self.rows[row:row] = [[] for _ in range(count)]
         self.row_count += count
 
 
 class Area(Struct, frozen=True):
-    """A part of a tab, counted from 0, both ends inside; None is an end that is left open."""
+    """A part of a tab: 0-based, inclusive indexes; None is an open end."""
 
     tab: Tab
     top: int
@@ -74,18 +74,18 @@ class Area(Struct, frozen=True):
 
     @property
     def is_inside(self) -> bool:
-        """Whether it begins on the grid."""
+        """Whether the start is on the grid."""
         return self.top < self.tab.row_count and self.left < self.tab.column_count
 
     @property
     def last_row(self) -> int:
-        """The last row that is on the grid."""
+        """The last row within the grid."""
         last = self.tab.row_count - 1
         return last if self.bottom is None else min(self.bottom, last)
 
     @property
     def last_column(self) -> int:
-        """The last column that is on the grid."""
+        """The last column within the grid."""
         last = self.tab.column_count - 1
         return last if self.right is None else min(self.right, last)
 
@@ -96,9 +96,9 @@ class Area(Struct, frozen=True):
 
 
 def find_area(text: str, tabs: Mapping[str, Tab]) -> Area | None:
-    """The area that `text` names; None when it names none, or a tab that there is not.
+    """The area of `text`; None if `text` is invalid or its tab does not exist.
 
-    Without a tab it is the first one's. A name alone is a whole tab, unless it reads as a cell.
+    Without a tab, the area is in the first one. A name alone is a whole tab, unless it is a cell.
     """
     whole = text[1:-1].replace("''", "'") if text[:1] == text[-1:] == "'" else text
     if whole in tabs and not _CELL.fullmatch(text):
@@ -119,7 +119,7 @@ def find_area(text: str, tabs: Mapping[str, Tab]) -> Area | None:
 def _ordered(
     tab: Tab, start: tuple[int | None, int | None], end: tuple[int | None, int | None]
 ) -> Area:
-    """`B9:A2` is `A2:B9`; an end without row or column is open."""
+    """`B9:A2` means `A2:B9`. An end without row or column is open."""
     left, right = start[0] or 0, end[0]
     top, bottom = start[1] or 0, end[1]
     if right is not None and right < left:

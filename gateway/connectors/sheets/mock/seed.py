@@ -1,7 +1,7 @@
-"""What a spreadsheet of the Sheets mock holds at first: clients, preferences and flights.
+"""The initial content of a spreadsheet of the Sheets mock: clients, preferences and flights.
 
-The rows are as people keep them: of different lengths, some dates typed as text and some as dates,
-numbers as text, spaces, and texts that look like formulas.
+The rows are like those that people type: different lengths, dates as text or as dates, numbers as
+text, extra spaces, and texts that look like formulas.
 """
 
 from collections.abc import Iterator, Sequence

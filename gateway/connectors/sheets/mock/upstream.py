@@ -1,8 +1,8 @@
-"""How the Sheets mock behaves: spreadsheets that remember what is written to them.
+"""The behaviour of the Sheets mock: spreadsheets that store what is written to them.
 
-Every spreadsheet id is its own client database. Ids that begin with `missing` do not exist,
-`private` nobody has shared, `blank` is as Google makes a new spreadsheet, and `bare` has no tab for
-flights. Errors are Google's, without the older `errors` list.
+Each spreadsheet id is a separate client database. Ids that begin with `missing` do not exist, and
+those with `private` are not shared. Those with `blank` are like a new spreadsheet of Google, and
+those with `bare` have no tab for flights. Errors are Google's, without the older `errors` list.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,14 +34,14 @@ Values = list[list[Any]]
 
 
 def refuse(refusal: MockRefusal) -> Any:
-    """Google's error. It has no 422: what is not valid is a bad request."""
+    """Google's error. Google uses 400 instead of 422."""
     code = 400 if refusal.status == 422 else refusal.status
     status = _STATUSES.get(code, "UNKNOWN")
     return {"error": {"code": code, "message": refusal.title, "status": status}}
 
 
 def finish(reply: MockReply) -> MockReply:
-    """A reply as Google sends it: 400 where others say 422."""
+    """Change 422 to 400, because Google does not use 422."""
     status = 400 if reply.status == 422 else reply.status
     return MockReply(status=status, headers=reply.headers, body=reply.body)
 
@@ -108,7 +108,7 @@ BEHAVIOURS: Final = mock_behaviours(
 
 
 def _area(request: MockRequest, state: MockState) -> Area | MockReply:
-    """What the request's range names, or the refusal."""
+    """The area of the request's range, or the refusal."""
     book = request.path["spreadsheetId"]
     if book.startswith("missing"):
         return _refused(404, "Requested entity was not found.")
@@ -126,17 +126,17 @@ def _area(request: MockRequest, state: MockState) -> Area | MockReply:
 
 
 def _tabs(book: str, state: MockState) -> Mapping[str, Tab]:
-    """The tabs of a spreadsheet, in order: as they were at first, or as they were last written."""
+    """The tabs of a spreadsheet, in order: the initial ones, or those written last."""
     tabs = {}
     for first in _tabs_of(book):
-        kept = state.find(_BOOKS, _key(book, first))
-        tabs[first.title] = first if kept is None else Tab.restored(first.title, kept)
+        data = state.find(_BOOKS, _key(book, first))
+        tabs[first.title] = first if data is None else Tab.restored(first.title, data)
     return tabs
 
 
 def _keep(area: Area, request: MockRequest, state: MockState) -> None:
-    """Remember the tab that was written to."""
-    state.add(_BOOKS, _key(request.path["spreadsheetId"], area.tab), area.tab.kept())
+    """Store the tab that was written to."""
+    state.add(_BOOKS, _key(request.path["spreadsheetId"], area.tab), area.tab.data())
 
 
 def _key(book: str, tab: Tab) -> str:
@@ -172,7 +172,7 @@ def _trimmed(cells: list[Any]) -> list[Any]:
 
 
 def _value_range(area: Area, values: Values) -> dict[str, Any]:
-    """`values` is left out when there are none."""
+    """`values` is omitted if there are none."""
     body = {"range": str(area), "majorDimension": "ROWS"}
     return {**body, "values": values} if values else body
 
@@ -200,9 +200,9 @@ def _written(area: Area, rows: Sequence[Sequence[Any]], request: MockRequest) ->
 
 
 def _table(area: Area) -> Area | None:
-    """The table that an append finds: from the first row with something to the last.
+    """The table that an append finds: from the first row to the last row that is not empty.
 
-    A range without an end looks through the whole tab, another one until a row is blank.
+    In a range without an end, the whole tab is searched; in any other, up to an empty row.
     """
     tab = area.tab
     filled = [row for row in range(area.top, len(tab.rows)) if not tab.is_blank(row)]

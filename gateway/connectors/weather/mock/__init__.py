@@ -1,1 +1,1 @@
-"""The mock of `weather`: what its operations do, and what it knows and keeps."""
+"""The mock of `weather`: the behaviour of its operations, and its data."""

@@ -1,4 +1,4 @@
-"""The places of the weather mock: real cities, positions to about a kilometre."""
+"""The cities of the weather mock: real ones, positions to about a kilometre."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway.connectors.folding import without_accents
 
 _NEAR: Final = 0.35
-"""Degrees around a city in which coordinates are said to be there."""
+"""The distance in degrees up to which coordinates belong to a city."""
 
 
 class WeatherCity(Struct, frozen=True):
@@ -87,12 +87,13 @@ _STATES: Final = {
 def find_cities(query: str) -> Iterator[WeatherCity]:
     """The cities that `city`, `city,country` or `city,state,country` names, in table order.
 
-    What stands between is taken for either, as OpenWeatherMap does for the United States.
+    The other parts may be the state or the country, in any order, as in OpenWeatherMap for the
+    United States.
     """
     name, *rest = (_folded(part) for part in query.split(","))
     for city in CITIES:
-        known = {_folded(each) for each in _names_around(city)}
-        if _folded(city.name) == name and known.issuperset(rest):
+        names = {_folded(each) for each in _names_around(city)}
+        if _folded(city.name) == name and names.issuperset(rest):
             yield city
 
 
@@ -114,5 +115,5 @@ def _names_around(city: WeatherCity) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Without case, accents and outer space."""
+    """Without case, accents and surrounding spaces."""
     return without_accents(text.strip()).casefold()

@@ -1,7 +1,7 @@
-"""How the weather mock behaves: places by name, and weather that place, day and seed decide.
+"""The behaviour of the weather mock: places by name, and weather derived from place, day and seed.
 
-The weather of a moment is the same whether it is asked for as the current weather or as a forecast.
-It follows latitude, season and time of day; the rest is chance that repeats.
+The current weather and the forecast for the same time agree. The weather depends on latitude,
+season and time of day; the rest is pseudo-random with a fixed seed.
 """
 
 import math
@@ -27,7 +27,7 @@ _MESSAGES: Final[Mapping[int, str]] = {
     "subscription type. Please choose the proper subscription https://openweathermap.org/price",
 }
 _TEXT_COD: Final = frozenset({400, 404})
-"""Statuses whose `cod` is text; the others' is a number."""
+"""Statuses whose `cod` is text. For other statuses, it is a number."""
 _SKIES: Final = (
     (0.35, (800, "Clear", "clear sky", "01d")),
     (0.50, (801, "Clouds", "few clouds", "02d")),
@@ -46,7 +46,7 @@ def refuse(refusal: MockRefusal) -> Any:
 
 
 def finish(reply: MockReply) -> MockReply:
-    """No reply of OpenWeatherMap carries more."""
+    """The reply unchanged: OpenWeatherMap adds no headers."""
     return reply
 
 
@@ -118,14 +118,14 @@ def _country(city: WeatherCity | None) -> dict[str, str]:
 
 
 def _of_one_hour(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A third of what falls in three hours."""
+    """One third of the precipitation of three hours."""
     return {
         name: {"1h": round(entry[name]["3h"] / 3, 2)} for name in ("rain", "snow") if name in entry
     }
 
 
 def _sun(now: datetime, longitude: float) -> dict[str, int]:
-    """Up at six and down at eighteen, by the sun's own time."""
+    """Sunrise at six and sunset at eighteen, in solar time."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     noon = int(midnight.timestamp()) + 43200 - _offset(longitude)
     return {"sunrise": noon - 21600, "sunset": noon + 21600}
@@ -137,7 +137,7 @@ def _next_step(now: datetime) -> datetime:
 
 
 def _entry(request: MockRequest, moment: datetime) -> dict[str, Any]:
-    """The weather of one moment as an entry of the forecast."""
+    """The weather at one time as an entry of the forecast."""
     latitude, longitude = request.query["lat"], request.query["lon"]
     units = request.query.get("units", "standard")
     point = f"{latitude:.2f} {longitude:.2f}"
@@ -189,7 +189,7 @@ def _air(chance: Random, is_wet: bool) -> dict[str, int]:
 
 
 def _celsius(latitude: float, longitude: float, moment: datetime) -> float:
-    """What the season and the time of day make of a latitude."""
+    """The temperature from latitude, season and time of day."""
     hour = (moment.hour + longitude / 15) % 24
     warmest = 200 if latitude >= 0 else 17
     season = math.cos((moment.timetuple().tm_yday - warmest) / 365 * math.tau)
@@ -212,7 +212,7 @@ def _speed(metres_per_second: float, units: str) -> float:
 
 
 def _offset(longitude: float) -> int:
-    """Seconds ahead of UTC, by the sun."""
+    """The offset of solar time from UTC, in seconds."""
     return round(longitude / 15) * 3600
 
 

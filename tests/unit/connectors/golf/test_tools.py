@@ -258,7 +258,7 @@ async def test_a_booking_is_tried_again_with_the_same_key():
 
 
 async def test_a_booking_that_is_still_being_made_may_be_asked_for_again():
-    with pytest.raises(UpstreamUnavailable, match="still making") as caught:
+    with pytest.raises(UpstreamUnavailable, match="still processing") as caught:
         await golf("createReservation 1 status=409").call(
             "book_tee_time", **SLOT, idempotency_key=KEY
         )

@@ -101,7 +101,7 @@ def test_the_refusal_of_an_unknown_column_names_the_known_ones() -> None:
 
     [violation] = refused.value.violations
     assert violation.pointer == "/filters/secret_column"
-    assert violation.detail.startswith("names no column of books, which has id, title, price,")
+    assert violation.detail.startswith("is not a column of books, which has id, title, price,")
     assert "secret" not in violation.detail
 
 
