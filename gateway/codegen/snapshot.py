@@ -105,7 +105,8 @@ def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
     """
     return (
         any(
-            any(handlers.of_binding(tool.x_binding)) or any(handlers.misfit(tool.x_binding))
+            any(handlers.of_binding(tool.x_binding))
+            or any(handlers.signature_faults(tool.x_binding))
             for tool in contracts.tools
         )
         or any(

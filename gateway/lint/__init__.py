@@ -1,4 +1,4 @@
-"""The lint: every rule that contracts keep, in one visible list."""
+"""The lint: all checks of the contracts in one list."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -107,7 +107,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     webhooks.check_kept_headers,
     webhooks.check_settings,
 )
-"""Each yields the breaks of the rules that its docstring names."""
+"""Each yields the violations of the rules that its docstring names."""
 DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
     entities.check_columns,
     entities.check_keys,
@@ -117,7 +117,7 @@ DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
     published.check_envelopes,
     webhooks.check_places,
 )
-"""The same of files that the other checks had nothing against: schemas are compared here."""
+"""Checks that compare schemas. They skip the files in which `CHECKS` found errors."""
 
 
 def lint(
@@ -125,10 +125,10 @@ def lint(
     remember: Remember = uncached,
     packages: Sequence[str] = HANDLER_PACKAGES,
 ) -> tuple[Finding, ...]:
-    """Everything wrong with `tree`, in reading order; files that could not be read included.
+    """All findings of `tree`, sorted by file and line, including files that could not be read.
 
-    `remember` may keep the verdicts on bindings, which are a function of their basis. `packages`
-    are the connector packages, from which alone contracts may name Python code.
+    `remember` may cache the checks of bindings and events. `packages` are the connector packages:
+    contracts may name Python code only from these.
     """
     draft = Draft(tree, packages)
     found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]

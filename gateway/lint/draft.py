@@ -1,4 +1,4 @@
-"""The contracts that rules examine: what several of them need, worked out once."""
+"""The contracts that are being checked, with cached values that several rules need."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -29,12 +29,12 @@ from gateway.contracts.sources.tree import (
     ToolSource,
     WebhookFile,
 )
-from gateway.lint.places import schema_roots
 from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.schema_roots import schema_roots
 
 
-class SchemaPlace(Struct, frozen=True, eq=False):
-    """A schema object where it is written."""
+class SchemaNode(Struct, frozen=True, eq=False):
+    """A schema object with its file and pointer."""
 
     document: Document
     pointer: str
@@ -42,13 +42,13 @@ class SchemaPlace(Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is ours to decide; the others describe what upstreams and senders say."""
+        """Whether this project defines the schema. Upstreams and senders define the others."""
         folder = self.document.path.parts[0]
         return folder not in {UPSTREAMS, WEBHOOKS} or is_table(self.document.path)
 
 
 class Draft:
-    """The contracts under examination. Caches; reads nothing but their tree."""
+    """The contracts that are being checked."""
 
     def __init__(self, tree: SourceTree, packages: Sequence[str] = HANDLER_PACKAGES) -> None:
         self.tree = tree
@@ -60,7 +60,7 @@ class Draft:
     def finding(
         self, rule: str, document: Document, pointer: str, message: str, fix: str | None = None
     ) -> Finding:
-        """A break of `rule` at `pointer`; `fix` says more than the rule's own when given."""
+        """A finding of `rule` at `pointer`. `fix` replaces the fix of the rule, if given."""
         known = BY_ID[rule]
         return Finding(
             path=str(document.path),
@@ -74,7 +74,7 @@ class Draft:
 
     @cached_property
     def misshapen(self) -> Mapping[PurePosixPath, tuple[Violation, ...]]:
-        """Files that break their meta-schema. Other rules leave them alone."""
+        """The files that are invalid by their meta-schema. Other rules skip them."""
         checked = (
             (path, meta.validator(name).violations(document.value))
             for path, document in self.tree.documents.items()
@@ -84,17 +84,17 @@ class Draft:
 
     @cached_property
     def index(self) -> Document | None:
-        """The index, when it has the right shape."""
+        """The index. None if it is invalid by its meta-schema or missing."""
         return None if INDEX in self.misshapen else self.tree.index
 
     @cached_property
     def tools(self) -> tuple[ToolSource, ...]:
-        """The tools whose files have the right shape."""
+        """The tools whose files are valid by their meta-schema."""
         return tuple(tool for tool in self.tree.tools if tool.path not in self.misshapen)
 
     @cached_property
     def upstreams(self) -> Mapping[str, Document]:
-        """The upstreams whose files have the right shape."""
+        """The upstreams whose files are valid by their meta-schema."""
         return {
             name: document
             for name, document in self.tree.upstreams.items()
@@ -103,17 +103,17 @@ class Draft:
 
     @cached_property
     def webhooks(self) -> tuple[WebhookFile, ...]:
-        """The webhooks whose files have the right shape."""
+        """The webhooks whose files are valid by their meta-schema."""
         return tuple(each for each in self.tree.webhooks if each.path not in self.misshapen)
 
     @cached_property
     def events(self) -> tuple[EventFile, ...]:
-        """The events whose files have the right shape."""
+        """The events whose files are valid by their meta-schema."""
         return tuple(each for each in self.tree.events if each.path not in self.misshapen)
 
     @cached_property
     def entities(self) -> Mapping[str, Document]:
-        """The kinds of rows whose files have the right shape."""
+        """The entities whose files are valid by their meta-schema."""
         return {
             kind: document
             for kind, document in self.tree.entities.items()
@@ -121,30 +121,30 @@ class Draft:
         }
 
     @cached_property
-    def roots(self) -> tuple[SchemaPlace, ...]:
+    def roots(self) -> tuple[SchemaNode, ...]:
         """Every outermost schema of every file."""
         return tuple(
-            SchemaPlace(document, pointer, schema)
+            SchemaNode(document, pointer, schema)
             for document in self.tree.documents.values()
             for pointer, schema in schema_roots(document)
         )
 
     @cached_property
-    def entries(self) -> tuple[SchemaPlace, ...]:
-        """The roots and their `$defs`: every schema that a reference may lead to first."""
-        return tuple(place for root in self.roots for place in (root, *_definitions(root)))
+    def entries(self) -> tuple[SchemaNode, ...]:
+        """The roots and their `$defs`: the usual targets of references."""
+        return tuple(schema for root in self.roots for schema in (root, *_definitions(root)))
 
     @cached_property
-    def schemas(self) -> tuple[SchemaPlace, ...]:
-        """Every schema object of every file, once, where it is written."""
+    def schemas(self) -> tuple[SchemaNode, ...]:
+        """Every schema object of every file, once."""
         return tuple(
-            SchemaPlace(root.document, pointer, schema)
+            SchemaNode(root.document, pointer, schema)
             for root in self.roots
             for pointer, schema in keywords.subschemas(root.schema, root.pointer)
         )
 
     def expanded(self, path: PurePosixPath, pointer: str) -> Any:
-        """The dereferenced value; None when it cannot be had, which `refusals` explains."""
+        """The dereferenced value. None if that fails; `refusals` then gives the reasons."""
         found = self._expansion(path, pointer)
         return None if isinstance(found, ContractRefused) else found
 
@@ -154,47 +154,50 @@ class Draft:
         return found.findings if isinstance(found, ContractRefused) else ()
 
     def validator(self, path: PurePosixPath, pointer: str) -> Validator | None:
-        """The gate of the schema at `pointer`; None when it cannot be compiled."""
-        place = self._meant(path, pointer)
-        if place not in self._validators:
-            self._validators[place] = _compiled(self.expanded(*place))
-        return self._validators[place]
+        """The validator of the schema at `pointer`. None if it cannot be compiled."""
+        key = self._resolved(path, pointer)
+        if key not in self._validators:
+            self._validators[key] = _compiled(self.expanded(*key))
+        return self._validators[key]
 
     def target(self, document: Document, pointer: str, holder: dict[str, Any]) -> RefTarget | None:
-        """What the `$ref` of `holder` leads to; None when that is refused."""
+        """The target of the `$ref` in `holder`. None if it cannot be resolved."""
         try:
             return resolve(self.tree, document.path, holder["$ref"], pointer)
         except ContractRefused:
             return None
 
     def at(self, document: Document, pointer: str) -> Any:
-        """What lies at `pointer`; None when nothing does."""
+        """The value at `pointer`. None if there is none."""
         try:
             return follow(document.value, pointer)
         except NoSuchPlace:
             return None
 
     def file_of(self, tool: ToolSource, pointer: str) -> RefTarget:
-        """Where the schema that a tool refers to at `pointer` is written."""
+        """The target of the tool's reference at `pointer`, or the place itself if it has none."""
         holder = follow(tool.document.value, pointer)
         return self.target(tool.document, pointer, holder) or RefTarget(
             tool.document, pointer, holder
         )
 
     def published(self) -> Iterator[tuple[ToolSource, str]]:
-        """Each tool with the pointers of its arguments' and its result's Media Type Object."""
+        """The Media Type Objects of every tool's arguments and result, as tool and pointer."""
         for tool in self.tools:
             yield tool, "/post/requestBody/content/application~1json"
             yield tool, "/post/responses/200/content/application~1json"
 
     def _expansion(self, path: PurePosixPath, pointer: str) -> Any:
-        place = self._meant(path, pointer)
-        if place not in self._expanded:
-            self._expanded[place] = _expansion(self.tree, *place)
-        return self._expanded[place]
+        key = self._resolved(path, pointer)
+        if key not in self._expanded:
+            self._expanded[key] = _expansion(self.tree, *key)
+        return self._expanded[key]
 
-    def _meant(self, path: PurePosixPath, pointer: str) -> tuple[PurePosixPath, str]:
-        """The place that a bare reference leads to; otherwise the place itself."""
+    def _resolved(self, path: PurePosixPath, pointer: str) -> tuple[PurePosixPath, str]:
+        """The target of an object that is only a `$ref`, or else the place itself.
+
+        The target is a shared cache key for all its references.
+        """
         document = self.tree.documents[path]
         value = self.at(document, pointer)
         if isinstance(value, dict) and value.keys() == {"$ref"}:
@@ -205,7 +208,7 @@ class Draft:
 
 
 def meta_schema_of(path: PurePosixPath) -> str | None:
-    """The meta-schema that validates the file `path`; None for plain JSON Schema files."""
+    """The meta-schema of the file `path`. None for plain JSON Schema files."""
     match path.parts:
         case _ if path == INDEX:
             return "index.schema.json"
@@ -228,7 +231,7 @@ _NESTED: Final = {
     UPSTREAMS: "upstream.schema.json",
     WEBHOOKS: "webhook.schema.json",
 }
-"""Meta-schemas by folder, of files in it and of files one folder below it."""
+"""Meta-schemas of files: `_FLAT` of those in a folder, `_NESTED` of those one folder below it."""
 
 
 def is_table(path: PurePosixPath) -> bool:
@@ -236,11 +239,11 @@ def is_table(path: PurePosixPath) -> bool:
     return path.parts[0] == UPSTREAMS and path.suffix == ".json"
 
 
-def _definitions(root: SchemaPlace) -> Iterator[SchemaPlace]:
+def _definitions(root: SchemaNode) -> Iterator[SchemaNode]:
     definitions = root.schema.get("$defs")
     for name, schema in definitions.items() if isinstance(definitions, dict) else ():
         if isinstance(schema, dict):
-            yield SchemaPlace(root.document, child(child(root.pointer, "$defs"), name), schema)
+            yield SchemaNode(root.document, child(child(root.pointer, "$defs"), name), schema)
 
 
 def _expansion(tree: SourceTree, path: PurePosixPath, pointer: str) -> Any:

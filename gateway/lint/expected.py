@@ -1,4 +1,4 @@
-"""What a meta-schema would have at a place: names, values and types, to say them in a finding."""
+"""The names, values and types that a meta-schema allows at a place, for messages of findings."""
 
 import re
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ _IN_PLACE: Final = ("then", "else")
 
 
 class _Part(NamedTuple):
-    """A schema, and the file against which its references are read."""
+    """A schema, and the file that its references are relative to."""
 
     file: str
     schema: dict[str, Any]
 
 
 def names_at(file: str, document: Any, pointer: str) -> tuple[str, ...]:
-    """The names that the object at `pointer` may hold, where the meta-schema closes it."""
+    """The names that the object at `pointer` may have, if the meta-schema closes it."""
     closed = (
         p for p in _parts_at(file, document, pointer) if p.get("additionalProperties") is False
     )
@@ -28,13 +28,13 @@ def names_at(file: str, document: Any, pointer: str) -> tuple[str, ...]:
 
 
 def values_at(file: str, document: Any, pointer: str) -> tuple[Any, ...]:
-    """The values that may stand at `pointer`; empty when they are not listed."""
+    """The values that are allowed at `pointer`. Empty if they are not listed."""
     listed = [part["enum"] for part in _parts_at(file, document, pointer) if "enum" in part]
     return tuple(listed[0]) if listed else ()
 
 
 def types_at(file: str, document: Any, pointer: str) -> tuple[str, ...]:
-    """The types that a value at `pointer` may have, by the outermost schema that says so."""
+    """The types that are allowed at `pointer`, by the outermost schema with a type."""
     listed = [part["type"] for part in _parts_at(file, document, pointer) if "type" in part]
     if not listed:
         return ()
@@ -53,7 +53,7 @@ def _parts_at(file: str, document: Any, pointer: str) -> list[dict[str, Any]]:
 
 
 def _all(part: _Part, value: Any) -> Iterator[_Part]:
-    """`part` and every schema that it applies to the same value."""
+    """`part` and every subschema that applies to the same value."""
     yield part
     for schema in _applied(part.schema, value):
         yield from _all(_Part(part.file, schema), value)
@@ -77,7 +77,7 @@ def _target(file: str, ref: str) -> _Part:
 
 
 def _below(part: _Part, step: str) -> Iterator[_Part]:
-    """The schemas that `part` has for the member or item `step`."""
+    """The subschemas of `part` for the member or item `step`."""
     schema = part.schema
     found = [schema["properties"][step]] if step in schema.get("properties", {}) else []
     patterns = schema.get("patternProperties", {})

@@ -1,4 +1,4 @@
-"""The index and the folder agree: every file in its place, listed, and used."""
+"""Checks that every file has the right path, is listed in the index, and is used."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def check_places(draft: Draft) -> Iterator[Finding]:
     """index/misplaced"""
     for path, document in draft.tree.documents.items():
         if not _PLACES.fullmatch(str(path)):
-            message = "no kind of contract lies here under this name"
+            message = "no kind of contract has this path"
             fix = (
                 "Use openapi.yaml, policies/agents.yaml, common/<name>.json, "
                 "tools/<connector>/<tool>.yaml with .input.json and .output.json, "
@@ -82,16 +82,16 @@ def check_paths(draft: Draft) -> Iterator[Finding]:
             found = target.document.path
             wanted = None if target.pointer else _listed_as(found)
             if wanted is None or wanted[0] != member:
-                message = f"{name} does not lead to {kind}"
+                message = f"{name} does not refer to {kind}"
                 yield draft.finding("index/wrong-file", index, pointer, message)
             elif name != wanted[1]:
-                message = f"{found} belongs to another name than {name}"
+                message = f"{name} is not the name of {found}"
                 fix = f"Write {wanted[1]}."
                 yield draft.finding("index/wrong-path", index, pointer, message, fix)
 
 
 def _listed_as(path: PurePosixPath) -> tuple[str, str] | None:
-    """The member of the index that names the file `path`, and the name it has there."""
+    """The member of the index that must list the file `path`, and the file's name in it."""
     match path.parts:
         case ("tools", connector, _) if path.suffix == ".yaml":
             return "paths", f"/v1/{connector}/{path.stem}"
@@ -119,7 +119,7 @@ def _listed(draft: Draft, pointer: str, ref: str, folder: str) -> Iterator[Findi
         yield from refused.findings
         return
     if path.parts[0] != folder:
-        message = f"{path} does not lie under {folder}/"
+        message = f"{path} is not in the folder {folder}/"
         yield draft.finding("index/wrong-file", index, pointer, message)
 
 
@@ -129,34 +129,34 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
     if index is None:
         return
     used = _used(draft, index)
-    is_known = not draft.tree.findings and not draft.misshapen and not any(_lost(draft))
+    is_known = not draft.tree.findings and not draft.misshapen and not any(_dangling(draft))
     listed = {each.path for each in _documents(draft, index, _listed_in(index))}
     for path, document in draft.tree.documents.items():
         if path in (listed if path.parts[0] == ENTITIES else used):
             continue
         if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
-            message, fix = "openapi.yaml does not name this file", _listing(path)
+            message, fix = "openapi.yaml does not list this file", _listing(path)
             yield draft.finding("index/unlisted", document, "", message, fix)
         elif is_known and not _belongs_to_unlisted(draft, path, used):
             message = "no contract refers to this file"
             yield draft.finding("index/unreferenced", document, "", message)
 
 
-def _lost(draft: Draft) -> Iterator[bool]:
-    """Whether there are references that lead nowhere: what they meant may seem unused."""
+def _dangling(draft: Draft) -> Iterator[bool]:
+    """For each reference, whether it cannot be resolved: its target would seem unused."""
     for document in draft.tree.documents.values():
         for pointer, holder in draft.tree.references(document.path):
             yield draft.target(document, pointer, holder) is None
 
 
 def _belongs_to_unlisted(draft: Draft, path: PurePosixPath, used: frozenset[PurePosixPath]) -> bool:
-    """Whether the contract that `path` belongs to is not named by the index: reported already."""
+    """Whether the index does not list the contract of `path`, which is reported already."""
     owner = _owner(path)
     return owner in draft.tree.documents and owner not in used
 
 
 def _owner(path: PurePosixPath) -> PurePosixPath:
-    """The contract that a schema file serves, by its place."""
+    """The contract that the schema file `path` belongs to."""
     if is_table(path):
         return path.parent.with_name("openapi.yaml")
     match path.parts[0]:
@@ -177,7 +177,7 @@ def _listing(path: PurePosixPath) -> str:
 
 
 def _used(draft: Draft, index: Document) -> frozenset[PurePosixPath]:
-    """Every file that the index leads to, as far as references can be followed."""
+    """Every file that the index refers to, directly or indirectly."""
     used: set[PurePosixPath] = set()
     waiting = [index, *_documents(draft, index, _listed_in(index))]
     while waiting:

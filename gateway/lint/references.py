@@ -1,4 +1,4 @@
-"""References: inside the folder, to something, without end, and not mixed with constraints."""
+"""Checks of references: their targets, their expansion, and the members beside them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -23,7 +23,7 @@ def check_targets(draft: Draft) -> Iterator[Finding]:
                 yield from refused.findings
             others = sorted(holder.keys() - _MAY_STAND_BESIDE)
             if others:
-                message = f"{', '.join(others)} beside $ref: readers disagree about which counts"
+                message = f"{', '.join(others)} beside $ref: tools interpret this differently"
                 yield draft.finding("ref/sibling", document, pointer, message)
 
 

@@ -1,4 +1,4 @@
-"""Files against their meta-schemas, and the copies of those against this version's."""
+"""Checks files against their meta-schemas, and the copies of the meta-schemas."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -34,15 +34,15 @@ _FORMS: Final = {
     ("shape/x-binding", "oneOf"): _ONE_KIND,
     ("shape/x-webhook", "oneOf"): _ONE_KIND,
     ("shape/x-binding", "pattern"): (
-        "is not a text that is known here: expressions are `$inputs.name`, "
-        "`$response.body#/pointer`, `@/pointer`, …; a fixed value is `{const: …}`"
+        "is not an expression: write `$inputs.name`, `$response.body#/pointer`, `@/pointer`, …; "
+        "a fixed value is `{const: …}`"
     ),
 }
-"""Said instead of the validator's own words, where those speak of the meta-schema's inside."""
+"""Messages that replace those of the validator, which would describe the meta-schema."""
 
 
 _MAX_LISTED: Final = 12
-"""Values beyond which a list of them is no help."""
+"""The longest list of names or values in a message."""
 _TYPES: Final = {
     "array": "a list",
     "boolean": "true or false",
@@ -60,12 +60,12 @@ def check_shapes(draft: Draft) -> Iterator[Finding]:
         document = draft.tree.documents[path]
         for violation in violations:
             rule = _rule(meta_schema_of(path) or "", violation.pointer)
-            message, fix = _words(rule, document, violation)
+            message, fix = _message_and_fix(rule, document, violation)
             yield draft.finding(rule, document, violation.pointer, message, fix)
 
 
-def _words(rule: str, document: Document, violation: Violation) -> tuple[str, str | None]:
-    """What is wrong and, when a name or a value was misspelt, what it may have been meant to be."""
+def _message_and_fix(rule: str, document: Document, violation: Violation) -> tuple[str, str | None]:
+    """The message, and as a fix a similar name or value, or the known names."""
     file, pointer = meta_schema_of(document.path) or "", violation.pointer
     message = _FORMS.get((rule, violation.keyword), violation.detail)
     match violation.keyword:
@@ -86,8 +86,8 @@ def _words(rule: str, document: Document, violation: Violation) -> tuple[str, st
 
 
 def _listed(names: Sequence[str]) -> str | None:
-    """A fix that names what may stand here instead."""
-    return f"Known here: {', '.join(names)}." if 0 < len(names) <= _MAX_LISTED else None
+    """A fix that lists the allowed names."""
+    return f"Known names: {', '.join(names)}." if 0 < len(names) <= _MAX_LISTED else None
 
 
 def _rule(name: str, pointer: str) -> str:
@@ -106,6 +106,6 @@ def check_meta_copies(draft: Draft) -> Iterator[Finding]:
             line=1,
             pointer="",
             rule=rule.id,
-            message="is missing or not what this version of the gateway ships",
+            message="the copy is missing or belongs to another version of the gateway",
             fix=rule.fix,
         )

@@ -1,4 +1,4 @@
-"""Which contracts can be compared with others: those in whose files nothing is wrong."""
+"""Finds the contracts that can be compared with others: those without errors in their files."""
 
 from collections.abc import Collection
 from pathlib import PurePosixPath
@@ -12,11 +12,11 @@ _NEEDS: Final = (
     *("file/", "json/", "yaml/", "ref/", "schema/", "shape/", "upstream/", "binding/"),
     *("webhook/", "event/", "entity/", "tool/schema-file", "publish/root"),
 )
-"""Rules without which a contract cannot be compared with another."""
+"""Prefixes of the rules that a contract must follow to be compared with another."""
 
 
 def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:
-    """The files in which something is wrong that comparing contracts would stumble over."""
+    """The files with errors that make a comparison with other contracts impossible."""
     return frozenset(
         PurePosixPath(finding.path)
         for finding in findings
@@ -25,7 +25,7 @@ def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:
 
 
 def is_sound(draft: Draft, path: PurePosixPath, unsound: frozenset[PurePosixPath]) -> bool:
-    """Whether nothing is wrong with the file `path`, nor with any that it refers to."""
+    """Whether neither the file `path` nor a file that it refers to is in `unsound`."""
     try:
         return unsound.isdisjoint(closure(draft.tree, path))
     except ContractRefused:

@@ -1,4 +1,4 @@
-"""What every text, name and number of every contract keeps, wherever it stands."""
+"""Checks of all texts, names and numbers in contracts, and of the addresses of upstreams."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -16,7 +16,7 @@ from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import declared_parameters, operations
 
 _LARGEST: Final = 2**63 - 1
-"""What JSON readers with 64 bits, and both databases, can hold."""
+"""The largest integer in both databases, and in JSON parsers with 64-bit integers."""
 _LARGEST_COUNT: Final = 2**31 - 1
 _COUNTS: Final = frozenset(
     {
@@ -33,7 +33,7 @@ _COUNTS: Final = frozenset(
 _LONGEST_PATTERN: Final = 2_000
 _HEADERS: Final = "/x-upstream/headers"
 _DATA: Final = frozenset({"const", "default", "enum", "example"})
-"""Keywords whose content is data; `examples` are a list of that, or Example Objects by name."""
+"""Keywords whose content is data. `examples` is a list of data, or has Example Objects by name."""
 _EXAMPLE: Final = "Example Object"
 
 
@@ -62,7 +62,7 @@ def check_addresses(draft: Draft) -> Iterator[Finding]:
 
 
 def _of_parameters(draft: Draft, document: Document) -> Iterator[Finding]:
-    """The headers of every request, once each, where they are written."""
+    """Findings about header parameters, once for each parameter, at its own place."""
     seen: set[tuple[PurePosixPath, str]] = set()
     for operation in operations(document):
         for pointer, parameter in declared_parameters(draft, operation):
@@ -93,9 +93,10 @@ def _values(value: Any, pointer: str, keyword: str) -> Iterator[tuple[str, str, 
 
 
 def _below(keyword: str, name: str) -> str:
-    """The keyword by which a member of what stands under `keyword` is checked, or an empty one.
+    """The keyword that decides how the member `name` of the value of `keyword` is checked.
 
-    `name` is empty in a list. Inside data, and where authors choose names, nothing is a keyword.
+    `name` is empty for an item of a list. The result is empty if `name` is not a keyword, because
+    the author chose it. Inside data it is the keyword of the data.
     """
     if keyword in _DATA:
         return keyword
@@ -108,22 +109,22 @@ def _below(keyword: str, name: str) -> str:
 
 def _of_name(name: str, pointer: str) -> Iterator[tuple[str, str, str]]:
     if visible_text(name)[1] or "\n" in name:
-        yield "contract/hidden-text", pointer, "a name with characters that nobody sees"
+        yield "contract/hidden-text", pointer, "the name contains invisible characters"
 
 
 def _of_number(value: float, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
     limit = _LARGEST_COUNT if keyword in _COUNTS else _LARGEST
-    # A double may be larger than any integer that fits: its own type bounds it.
+    # The limit is for integers. A double may be larger.
     is_bounded = isinstance(value, int) or keyword in _COUNTS
     if (is_bounded and abs(value) > limit) or not isfinite(value):
-        yield "contract/number-too-large", pointer, f"is beyond {limit}"
+        yield "contract/number-too-large", pointer, f"the number is larger than {limit}"
 
 
 def _of_text(text: str, pointer: str, keyword: str) -> Iterator[tuple[str, str, str]]:
     if count := visible_text(text)[1]:
-        yield "contract/hidden-text", pointer, f"{count} characters that nobody sees"
+        yield "contract/hidden-text", pointer, f"the text contains {count} invisible characters"
     if keyword in {"title", "summary"} and "\n" in text.strip():
-        yield "contract/hidden-text", pointer, "a title of several lines"
+        yield "contract/hidden-text", pointer, "the title has several lines"
     if keyword == "pattern" and len(text) > _LONGEST_PATTERN:
-        message = f"{len(text)} characters are more than {_LONGEST_PATTERN}"
+        message = f"the pattern has {len(text)} characters, more than {_LONGEST_PATTERN}"
         yield "schema/pattern-too-long", pointer, message

@@ -1,4 +1,4 @@
-"""Kinds of rows: the columns that all of them have, their keys and their filters."""
+"""Checks of entities: their columns, keys and filters."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -32,7 +32,7 @@ def check_types(draft: Draft) -> Iterator[Finding]:
             pointer = child("/properties", name)
             schema = draft.expanded(document.path, pointer)
             if isinstance(schema, dict) and "type" not in schema:
-                message = f"{name} has no type, and a column of the database needs one"
+                message = f"the column {name} has no type"
                 yield draft.finding("entity/column", document, pointer, message)
 
 
@@ -53,17 +53,17 @@ def _column(
     if name in _STANDARD:
         is_standard = is_required and schema.get("readOnly") is True
         if not is_standard or covers(_STANDARD[name], schema) is not True:
-            message = f"{name} is not the column that every kind has"
+            message = f"{name} differs from the standard column of this name"
             yield draft.finding("entity/standard-column", document, pointer, message)
         return
     if name == TIMES:
-        message = f"{name} is the name of a column that the gateway keeps for itself"
+        message = f"the name {name} is reserved for an internal column of the gateway"
         yield draft.finding("entity/column", document, pointer, message)
         return
     is_key = name in facts["x-entity"]["key"]
     is_log = name == facts["x-entity"].get("states", {}).get("log")
     if is_required and not is_key:
-        message = f"{name} is required, and not of the key"
+        message = f"{name} is required, but not a column of the key"
         yield draft.finding("entity/required-column", document, pointer, message)
     is_filled = schema.get("readOnly") is True and not is_log
     if len(_types(found)) != 1 or is_filled or ("null" not in found and not is_key):
@@ -72,7 +72,7 @@ def _column(
 
 
 def _types(found: frozenset[str]) -> frozenset[str]:
-    """Types other than null; a number is one type, though it may be an integer."""
+    """The types without null. A number counts as one type, although it may be an integer."""
     return found - {"null"} - ({"integer"} if "number" in found else frozenset())
 
 
@@ -84,7 +84,7 @@ def check_keys(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Find
             found = _kinds(draft, document, name)
             is_own = name in facts["required"] and name not in _STANDARD
             if not is_own or not found or not found <= _KEYS:
-                message = f"{name} is not a required text or integer of the row"
+                message = f"{name} is not a required text or integer column of the entity"
                 pointer = f"/x-entity/key/{index}"
                 yield draft.finding("entity/key", document, pointer, message)
         for index, name in enumerate(facts["x-entity"]["filters"]):
@@ -96,7 +96,7 @@ def check_keys(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Find
 
 
 def _kinds(draft: Draft, document: Document, name: str) -> frozenset[str]:
-    """The types of a column; none where there is no such column."""
+    """The types of a column. Empty if there is no such column."""
     if name not in document.value["properties"]:
         return frozenset()
     return kinds(draft.expanded(document.path, child("/properties", name)))

@@ -1,4 +1,4 @@
-"""What x-entity says of writing: owners, defaults, computed columns and state machines."""
+"""Checks of the rules in x-entity: owners, defaults, computed columns and state machines."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -28,11 +28,11 @@ def check_owners(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fi
         taken = {*facts["key"], *ROW_COLUMNS}
         for pointer, name in _owned(facts):
             if name in taken:
-                message = f"{name} has another owner already"
+                message = f"{name} already has another owner"
                 yield draft.finding("entity/two-owners", document, pointer, message)
             taken.add(name)
         for pointer, name in _overwritten(facts, taken):
-            message = f"{name} is written by other rules already"
+            message = f"another rule already writes {name}"
             yield draft.finding("entity/two-owners", document, pointer, message)
 
 
@@ -51,22 +51,24 @@ def check_states(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fi
 
 
 def _named(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every column that is named, and where."""
+    """Every column that the rules name, with the pointer to the name."""
     yield from _owned(facts)
     for kind, member in (("defaults", "beside"), ("computed", "copy")):
         for name, rule in facts.get(kind, {}).items():
-            place = child(f"{_FACTS}/{kind}", name)
-            yield f"{place}/{member}", rule[member]
+            pointer = child(f"{_FACTS}/{kind}", name)
+            yield f"{pointer}/{member}", rule[member]
             for other in rule.get("when", ()):
-                yield child(f"{place}/when", other), other
+                yield child(f"{pointer}/when", other), other
     for name in facts.get("defaults", ()):
         yield child(f"{_FACTS}/defaults", name), name
     yield from _of_states(facts)
 
 
 def _overwritten(facts: dict[str, Any], taken: set[str]) -> Iterator[tuple[str, str]]:
-    """Columns that states or defaults would write, and something else writes: as if a message had
-    said it, and unseen."""
+    """Columns of states or defaults that another rule writes too, with the pointer to the name.
+
+    The two rules would overwrite each other's values without notice.
+    """
     written = set(taken)
     for pointer, name in _of_states(facts):
         if name in written:
@@ -78,7 +80,7 @@ def _overwritten(facts: dict[str, Any], taken: set[str]) -> Iterator[tuple[str, 
 
 
 def _of_states(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The columns that a state is written with, and where that is said."""
+    """The columns that a message with a state writes, with the pointer to the name."""
     if "states" in facts:
         yield f"{_FACTS}/states/column", facts["states"]["column"]
         for index, name in enumerate(facts["states"].get("carries", ())):
@@ -86,7 +88,7 @@ def _of_states(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _owned(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The columns that are not the webhook's, and where that is said."""
+    """The columns that the webhook does not own, with the pointer to the name."""
     for index, name in enumerate(facts.get("agent", ())):
         yield f"{_FACTS}/agent/{index}", name
     for name in facts.get("computed", ()):
@@ -99,13 +101,13 @@ def _problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[tuple
     known = set(states["next"])
     declared = set(columns.get(states["column"], {}).get("enum", ())) - {None}
     if declared != known:
-        yield "/next", f"its states are not those that {states['column']} may hold"
+        yield "/next", f"the states of next are not the values of the enum of {states['column']}"
     for pointer, name in _mentioned(states):
         if name not in known:
             yield pointer, f"{name} is not a state of next"
     for state, name in states.get("same", {}).items():
         if name not in states.get("carries", ()):
-            yield child("/same", state), f"{name} is not carried"
+            yield child("/same", state), f"{name} is not a column of carries"
     yield from _log_problems(columns, states)
 
 
@@ -115,14 +117,14 @@ def _log_problems(columns: dict[str, Any], states: dict[str, Any]) -> Iterator[t
         yield "/log", f"{states['log']} is not a read-only list that may be null"
         return
     if log.get("maxItems") != MOST_ENTRIES:
-        yield "/log", f"maxItems of {states['log']} is not {MOST_ENTRIES}, which the log may hold"
-    said = log.get("items", {}).get("properties", {}).get("values", {}).get("properties", {})
+        yield "/log", f"maxItems of {states['log']} is not {MOST_ENTRIES}, the size of the log"
+    logged = log.get("items", {}).get("properties", {}).get("values", {}).get("properties", {})
     for index, name in enumerate(states.get("carries", ())):
         column = columns.get(name)
         if column is not None and not _is_text(column):
-            # The log holds it as the message says it, and the column as the database takes it.
+            # The log has the message's form of the value, and the column has the database's form.
             yield f"/carries/{index}", f"{name} is not plain text, which carried columns must be"
-        elif column is not None and covers(said.get(name, _NOTHING), column) is not True:
+        elif column is not None and covers(logged.get(name, _NOTHING), column) is not True:
             yield f"/carries/{index}", f"values in {states['log']} do not allow {name}"
 
 
@@ -132,7 +134,7 @@ def _is_text(column: dict[str, Any]) -> bool:
 
 
 def _mentioned(states: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every state that is named outside the keys of `next`, and where."""
+    """Every state that is named outside the keys of `next`, with the pointer to the name."""
     for index, name in enumerate(states["initial"]):
         yield f"/initial/{index}", name
     for state, following in states["next"].items():

@@ -1,4 +1,7 @@
-"""What events of webhooks do, held against the contracts that they join; like bindings, last."""
+"""Checks the events of webhooks against the contracts that they name.
+
+Runs after the other checks, because it needs valid contracts.
+"""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -27,7 +30,7 @@ _decoder = msgspec.json.Decoder(tuple[MappingError, ...])
 def check_events(
     draft: Draft, unsound: frozenset[PurePosixPath], remember: Remember
 ) -> Iterator[Finding]:
-    """binding/*, webhook/*, for every webhook event that names sound contracts only."""
+    """binding/*, webhook/*, for every webhook event that names only sound contracts"""
     webhooks = [each for each in draft.webhooks if is_sound(draft, each.path, unsound)]
     if draft.tree.findings or not webhooks:
         return
@@ -71,7 +74,7 @@ def _declared(draft: Draft, unsound: frozenset[PurePosixPath]) -> Declared:
 
 
 def _broken(draft: Draft, unsound: frozenset[PurePosixPath]) -> Named:
-    """What is there and cannot be compared with anything: reported already."""
+    """The contracts that exist and have errors, which other checks report."""
     tree = draft.tree
     return Named(
         entities=frozenset(
@@ -103,10 +106,10 @@ def _overlap(one: Named, other: Named) -> bool:
 
 
 def _problems(basis: EventBasis, remember: Remember) -> tuple[MappingError, ...]:
-    """What is wrong with an event. Proofs cost milliseconds, so that verdicts are remembered."""
+    """The problems of an event, from the cache if possible: proofs take milliseconds."""
     text: Any = msgspec.json.encode(basis, order="deterministic").decode()
-    verdict = remember("event-check", text, lambda: msgspec.json.encode(check(basis)).decode())
-    return _decoder.decode(verdict)
+    problems = remember("event-check", text, lambda: msgspec.json.encode(check(basis)).decode())
+    return _decoder.decode(problems)
 
 
 def _finding(
@@ -117,8 +120,8 @@ def _finding(
         "webhook/unknown-event": [*declared.events, *webhook.rules["events"]],
         "webhook/unknown-tool": declared.tools,
     }.get(problem.rule)
-    meant = did_you_mean(str(draft.at(webhook.document, pointer)), known) if known else None
-    fix = meant or problem.fix
+    suggestion = did_you_mean(str(draft.at(webhook.document, pointer)), known) if known else None
+    fix = suggestion or problem.fix
     return Finding(
         path=str(webhook.path),
         line=webhook.document.line_of(pointer),

@@ -1,4 +1,4 @@
-"""Events that the gateway publishes: their names, and the envelope that all of them share."""
+"""Checks of published events: their names, envelopes and examples."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -23,7 +23,7 @@ _ENVELOPE: Final[Mapping[str, dict[str, Any]]] = {
     "datacontenttype": {"const": "application/json"},
     "data": {"type": "object"},
 }
-"""What the attributes of CloudEvents 1.0 must be besides `type`, which is the event's own."""
+"""The required schemas of the CloudEvents 1.0 attributes. `type` differs between events."""
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -31,13 +31,14 @@ def check_names(draft: Draft) -> Iterator[Finding]:
     for event in draft.events:
         found = draft.at(event.document, "/post/operationId")
         if found != event.type:
-            message, fix = f"{found} does not agree with the file's name", f"Write {event.type}."
+            message, fix = f"{found} does not match the file's name", f"Write {event.type}."
             yield draft.finding("event/name", event.document, "/post/operationId", message, fix)
         pointer = f"{MEDIA}/schema"
         target = draft.target(event.document, pointer, draft.at(event.document, pointer))
         wanted = event.path.with_suffix(".json")
         if target and (target.document.path, target.pointer) != (wanted, ""):
-            message, fix = f"the schema is {wanted.name}", f"Write {{$ref: ./{wanted.name}}}."
+            message = f"the schema must be in {wanted.name}"
+            fix = f"Write {{$ref: ./{wanted.name}}}."
             yield draft.finding("event/schema-file", event.document, pointer, message, fix)
 
 
@@ -59,9 +60,9 @@ def _objection(schema: dict[str, Any], name: str, wanted: dict[str, Any]) -> str
     found = member(schema, name)
     if found is None or not found.is_required:
         return f"{name} is not required"
-    is_fit = covers(wanted, found.schema) is True
+    is_covered = covers(wanted, found.schema) is True
     is_fixed = "const" not in wanted or covers(found.schema, wanted) is True
-    return "" if is_fit and is_fixed else f"{name} is not what a CloudEvent of this type has"
+    return "" if is_covered and is_fixed else f"{name} is not valid for a CloudEvent of this type"
 
 
 def check_examples(draft: Draft) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Webhooks: names, payloads, and where a message says what it is."""
+"""Checks of webhooks: names, payloads, profiles and settings."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,7 +33,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
         wanted = f"{webhook.provider}.webhook"
         found = draft.at(webhook.document, "/post/operationId")
         if found != wanted:
-            message, fix = f"{found} does not agree with the file's place", f"Write {wanted}."
+            message, fix = f"{found} does not match the file's path", f"Write {wanted}."
             yield draft.finding("webhook/name", webhook.document, "/post/operationId", message, fix)
 
 
@@ -46,7 +46,7 @@ def check_payload_files(draft: Draft) -> Iterator[Finding]:
             target = draft.target(webhook.document, pointer, holder)
             wanted = webhook.path.with_name(f"{payload_stem(name)}.payload.json")
             if target and (target.document.path, target.pointer) != (wanted, ""):
-                message = f"the payload of {name} is {wanted.name}"
+                message = f"the payload schema of {name} must be in {wanted.name}"
                 fix = f"Write {{$ref: ./{wanted.name}}}."
                 yield draft.finding("webhook/payload-file", webhook.document, pointer, message, fix)
 
@@ -65,13 +65,14 @@ def check_request_bodies(draft: Draft) -> Iterator[Finding]:
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
     """webhook/closed-payload"""
-    for place in draft.schemas:
-        if place.document.path.parts[0] == WEBHOOKS:
+    for node in draft.schemas:
+        if node.document.path.parts[0] == WEBHOOKS:
             for keyword in _CLOSING:
-                if place.schema.get(keyword) is False:
-                    pointer = child(place.pointer, keyword)
-                    message = "an object that refuses members that are added"
-                    yield draft.finding("webhook/closed-payload", place.document, pointer, message)
+                if node.schema.get(keyword) is False:
+                    pointer = child(node.pointer, keyword)
+                    message = "the object refuses members that a sender may add"
+                    rule = "webhook/closed-payload"
+                    yield draft.finding(rule, node.document, pointer, message)
 
 
 def check_profiles(draft: Draft) -> Iterator[Finding]:
@@ -88,7 +89,7 @@ def check_profiles(draft: Draft) -> Iterator[Finding]:
                         "webhook/unknown-profile", webhook.document, pointer, message, fix
                     )
         for profile in sorted(profiles.keys() - used):
-            pointer, message = child(f"{_RULES}/profiles", profile), "no event arrives in it"
+            pointer, message = child(f"{_RULES}/profiles", profile), "no event names this profile"
             yield draft.finding("webhook/unused-profile", webhook.document, pointer, message)
 
 
@@ -106,7 +107,7 @@ def check_places(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fi
 def _place_findings(
     draft: Draft, webhook: WebhookFile, name: str, profile: str, payload: Schema
 ) -> Iterator[Finding]:
-    """What is wrong with where a payload says which message it is, and of which type."""
+    """Findings about the pointers to the message id and the event type in a payload."""
     rules, scope = webhook.rules["profiles"][profile], Scope(payload=payload)
     at = child(f"{_RULES}/profiles", profile)
     identified = rules.get("messageId", {}).get("pointer")
@@ -117,7 +118,7 @@ def _place_findings(
     if typed:
         objection = text_objection(scope, typed, _TEXT)
         if not objection and not admits(_schema_at(scope, typed), name):
-            objection = "cannot be the type in the payload"
+            objection = "cannot be this type in the payload"
         if objection:
             message = f"{typed} {objection} of {name}"
             yield draft.finding("webhook/event-type", webhook.document, f"{at}/eventType", message)
@@ -140,7 +141,7 @@ def check_schemes(draft: Draft) -> Iterator[Finding]:
 
 
 def _known_schemes(webhook: WebhookFile) -> Iterator[SignatureScheme]:
-    """Those of its profiles; `check_schemes` reports the others."""
+    """The valid schemes of its profiles. `check_schemes` reports the others."""
     for profile in webhook.rules["profiles"].values():
         with suppress(InvalidScheme):
             yield scheme_of(profile["proof"])
@@ -152,7 +153,8 @@ def check_kept_headers(draft: Draft) -> Iterator[Finding]:
         proving = never_stored(_known_schemes(webhook))
         for index, name in enumerate(webhook.rules.get("keepHeaders", ())):
             if name.lower() in proving:
-                pointer, message = f"{_RULES}/keepHeaders/{index}", f"{name} proves who sends"
+                pointer = f"{_RULES}/keepHeaders/{index}"
+                message = f"{name} authenticates the sender, and must not be stored"
                 yield draft.finding("webhook/kept-proof", webhook.document, pointer, message)
 
 
@@ -163,7 +165,7 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
         for name, rule in webhook.rules.get("settings", {}).items():
             pointer = child(f"{_RULES}/settings", name)
             if name in taken:
-                message = f"{name} is a setting of every webhook"
+                message = f"the name {name} is reserved: every webhook has this setting"
                 yield draft.finding("webhook/taken-setting", webhook.document, pointer, message)
             objection = _setting_objection(rule)
             if objection:
@@ -176,6 +178,6 @@ def _setting_objection(rule: dict[str, Any]) -> str:
     try:
         validator = Validator({"type": "string", "pattern": rule["pattern"]})
     except ValueError:
-        return "this is not a regular expression of linear time"
+        return "the pattern is not a regular expression of linear time"
     default = rule.get("default", "")
-    return "" if not default or validator.admits(default) else "the default does not match"
+    return "" if not default or validator.admits(default) else "the default does not match it"

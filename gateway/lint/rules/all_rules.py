@@ -1,4 +1,4 @@
-"""Every rule by id: its severity, its meaning, and how to fix a violation."""
+"""All rules, and the rules of files, references, schemas, the index and tools."""
 
 from typing import Final
 
@@ -8,6 +8,13 @@ from gateway.lint.rules.rule import Rule
 from gateway.lint.rules.runs import BINDINGS, POLICIES, UPSTREAMS
 
 _NOTE: Final = Severity.NOTE
+
+
+def _shape(name: str, subject: str) -> Rule:
+    """The rule that `subject` is valid by the meta-schema `name`."""
+    file = f"_meta/{name}.schema.json"
+    return Rule(f"shape/{name}", f"{subject} is valid by {file}.", f"Correct it to match {file}.")
+
 
 FILES: Final = (
     Rule("file/not-regular", "A contract is a regular file.", "Put the file itself here."),
@@ -20,25 +27,25 @@ FILES: Final = (
     Rule("yaml/empty", "A YAML file holds a value.", "Write the contract or delete the file."),
     Rule("yaml/directive", "YAML files hold no % directives.", "Delete the line."),
     Rule("yaml/several-documents", "A YAML file holds one document.", "Split the file."),
-    Rule("yaml/too-deep", "YAML nests at most 64 levels.", "Flatten it."),
+    Rule("yaml/too-deep", "YAML nests at most 64 levels.", "Reduce the nesting."),
     Rule("yaml/key", "Names in YAML are text.", "Put the name in quotes."),
-    Rule("yaml/merge-key", "YAML merge keys are not used.", "Write the members out."),
+    Rule("yaml/merge-key", "YAML merge keys are not used.", "Copy the members."),
     Rule("yaml/duplicate-key", "A name occurs once in an object.", "Keep one of them."),
-    Rule("yaml/ambiguous-scalar", "Plain scalars mean the same to all readers.", "Use quotes."),
+    Rule("yaml/ambiguous-scalar", "All YAML parsers read a plain scalar alike.", "Use quotes."),
     Rule("yaml/anchor", "YAML anchors and aliases are not used.", "Use $ref."),
     Rule("yaml/tag", "YAML tags are not used.", "Delete the tag."),
 )
 
 REFERENCES: Final = (
-    Rule("ref/remote", "No $ref leads to a URL.", "Copy the schema under common/."),
+    Rule("ref/remote", "No $ref is a URL.", "Copy the schema to common/."),
     Rule("ref/absolute", "Every $ref is a relative path.", "Write it relative to this file."),
-    Rule("ref/escapes", "No $ref leads out of the schemas folder.", "Move the target inside."),
+    Rule("ref/escapes", "No $ref leaves the schemas folder.", "Move the target into the folder."),
     Rule("ref/malformed", "A $ref is a path and a JSON Pointer.", "Write `file.json#/pointer`."),
-    Rule("ref/dangling", "What a $ref names exists.", "Correct the path or the pointer."),
-    Rule("ref/recursive", "No $ref leads back to itself.", "Write the levels out."),
+    Rule("ref/dangling", "The target of a $ref exists.", "Correct the path or the pointer."),
+    Rule("ref/recursive", "No $ref contains itself.", "Write each level as a separate schema."),
     Rule(
         "ref/sibling",
-        "Beside $ref stand only words for people (title, description, default, …).",
+        "Beside $ref there are only annotations (title, description, default, …).",
         "Move the constraint into the target, or copy the target here.",
     ),
 )
@@ -46,52 +53,56 @@ REFERENCES: Final = (
 SCHEMAS: Final = (
     Rule(
         "contract/hidden-text",
-        "Names and texts hold no characters that nobody sees or that command a terminal; names and"
-        " titles are one line.",
+        "Names and texts have no invisible characters and no terminal commands. Names and titles"
+        " are one line.",
         "Delete the characters.",
     ),
     Rule(
         "contract/number-too-large",
-        "Numbers fit in 64 bits, and lengths and counts in 31.",
-        "Write a limit that can be reached, or none.",
+        "Numbers have at most 64 bits. Lengths and counts have at most 31 bits.",
+        "Write a smaller number, or remove the limit.",
     ),
     Rule("schema/pattern-too-long", "A pattern has at most 2,000 characters.", "Shorten it."),
-    Rule("schema/too-large", "A contract expands to at most 10,000 objects.", "Share less."),
-    Rule("schema/too-deep", "A contract nests at most 32 objects.", "Flatten the shape."),
+    Rule(
+        "schema/too-large",
+        "A contract with all its references has at most 10,000 objects.",
+        "Use fewer nested references.",
+    ),
+    Rule("schema/too-deep", "A contract nests at most 32 objects.", "Reduce the nesting."),
     Rule("schema/too-many-definitions", "$defs holds at most 1,000 schemas.", "Split the file."),
     Rule("schema/dialect", "$schema is JSON Schema 2020-12.", "Name the 2020-12 dialect."),
     Rule("schema/invalid", "Every schema is valid JSON Schema 2020-12.", "Fix the keyword."),
     Rule("schema/unknown-keyword", "Every keyword is known.", "Correct or remove the keyword."),
     Rule(
         "schema/red-keyword",
-        "Only keywords that work everywhere are used.",
-        "Say the same with another keyword.",
+        "Only keywords that all tools support are used.",
+        "Use another keyword.",
     ),
     Rule(
         "schema/amber-keyword",
-        "This is checked at run time, and the generated models do not show it.",
-        "Nothing has to change.",
+        "The keyword is checked at run time. The generated models do not contain it.",
+        "No change is needed.",
         _NOTE,
     ),
     Rule("schema/unknown-format", "Every format is known.", "Use a known format or a pattern."),
     Rule(
         "schema/fractional-multiple-of",
-        "multipleOf is an integer: fractions do not survive binary floating point.",
+        "multipleOf is an integer, because binary floating point cannot represent most fractions.",
         "Use decimal text with a pattern.",
     ),
     Rule(
         "schema/pattern-invalid",
-        "Every pattern compiles to an automaton of linear time.",
+        "Every pattern can be matched in linear time.",
         "Rewrite the pattern.",
     ),
     Rule(
         "schema/pattern-unportable",
         "Every pattern means the same in Python, Rust and ECMAScript.",
-        "Write the characters out as a class such as [0-9].",
+        "Write a character class such as [0-9].",
     ),
     Rule(
         "schema/required-undeclared",
-        "What a closed object requires is among its properties.",
+        "A closed object declares every property that it requires.",
         "Declare the property, or correct the name.",
     ),
     Rule("schema/unsatisfiable", "Every schema allows some value.", "Fix the contradiction."),
@@ -101,10 +112,10 @@ SCHEMAS: Final = (
     ),
     Rule(
         "schema/enum-refused",
-        "Members of enum and const are allowed by their schema.",
-        "Remove the member.",
+        "The values of enum and const are valid under their schema.",
+        "Remove the value.",
     ),
-    Rule("schema/unbounded-unique", "uniqueItems stands with maxItems.", "Add maxItems."),
+    Rule("schema/unbounded-unique", "A list with uniqueItems has maxItems.", "Add maxItems."),
 )
 
 PUBLICATION: Final = (
@@ -115,7 +126,7 @@ PUBLICATION: Final = (
     ),
     Rule(
         "publish/property-name",
-        "Property names match ^[A-Za-z0-9_.-]{1,64}$, as MCP clients demand.",
+        "Property names match ^[A-Za-z0-9_.-]{1,64}$, as MCP clients require.",
         "Rename the property.",
     ),
     Rule("publish/open-object", "Objects are closed.", "Add `additionalProperties: false`."),
@@ -126,89 +137,43 @@ PUBLICATION: Final = (
 INDEX: Final = (
     Rule("index/missing", "openapi.yaml and policies/agents.yaml exist.", "Write the file."),
     Rule("index/misplaced", "Every file is in the folder of its kind.", "Move or rename it."),
-    Rule("index/unlisted", "The index names every contract.", "List it."),
+    Rule("index/unlisted", "The index lists every contract.", "Add it to the index."),
     Rule(
         "index/wrong-path",
-        "A tool, a webhook and an event are listed under the names that their files give them.",
+        "The index lists tools, webhooks and events under the names of their files.",
         "Correct the name.",
     ),
-    Rule("index/wrong-file", "The index names files of the right kind.", "Correct the path."),
+    Rule("index/wrong-file", "The index lists files of the right kind.", "Correct the path."),
     Rule("index/unreferenced", "Every file is used.", "Refer to the file or delete it."),
 )
 
 SHAPES: Final = (
-    Rule(
-        "shape/index",
-        "The index keeps index.schema.json.",
-        "Write it as _meta/index.schema.json says.",
-    ),
-    Rule(
-        "shape/tool",
-        "A tool file keeps tool.schema.json.",
-        "Write it as _meta/tool.schema.json says.",
-    ),
-    Rule(
-        "shape/x-mcp", "x-mcp keeps x-mcp.schema.json.", "Write it as _meta/x-mcp.schema.json says."
-    ),
-    Rule(
-        "shape/x-policy",
-        "x-policy keeps x-policy.schema.json.",
-        "Write it as _meta/x-policy.schema.json says.",
-    ),
-    Rule(
-        "shape/x-binding",
-        "x-binding keeps x-binding.schema.json.",
-        "Write it as _meta/x-binding.schema.json says.",
-    ),
-    Rule(
-        "shape/upstream",
-        "An upstream keeps upstream.schema.json.",
-        "Write it as _meta/upstream.schema.json says.",
-    ),
-    Rule(
-        "shape/webhook",
-        "A webhook file keeps webhook.schema.json.",
-        "Write it as _meta/webhook.schema.json says.",
-    ),
-    Rule(
-        "shape/x-webhook",
-        "x-webhook keeps x-webhook.schema.json.",
-        "Write it as _meta/x-webhook.schema.json says.",
-    ),
-    Rule(
-        "shape/event",
-        "An event file keeps event.schema.json.",
-        "Write it as _meta/event.schema.json says.",
-    ),
-    Rule(
-        "shape/entity",
-        "An entity keeps entity.schema.json.",
-        "Write it as _meta/entity.schema.json says.",
-    ),
-    Rule(
-        "shape/x-entity",
-        "x-entity keeps x-entity.schema.json.",
-        "Write it as _meta/x-entity.schema.json says.",
-    ),
-    Rule(
-        "shape/policies",
-        "Policies keep policies.schema.json.",
-        "Write it as _meta/policies.schema.json says.",
-    ),
+    _shape("index", "The index"),
+    _shape("tool", "A tool file"),
+    _shape("x-mcp", "x-mcp"),
+    _shape("x-policy", "x-policy"),
+    _shape("x-binding", "x-binding"),
+    _shape("upstream", "An upstream file"),
+    _shape("webhook", "A webhook file"),
+    _shape("x-webhook", "x-webhook"),
+    _shape("event", "An event file"),
+    _shape("entity", "An entity file"),
+    _shape("x-entity", "x-entity"),
+    _shape("policies", "The policy file"),
     Rule(
         "meta/stale",
-        "schemas/_meta holds the meta-schemas of this version of the gateway.",
+        "schemas/_meta contains the meta-schemas of this version of the gateway.",
         "Run `python -m gateway.contracts.meta schemas`.",
     ),
 )
 
 TOOLS: Final = (
-    Rule("tool/name", "Connector and tool are Python module names.", "Rename the file."),
+    Rule("tool/name", "No connector or tool is a Python keyword.", "Rename the file."),
     Rule("tool/operation-id", "operationId is <connector>.<tool>.", "Correct the id."),
     Rule("tool/schema-file", "A tool uses its own schema files.", "Refer to <tool>.input.json."),
     Rule("tool/tag", "A tool's tags include its connector.", "Add the connector."),
     Rule("tool/unknown-tag", "The index describes every tag.", "Add the tag to the index."),
-    Rule("tool/summary", "A summary begins with a capital, without full stop.", "Reword it."),
+    Rule("tool/summary", "A summary begins with a capital and has no full stop.", "Reword it."),
     Rule(
         "tool/description",
         "A description begins with a verb in the imperative and ends with a full stop.",
@@ -216,13 +181,17 @@ TOOLS: Final = (
     ),
     Rule("tool/mcp-name", "x-mcp.name is <connector>_<tool>.", "Correct the name."),
     Rule("tool/name-collision", "MCP names and aliases are unique.", "Rename one of them."),
-    Rule("tool/annotations", "The hints agree with x-policy.effect.", "Correct the hint."),
+    Rule("tool/annotations", "The hints match x-policy.effect.", "Correct the hint."),
     Rule(
         "tool/query",
-        "What GET asks as well is a read whose arguments are scalars.",
+        "A tool with x-query is a read whose arguments are scalars.",
         "Remove x-query, or the argument that is an array or an object.",
     ),
-    Rule("tool/too-few-examples", "A tool has two examples, and one result.", "Add an example."),
+    Rule(
+        "tool/too-few-examples",
+        "A tool has two examples of arguments and one of a result.",
+        "Add an example.",
+    ),
     Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),
 )

@@ -1,4 +1,4 @@
-"""The rules of what arrives and what is published: webhooks, events, and the rows between them."""
+"""The rules of webhooks, published events and entities."""
 
 from typing import Final
 
@@ -8,62 +8,62 @@ WEBHOOKS: Final = (
     Rule("webhook/name", "operationId is <provider>.webhook.", "Correct the id, or the folder."),
     Rule(
         "webhook/payload-file",
-        "An event has the payload file <event>.payload.json beside it; `.` and `-` become `_`.",
+        "The payload of an event is in <event>.payload.json; `.` and `-` become `_`.",
         "Refer to that file.",
     ),
     Rule(
         "webhook/request-body",
-        "The request body is any of the payloads, each of them once.",
+        "The request body refers to the payload of each event once.",
         "Write `anyOf` with one reference per event.",
     ),
     Rule(
         "webhook/closed-payload",
-        "Objects of payloads are open: senders add members without asking.",
+        "Objects of payloads are open, because senders may add members.",
         "Remove additionalProperties and unevaluatedProperties.",
     ),
     Rule("webhook/unknown-profile", "Events name profiles of their file.", "Correct the name."),
-    Rule("webhook/unused-profile", "Every profile has an event.", "Name it in an event."),
+    Rule("webhook/unused-profile", "An event names each profile.", "Name it in an event."),
     Rule(
         "webhook/message-id",
-        "Where a message id is, the payload always has a text.",
+        "The payload always has a text at the pointer of messageId.",
         "Require the text in the payload, or correct the pointer.",
     ),
     Rule(
         "webhook/event-type",
-        "Where an event type is, the payload always has a text, and it may be the event's.",
+        "The payload always has a text at the pointer of eventType, which may be the event's type.",
         "Require it in the payload, as `const`.",
     ),
     Rule(
         "webhook/occurred-at",
-        "Where the time of an event is, the payload always has a date-time.",
-        "Require it in the payload, with `format: date-time`, or leave occurredAt out.",
+        "The payload always has a date-time at the pointer of occurredAt.",
+        "Require it in the payload, with `format: date-time`, or remove occurredAt.",
     ),
     Rule(
         "webhook/scheme",
-        "A proof names a signature scheme of this gateway, with what that scheme reads.",
-        "Name one of the schemes, and give it what it reads.",
+        "A proof names a known signature scheme and has the members that the scheme needs.",
+        "Name one of the schemes, and add its members.",
     ),
     Rule(
         "webhook/kept-proof",
-        "Headers that prove who sends are not kept.",
+        "Headers that authenticate the sender are not stored.",
         "Remove the header from keepHeaders.",
     ),
     Rule(
         "webhook/setting-refused",
-        "A setting's pattern is one, and admits its default.",
+        "A setting's pattern is a regular expression that its default matches.",
         "Correct the pattern or the default.",
     ),
     Rule(
         "webhook/taken-setting",
-        "A setting is not called like one of the gateway's: allow, or <profile>_secrets.",
+        "A setting does not have a reserved name: allow, or <profile>_secrets.",
         "Rename it.",
     ),
-    Rule("webhook/unknown-entity", "Effects write kinds of rows that exist.", "Correct the name."),
-    Rule("webhook/unknown-event", "What is emitted or derived exists.", "Correct the name."),
-    Rule("webhook/unknown-tool", "Notifications call tools that exist.", "Correct the name."),
+    Rule("webhook/unknown-entity", "Effects name entities that exist.", "Correct the name."),
+    Rule("webhook/unknown-event", "emits and derives name events that exist.", "Correct the name."),
+    Rule("webhook/unknown-tool", "Notifications name tools that exist.", "Correct the name."),
     Rule(
         "webhook/fetch",
-        "A fetch is a GET that answers JSON.",
+        "A fetch is a GET with a JSON reply.",
         "Name an operation that reads.",
     ),
 )
@@ -72,12 +72,12 @@ EVENTS: Final = (
     Rule("event/name", "operationId is the event's type.", "Correct the id, or the file's name."),
     Rule(
         "event/schema-file",
-        "An event uses its own schema file, of the same name.",
+        "The schema of an event is in the file of the same name.",
         "Refer to ./<entity>.<verb>.v<n>.json.",
     ),
     Rule(
         "event/envelope",
-        "An event is a CloudEvent 1.0 in the structured JSON format, every member required.",
+        "An event is a CloudEvent 1.0 in the structured JSON format, with all members required.",
         "Write the members as the other events do.",
     ),
     Rule("event/no-example", "Every event has an example.", "Add an example."),
@@ -87,49 +87,50 @@ EVENTS: Final = (
 ENTITIES: Final = (
     Rule(
         "entity/unknown-column",
-        "x-entity names columns that the kind has.",
+        "x-entity names columns of the entity.",
         "Correct the name, or declare the column.",
     ),
     Rule(
         "entity/two-owners",
-        "A column has one owner: the webhook, agents or the gateway; and one rule writes it.",
-        "Name the column once, and not one of the key.",
+        "A column has one owner (the webhook, agents or the gateway), and one rule writes it.",
+        "Name the column once. Do not name a column of the key.",
     ),
     Rule(
         "entity/states",
-        "A state machine's states are those of its column, and its log is a read-only list that "
-        "admits what the states carry.",
-        "Let `next` have one member for each value of the column's enum, and the log's items one "
-        "of `values` for each column that is carried.",
+        "The states of `next` are the values of the column's enum. The log is a read-only list "
+        "whose items allow the values of all carried columns.",
+        "Write one member of `next` for each value of the enum, and one member of the log items' "
+        "`values` for each carried column.",
     ),
     Rule(
         "entity/retyped",
-        "A column keeps its type, and a kind its key: rows that are there could not follow.",
-        "Add a new property, or a new kind, and leave the old one.",
+        "The type of a column and the key of an entity never change, because stored rows cannot be "
+        "converted.",
+        "Add a new property or a new entity, and keep the old one.",
     ),
     Rule(
         "entity/standard-column",
-        "A kind has the columns that every row has, read-only and required.",
+        "An entity declares the standard columns, read-only and required.",
         "Declare id, webhook_id (uuid), occurred_at, created_at and updated_at (date-time).",
     ),
     Rule(
         "entity/key",
-        "Columns of the key are required texts or integers of the row's own.",
+        "Columns of the key are required texts or integers, and not standard columns.",
         "Require the column, without null.",
     ),
     Rule(
         "entity/filter",
-        "Filters are columns with one scalar type.",
+        "Filters are columns of one scalar type.",
         "Correct the name, or remove it from the filters.",
     ),
     Rule(
         "entity/required-column",
-        "Only the key and the standard columns are required: messages arrive in any order.",
-        "Let the column be null, and take it out of `required`.",
+        "Only the key and the standard columns are required, because messages arrive in any order.",
+        "Allow null in the column, and remove it from `required`.",
     ),
     Rule(
         "entity/column",
-        "A column has one type, and null unless it is of the key.",
-        'Write `type: [string, "null"]`, or the like.',
+        "A column has one type. It also allows null, unless it is a column of the key.",
+        'Write `type: [string, "null"]`, or another type with null.',
     ),
 )

@@ -1,4 +1,4 @@
-"""One rule that contracts keep."""
+"""The record of a lint rule."""
 
 from msgspec import Struct
 
@@ -6,10 +6,10 @@ from gateway.contracts.finding import Severity
 
 
 class Rule(Struct, frozen=True):
-    """The severity of the rule, its meaning, and how to fix a violation."""
+    """A rule that contracts must follow, and how to fix a violation."""
 
     id: str
     meaning: str
-    """One sentence that is true of every contract that keeps the rule."""
+    """What is true for every contract that follows the rule, in one or two sentences."""
     fix: str
     severity: Severity = Severity.ERROR

@@ -1,4 +1,4 @@
-"""The rules of what calls do: policies, upstreams, and the bindings that join them."""
+"""The rules of policies, upstreams and bindings."""
 
 from typing import Final
 
@@ -11,23 +11,27 @@ POLICIES: Final = (
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
     Rule(
         "policy/redundant",
-        "Beside `*` only tools that destroy are listed.",
-        "Remove what `*` grants already, or `*`.",
+        "Grants with `*` list only tools whose effect is destroy.",
+        "Remove the grants that `*` includes, or `*`.",
         _NOTE,
     ),
     Rule(
         "policy/unused-error",
-        "Every declared error of an HTTP binding is a reason of the binding.",
-        "Give it to a status under x-binding.errors, or remove it.",
+        "An HTTP binding uses every declared error.",
+        "Use it as a reason under x-binding.errors, or remove it.",
         _NOTE,
     ),
     Rule(
         "policy/attempts",
-        "Attempts stand where a request may be sent again: a read, a GET, or a key in a header.",
+        "A tool with attempts is a read, sends a GET, or sends an idempotency key.",
         "Remove attempts, or send the header that x-idempotency-header names.",
     ),
     Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
-    Rule("policy/escalation", "Only a read escalates.", "Remove it, or write `effect: read`."),
+    Rule(
+        "policy/escalation",
+        "Only a read has an escalation.",
+        "Remove it, or write `effect: read`.",
+    ),
     Rule(
         "policy/escalation-grant",
         "An escalation names a tool that writes or destroys.",
@@ -35,34 +39,35 @@ POLICIES: Final = (
     ),
     Rule(
         "policy/escalation-argument",
-        "An escalation names arguments: a boolean that is false by default, and optional ones.",
+        "`when` names a boolean argument that is not true by default. `requires` names optional"
+        " arguments.",
         "Correct the name, or the input schema.",
     ),
 )
 
 UPSTREAMS: Final = (
-    Rule("upstream/name", "x-upstream.name is the folder's name.", "Rename one of them."),
+    Rule("upstream/name", "x-upstream.name is the name of the folder.", "Rename one of them."),
     Rule(
         "upstream/address",
-        "A base URL leads to no link-local, metadata, multicast or unspecified address.",
+        "No base URL has a link-local, metadata, multicast or unspecified address.",
         "Write the vendor's address, or null and let the operator set GATEWAY_<NAME>_BASE_URL.",
     ),
     Rule(
         "upstream/header",
-        "Headers are the request's own, not the connection's (Host, Cookie and the like).",
-        "Use the header that the vendor reads the credential from.",
+        "No header belongs to the connection or a session (Host, Cookie and others).",
+        "Use the header that the vendor documents for the credential.",
     ),
     Rule("upstream/duplicate-operation", "operationIds are unique.", "Rename one of them."),
-    Rule("upstream/ambiguous-path", "A request matches one path only.", "Merge the paths."),
+    Rule("upstream/ambiguous-path", "A request matches only one path.", "Merge the paths."),
     Rule(
         "upstream/path-parameter",
-        "Path templates and required path parameters agree.",
+        "Path templates and path parameters match, and path parameters are required.",
         "Declare the parameter with `required: true`, or correct the template.",
     ),
     Rule("upstream/duplicate-parameter", "A parameter is declared once.", "Remove one of them."),
     Rule(
         "upstream/no-reply-schema",
-        "Every operation has a success reply, as JSON with a schema or as 204.",
+        "Every operation has a success reply: JSON with a schema, or a status without body.",
         "Add the reply's schema.",
     ),
     Rule("upstream/no-example", "Every success reply has an example.", "Add an example."),
@@ -72,43 +77,43 @@ UPSTREAMS: Final = (
     Rule("upstream/unknown-credential", "Templates use declared credentials.", "Declare it."),
     Rule(
         "upstream/taken-setting",
-        "Credentials and settings have their own names.",
+        "The names of credentials and settings are unique and not reserved.",
         "Rename it.",
     ),
     Rule(
         "upstream/setting-refused",
-        "A setting's pattern admits its default and its value for the mock.",
+        "A setting's default and its value for the mock match its pattern.",
         "Correct the value or the pattern.",
     ),
     Rule(
         "upstream/token-unknown",
-        "Where {token} stands, x-upstream.tokens says how to get one.",
-        "Write tokens, or use a credential.",
+        "An upstream that uses {token} has x-upstream.tokens.",
+        "Add x-upstream.tokens, or use a credential.",
     ),
     Rule(
         "upstream/token-unused",
-        "Tokens are fetched for a header.",
+        "An upstream with x-upstream.tokens uses {token} in a header.",
         'Write a header such as `{name: Authorization, template: "Bearer {token}"}`.',
     ),
     Rule(
         "upstream/token-credential",
-        "Tokens need credentials: client_id and client_secret, refresh_token, or"
+        "Each grant has its credentials: client_id and client_secret (and refresh_token), or"
         " service_account_key of kind json.",
         "Declare the credential, with `required: false` where there are several ways.",
     ),
     Rule(
         "upstream/token-operation",
-        "Tokens come from a POST operation of this contract that takes a form.",
+        "Tokens come from a POST operation of this contract with a form as its body.",
         "Describe the token endpoint as an operation.",
     ),
     Rule(
         "upstream/refusal-unreachable",
-        "Every value of a refusal can decide.",
-        "Remove one of the two.",
+        "No refusal repeats a value of an earlier one with the same status and pointer.",
+        "Remove one of the two values.",
     ),
     Rule(
         "upstream/refusal-pointer",
-        "A refusal reads what an error reply declares.",
+        "An error reply declares the member at the pointer of a refusal.",
         "Correct the pointer, or declare the member in the error's schema.",
     ),
     Rule(
@@ -117,79 +122,111 @@ UPSTREAMS: Final = (
         "Declare the parameter.",
     ),
     Rule(
-        "upstream/cached-write", "x-cache-seconds and x-failure-seconds stand at GET.", "Remove it."
+        "upstream/cached-write", "Only GET has x-cache-seconds or x-failure-seconds.", "Remove it."
     ),
     Rule("upstream/workspace", "A workspace has tables.", "Add x-upstream.tables."),
     Rule("upstream/table-file", "A table has its own file.", "Refer to ./tables/<name>.json."),
     Rule(
         "upstream/table-shape",
-        "A row is a closed object of typed columns, one of which is `id`, its key.",
-        "Say `additionalProperties: false`, a type for each column, and a required text `id`.",
+        "A row is a closed object of typed columns with the key `id`. x-table names an entity that"
+        " has these columns.",
+        "Write `additionalProperties: false`, a type for each column, and a required text `id`.",
     ),
 )
 
 BINDINGS: Final = (
-    Rule("binding/unknown-upstream", "Bindings name an upstream that exists.", "Correct it."),
-    Rule("binding/unknown-operation", "Bindings name its operations.", "Correct the id."),
+    Rule("binding/unknown-upstream", "Bindings name an upstream that exists.", "Correct the name."),
+    Rule(
+        "binding/unknown-operation", "Bindings name operations of the upstream.", "Correct the id."
+    ),
     Rule(
         "binding/unknown-handler",
-        "Python that contracts name is defined in its module, beside schemas/ or installed.",
+        "The module that a contract names exists and defines the function itself.",
         "Correct the name, or write the function.",
     ),
     Rule(
         "binding/foreign-handler",
-        "Python that contracts name lies in a connector package, which `handler_packages` names.",
+        "The module that a contract names is in a package of the setting `handler_packages`.",
         "Move the code into a connector package, or add its package to `handler_packages`.",
     ),
     Rule(
         "binding/unmarked-handler",
-        "Named Python is marked: @tool_handler, @mapping_function or mock_behaviours.",
-        "Mark it, if contracts may name it; else name another.",
+        "Code that contracts name is marked: @tool_handler, @mapping_function or mock_behaviours.",
+        "Mark it if contracts may name it, or name other code.",
     ),
     Rule(
         "binding/handler-signature",
-        "A handler is async and takes its arguments, and the context if it names what it uses.",
-        "Write `async def f(arguments)`; with upstreams or entities `f(arguments, context)`.",
+        "A handler is async. It takes the arguments, and with upstreams or entities the context.",
+        "Write `async def f(arguments)`, or `async def f(arguments, context)`.",
     ),
     Rule(
         "binding/error-code",
-        "Codes in errors are read where x-upstream.softErrors says that they stand.",
+        "A binding with codes in `errors` has an upstream with x-upstream.softErrors.",
         "Declare x-upstream.softErrors, or use the status.",
     ),
     Rule(
         "binding/fallback-effect",
-        "A fallback of a read that is no GET says what it does; one that writes is escalated to.",
+        "In a read, a fallback that is not a GET declares its effect, and a fallback that writes"
+        " needs an escalation.",
         "Write `effect: read`, or `effect: write` and x-policy.escalation.",
     ),
     Rule(
         "binding/shape",
-        "Every part of a field map can be read.",
-        "Write it in the form of the contract format.",
+        "Every part of a field map has a known form.",
+        "Write it as docs/reference/contract-format.md describes.",
     ),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
-    Rule("binding/python-reference", "Functions are package.module:function.", "Correct it."),
-    Rule("binding/unknown-as", "Values are converted to known types.", "Use a known conversion."),
+    Rule(
+        "binding/python-reference",
+        "Functions have the form package.module:function.",
+        "Correct the name.",
+    ),
+    Rule("binding/unknown-as", "`as` names a known conversion.", "Use a known conversion."),
     Rule(
         "binding/unknown-source",
-        "Expressions refer to something that exists.",
+        "Expressions refer to declared values.",
         "Correct the expression.",
     ),
-    Rule("binding/unknown-entity", "References name kinds of rows.", "Correct the name."),
-    Rule("binding/unknown-member", "Mapped members exist on the other side.", "Correct the name."),
-    Rule("binding/unknown-status", "Mapped statuses are declared upstream.", "Declare it there."),
+    Rule("binding/unknown-entity", "References name entities that exist.", "Correct the name."),
+    Rule(
+        "binding/unknown-member",
+        "The target schema declares every mapped member.",
+        "Correct the name.",
+    ),
+    Rule(
+        "binding/unknown-status",
+        "The upstream declares every mapped status.",
+        "Declare it in the upstream's contract.",
+    ),
     Rule("binding/unknown-error", "Reasons are declared errors.", "Declare it in x-policy.errors."),
     Rule("binding/status-unmapped", "Every success status is mapped.", "Map the status."),
     Rule("binding/member-unmapped", "Every required member is mapped.", "Map the member."),
-    Rule("binding/path-template", "Paths and their parameters agree.", "Declare the parameter."),
-    Rule("binding/unsupported-style", "Parameter styles can be written.", "Use form or simple."),
-    Rule("binding/optional-unhandled", "Optional sources are handled.", "Say omitIfAbsent."),
-    Rule("binding/required-may-be-absent", "Required members are always there.", "Add a default."),
-    Rule("binding/absent-item", "Items of lists are always there.", "Filter with when or where."),
-    Rule("binding/skip-outside-each", "skip-item stands inside each.", "Use omit or error."),
-    Rule("binding/gap-in-request", "onGap stands in responses.", "Complete the map instead."),
+    Rule("binding/path-template", "Paths and path parameters match.", "Declare the parameter."),
+    Rule(
+        "binding/unsupported-style",
+        "Mapped parameters have a supported style.",
+        "Use form in queries, simple in paths and headers.",
+    ),
+    Rule(
+        "binding/optional-unhandled",
+        "Every source that may be absent has a rule for absence.",
+        "Write omitIfAbsent, default, when or onGap.",
+    ),
+    Rule(
+        "binding/required-may-be-absent",
+        "The value of a required member is never absent.",
+        "Add a default.",
+    ),
+    Rule(
+        "binding/absent-item",
+        "The value of a list's item is never absent.",
+        "Filter with when or where.",
+    ),
+    Rule("binding/skip-outside-each", "skip-item is used inside each.", "Use omit or error."),
+    Rule("binding/gap-in-request", "onGap is used only for replies.", "Narrow the input schema."),
     Rule(
         "binding/const-not-admitted",
-        "Fixed values are allowed by the schema.",
+        "Fixed values are valid under the target schema.",
         "Correct the value.",
     ),
     Rule(
@@ -199,12 +236,12 @@ BINDINGS: Final = (
     ),
     Rule("binding/map-unreachable", "Every entry of a map can occur.", "Remove the entry."),
     Rule("binding/where-unreachable", "Every value of where can occur.", "Remove the value."),
-    Rule("binding/not-text", "Parameters are scalars.", "Send it in the body."),
+    Rule("binding/not-text", "Parameters are scalars.", "Send the value in the body."),
     Rule("binding/not-a-list", "each and count read lists.", "Read a list."),
     Rule("binding/unsendable", "Every argument can be sent.", "Narrow the input schema."),
     Rule(
         "binding/gap-without-ongap",
-        "Values that the upstream may send and the output schema does not allow have an onGap.",
-        "Say onGap, or widen the output schema.",
+        "A value that the upstream may send and the output schema does not allow has an onGap.",
+        "Write onGap, or widen the output schema.",
     ),
 )

@@ -1,4 +1,4 @@
-"""How an upstream is reached: its credentials, settings, templates, access tokens and refusals."""
+"""Checks of x-upstream: credentials, settings, templates, access tokens and refusals."""
 
 import re
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from gateway.lint.tools.patterns import compiles, unportable
 from gateway.lint.tools.upstreams import declared_parameters, operations
 
 _CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
-_TOKEN: Final = "{token}"  # noqa: S105 - a place in a template, no secret
+_TOKEN: Final = "{token}"  # noqa: S105 - a placeholder in a template, not a secret
 _KEY_FILE: Final = "service_account_key"
 _TAKEN: Final = ("base_url", "token_url")
-"""Names under `GATEWAY_<UPSTREAM>_` that every upstream has already."""
+"""Reserved names under `GATEWAY_<UPSTREAM>_`: every upstream has these settings."""
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -52,15 +52,15 @@ def _setting(
     pattern, where = rule["pattern"], f"{pointer}/pattern"
     found = unportable(pattern)
     if found:
-        message = f"`{found}` means different things in different engines"
+        message = f"`{found}` has different meanings in different engines"
         yield draft.finding("schema/pattern-unportable", document, where, message)
     elif not compiles(pattern):
-        message = "is not a regular expression of linear time"
+        message = "the pattern is not a regular expression of linear time"
         yield draft.finding("schema/pattern-invalid", document, where, message)
     else:
         for name in ("default", "mock"):
             if name in rule and not re.fullmatch(pattern, rule[name]):
-                message = f"the pattern refuses this value of {rule['name']}"
+                message = f"this value of {rule['name']} does not match the pattern"
                 yield draft.finding(
                     "upstream/setting-refused", document, f"{pointer}/{name}", message
                 )
@@ -78,7 +78,7 @@ def check_templates(draft: Draft) -> Iterator[Finding]:
                 fix = did_you_mean(unknown, known)
                 yield draft.finding("upstream/unknown-credential", document, pointer, message, fix)
             if _TOKEN in template and "tokens" not in facts:
-                message = "nothing says where the token comes from"
+                message = "{token} is used, but x-upstream.tokens is missing"
                 yield draft.finding("upstream/token-unknown", document, pointer, message)
             uses_token = uses_token or _TOKEN in template
         if "tokens" in facts and not uses_token:
@@ -115,7 +115,7 @@ def _token_credentials(
         if name not in kinds:
             message = f"{grant} needs the credential {name}"
         elif name == _KEY_FILE and kinds[name] != "json":
-            message = f"{name} is a JSON document; write `kind: json` at the credential"
+            message = f"the credential {name} must have `kind: json`"
         else:
             continue
         where = f"{pointer}/grant"
@@ -125,17 +125,17 @@ def _token_credentials(
 def _token_operation(
     draft: Draft, document: Document, rule: dict[str, Any]
 ) -> tuple[str, str | None] | None:
-    """What is wrong with the operation of a way to get tokens, and how to fix it."""
+    """The problem of a token rule's operation and its fix. None if there is no problem."""
     known = {each.value["operationId"]: each for each in operations(document)}
     name = rule["operationId"]
     if name not in known:
         return f"there is no operation {name}", did_you_mean(name, known)
-    place = known[name]
-    body = draft.expanded(document.path, child(place.pointer, "requestBody")) or {}
-    if place.method != "post" or FORM not in body.get("content", {}):
+    operation = known[name]
+    body = draft.expanded(document.path, child(operation.pointer, "requestBody")) or {}
+    if operation.method != "post" or FORM not in body.get("content", {}):
         return f"{name} is not a POST of {FORM}", None
-    if rule["url"].startswith("/") and rule["url"] != place.path:
-        return f"{name} has another path than url", f"Write `url: {place.path}`."
+    if rule["url"].startswith("/") and rule["url"] != operation.path:
+        return f"the path of {name} differs from url", f"Write `url: {operation.path}`."
     return None
 
 
@@ -149,12 +149,12 @@ def check_refusals(draft: Draft) -> Iterator[Finding]:
                 key = (rule["status"], rule["pointer"], value)
                 if key in seen:
                     where = f"{pointer}/values/{position}"
-                    message = "an earlier rule decides already when this value arrives"
+                    message = "an earlier refusal already has this value"
                     yield draft.finding("upstream/refusal-unreachable", document, where, message)
                 seen.add(key)
-            place = steps(rule["pointer"])
-            if not any(_holds(schema, place) for schema in _bodies(draft, document)):
-                message = "no error reply of an operation declares this place"
+            path = steps(rule["pointer"])
+            if not any(_declares(schema, path) for schema in _bodies(draft, document)):
+                message = "no error reply declares a member at this pointer"
                 yield draft.finding(
                     "upstream/refusal-pointer", document, f"{pointer}/pointer", message
                 )
@@ -171,17 +171,18 @@ def _bodies(draft: Draft, document: Document) -> Iterator[Any]:
                     yield media.get("schema")
 
 
-def _holds(schema: Any, place: list[str]) -> bool:
-    """Whether `schema`, which may be no valid one, declares something at `place`."""
-    if not isinstance(schema, dict) or not place:
+def _declares(schema: Any, path: list[str]) -> bool:
+    """Whether `schema` declares a member at `path`. The schema may be invalid."""
+    if not isinstance(schema, dict) or not path:
         return isinstance(schema, dict)
-    step, *rest = place
+    step, *rest = path
     found = [] if not step.isdecimal() else [schema.get("items")]
     properties = schema.get("properties")
     found += [properties.get(step)] if isinstance(properties, dict) else []
     branches = [schema.get(keyword) for keyword in ("allOf", "anyOf", "oneOf")]
     inside = [each for listed in branches if isinstance(listed, list) for each in listed]
-    return any(_holds(each, rest) for each in found) or any(_holds(each, place) for each in inside)
+    is_member = any(_declares(each, rest) for each in found)
+    return is_member or any(_declares(each, path) for each in inside)
 
 
 def check_operations(draft: Draft) -> Iterator[Finding]:
@@ -201,5 +202,5 @@ def check_operations(draft: Draft) -> Iterator[Finding]:
             for name in ("x-cache-seconds", "x-failure-seconds"):
                 if name in operation.value and operation.method != "get":
                     pointer = child(operation.pointer, name)
-                    message = f"replies to {operation.method.upper()} are not used again"
+                    message = f"replies to {operation.method.upper()} are never cached"
                     yield draft.finding("upstream/cached-write", document, pointer, message)

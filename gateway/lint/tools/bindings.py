@@ -1,4 +1,4 @@
-"""Bindings: what they name exists, their error codes can be read, and no read writes unasked."""
+"""Checks of bindings: their upstreams, operations, error codes and fallbacks."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -41,11 +41,11 @@ def check_error_codes(draft: Draft) -> Iterator[Finding]:
         upstream = draft.upstreams.get(binding.get("upstream", ""))
         if upstream is None or "softErrors" in upstream.value["x-upstream"]:
             continue
-        for place, rules in (("", binding), ("/fallback", binding.get("fallback", {}))):
+        for prefix, rules in (("", binding), ("/fallback", binding.get("fallback", {}))):
             for name in rules.get("errors", {}):
                 if not name[0].isdigit():
-                    pointer = child(f"/post/x-binding{place}/errors", name)
-                    message = f"{binding['upstream']} does not say where its codes stand"
+                    pointer = child(f"/post/x-binding{prefix}/errors", name)
+                    message = f"{binding['upstream']} has no x-upstream.softErrors"
                     yield draft.finding("binding/error-code", tool.document, pointer, message)
 
 
@@ -59,7 +59,7 @@ def check_fallbacks(draft: Draft) -> Iterator[Finding]:
             continue
         problem = None
         if fallback.get("effect") == "write" and "escalation" not in policy:
-            problem = "a call that reads would write"
+            problem = "the fallback writes, but the tool reads and has no escalation"
         elif "effect" not in fallback and not _is_safe(upstream, fallback["operationId"]):
             problem = f"{fallback['operationId']} is not a GET and may change something"
         if problem is not None:
@@ -68,13 +68,13 @@ def check_fallbacks(draft: Draft) -> Iterator[Finding]:
 
 
 def _is_safe(upstream: Document, operation_id: str) -> bool:
-    """Whether the operation only reads by its method; so does what is not there."""
+    """Whether the operation's method only reads. True if there is no such operation."""
     methods = [e.method for e in operations(upstream) if e.value["operationId"] == operation_id]
     return all(method in _SAFE_METHODS for method in methods)
 
 
 def _named(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The upstreams of a binding."""
+    """The upstreams that a binding names, with the pointers to the names."""
     if "upstream" in binding:
         yield "/post/x-binding/upstream", binding["upstream"]
     for index, name in enumerate(binding.get("upstreams", ())):
@@ -82,7 +82,7 @@ def _named(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_there(draft: Draft, name: str) -> bool:
-    """Whether the upstream has a contract, be it one that cannot be read."""
+    """Whether the upstream has a contract, also if that cannot be read."""
     path = PurePosixPath(UPSTREAMS, name, "openapi.yaml")
     return name in draft.tree.upstreams or draft.tree.is_unread(path)
 

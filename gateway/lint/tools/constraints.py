@@ -1,4 +1,4 @@
-"""Schemas that are well-formed and cannot be meant: contradictions and values they refuse."""
+"""Checks of schemas: validity, contradictions, and values that they refuse."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,7 +12,7 @@ from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.refs import origin
-from gateway.lint.draft import Draft, SchemaPlace
+from gateway.lint.draft import Draft, SchemaNode
 
 _DIALECT_VALIDATOR: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
@@ -21,7 +21,7 @@ def check_validity(draft: Draft) -> Iterator[Finding]:
     """schema/invalid"""
     for document in draft.tree.documents.values():
         if document.path.suffix == ".json" and not isinstance(document.value, dict):
-            message = "a schema file holds an object"
+            message = "a schema file must contain an object"
             yield draft.finding("schema/invalid", document, "", message)
     for root in draft.roots:
         for violation in _DIALECT_VALIDATOR.violations(root.schema):
@@ -32,25 +32,25 @@ def check_validity(draft: Draft) -> Iterator[Finding]:
 
 
 def _reason(violation: Violation) -> str:
-    """The validator's words, where they do not speak of the inside of the meta-schema."""
-    is_inside = violation.keyword in {"anyOf", "oneOf", "allOf"}
-    return "the value is none of those allowed here" if is_inside else violation.detail
+    """The validator's message, or a general one if that would describe the meta-schema."""
+    is_about_meta_schema = violation.keyword in {"anyOf", "oneOf", "allOf"}
+    return "the value is not allowed here" if is_about_meta_schema else violation.detail
 
 
 def check_required(draft: Draft) -> Iterator[Finding]:
     """schema/required-undeclared"""
-    for place in draft.schemas:
-        known = place.schema.get("properties")
+    for node in draft.schemas:
+        known = node.schema.get("properties")
         names = list(known) if isinstance(known, dict) else []
-        for index, name in _undeclared(place.schema):
-            pointer = child(child(place.pointer, "required"), index)
-            message = f"{name} is required, but not a property of this closed object"
+        for index, name in _undeclared(node.schema):
+            pointer = child(child(node.pointer, "required"), index)
+            message = f"{name} is required, but this closed object does not declare it"
             fix = did_you_mean(name, names)
-            yield draft.finding("schema/required-undeclared", place.document, pointer, message, fix)
+            yield draft.finding("schema/required-undeclared", node.document, pointer, message, fix)
 
 
 def _undeclared(schema: Any) -> Iterator[tuple[int, str]]:
-    """Each name that a closed object requires and does not admit, with its place in the list."""
+    """Each name that a closed object requires and does not declare, with its index in the list."""
     if not isinstance(schema, dict) or schema.get("additionalProperties") is not False:
         return
     required, known = schema.get("required"), schema.get("properties", {})
@@ -66,15 +66,15 @@ def check_satisfiability(draft: Draft) -> Iterator[Finding]:
     for entry in draft.entries:
         schema = draft.expanded(entry.document.path, entry.pointer)
         for pointer in _innermost(_contradictions(schema)):
-            place = origin(draft.tree, entry.document, entry.pointer, pointer)
-            if any(_undeclared(place.value)):
+            node = origin(draft.tree, entry.document, entry.pointer, pointer)
+            if any(_undeclared(node.value)):
                 continue
             message = "no value satisfies all of these constraints"
-            yield draft.finding("schema/unsatisfiable", place.document, place.pointer, message)
+            yield draft.finding("schema/unsatisfiable", node.document, node.pointer, message)
 
 
 def _contradictions(schema: Any) -> list[str]:
-    """Pointers to subschemas that admit nothing; a plain `false` is meant so."""
+    """Pointers to subschemas that no value satisfies, except `false`, which is intended."""
     if not isinstance(schema, dict):
         return []
     try:
@@ -94,7 +94,7 @@ def _contradictions(schema: Any) -> list[str]:
 
 
 def _innermost(pointers: list[str]) -> list[str]:
-    """Without the places that are contradictory only because something inside them is."""
+    """`pointers` without the parents of other pointers."""
     return [
         pointer
         for pointer in pointers
@@ -104,17 +104,17 @@ def _innermost(pointers: list[str]) -> list[str]:
 
 def check_values(draft: Draft) -> Iterator[Finding]:
     """schema/default-refused, schema/example-refused, schema/enum-refused"""
-    for place in draft.schemas:
-        for rule, pointer, value in _values(place):
-            validator = draft.validator(place.document.path, place.pointer)
+    for node in draft.schemas:
+        for rule, pointer, value in _values(node):
+            validator = draft.validator(node.document.path, node.pointer)
             for violation in validator.violations(value) if validator else ():
-                message = f"the schema around it refuses this value ({violation.keyword})"
+                message = f"its own schema refuses this value ({violation.keyword})"
                 where = pointer + violation.pointer
-                yield draft.finding(rule, place.document, where, message)
+                yield draft.finding(rule, node.document, where, message)
 
 
-def _values(place: SchemaPlace) -> Iterator[tuple[str, str, Any]]:
-    schema, pointer = place.schema, place.pointer
+def _values(node: SchemaNode) -> Iterator[tuple[str, str, Any]]:
+    schema, pointer = node.schema, node.pointer
     if "default" in schema:
         yield "schema/default-refused", child(pointer, "default"), schema["default"]
     if "const" in schema and len(schema) > 1:
@@ -127,18 +127,18 @@ def _values(place: SchemaPlace) -> Iterator[tuple[str, str, Any]]:
 
 def check_numbers(draft: Draft) -> Iterator[Finding]:
     """schema/fractional-multiple-of"""
-    for place in draft.schemas:
-        step = place.schema.get("multipleOf")
+    for node in draft.schemas:
+        step = node.schema.get("multipleOf")
         if isinstance(step, float) and not step.is_integer():
-            pointer = child(place.pointer, "multipleOf")
-            message = "a fraction as multipleOf"
-            yield draft.finding("schema/fractional-multiple-of", place.document, pointer, message)
+            pointer = child(node.pointer, "multipleOf")
+            message = f"{step} is not an integer"
+            yield draft.finding("schema/fractional-multiple-of", node.document, pointer, message)
 
 
 def check_unique_items(draft: Draft) -> Iterator[Finding]:
     """schema/unbounded-unique"""
-    for place in draft.schemas:
-        if place.schema.get("uniqueItems") is True and "maxItems" not in place.schema:
-            pointer = child(place.pointer, "uniqueItems")
-            message = "comparing all items with each other must be bounded"
-            yield draft.finding("schema/unbounded-unique", place.document, pointer, message)
+    for node in draft.schemas:
+        if node.schema.get("uniqueItems") is True and "maxItems" not in node.schema:
+            pointer = child(node.pointer, "uniqueItems")
+            message = "uniqueItems without maxItems compares any number of items"
+            yield draft.finding("schema/unbounded-unique", node.document, pointer, message)

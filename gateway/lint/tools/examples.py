@@ -1,4 +1,4 @@
-"""Examples of tools: enough of them, and true."""
+"""Checks of tools' examples: their number and their validity."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -19,7 +19,7 @@ def check_examples(draft: Draft) -> Iterator[Finding]:
         least = _LEAST_ARGUMENTS if is_arguments else _LEAST_RESULTS
         if len(examples) < least:
             what = "arguments" if is_arguments else "a result"
-            message = f"{len(examples)} of at least {least} examples of {what}"
+            message = f"there are {len(examples)} examples of {what}, and at least {least} needed"
             where = f"{media}/examples"
             yield draft.finding("tool/too-few-examples", tool.document, where, message)
         rule = "tool/example-refused" if is_arguments else "tool/result-refused"

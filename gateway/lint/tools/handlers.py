@@ -1,6 +1,6 @@
-"""The Python code that contracts name: there, theirs to name, and callable as it will be called.
+"""Checks of the Python code that contracts name: it exists, may be named, and can be called.
 
-Files are read, never imported: what a contract names must not run because somebody examines it.
+Files are parsed, never imported: a check of a contract must not run the code that it names.
 """
 
 import ast
@@ -29,13 +29,13 @@ _USES: Final[dict[str, Use]] = {mark: use for use, mark in MARKS.items()}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Fault = tuple[str, str, str, str | None]
-"""Pointer, rule, message, and a fix where the rule's own says too little."""
+"""Pointer, rule, message, and a fix if it differs from that of the rule."""
 
 
 class Handlers:
-    """The modules of handlers: beside the schemas folder, or where Python finds modules.
+    """The parsed modules of handlers, found beside the schemas folder or on `sys.path`.
 
-    Only those in `packages` are looked at.
+    Modules outside `packages` are not read.
     """
 
     def __init__(self, schemas: Path, packages: Iterable[str] = HANDLER_PACKAGES) -> None:
@@ -45,17 +45,17 @@ class Handlers:
         self._names: dict[str, tuple[str, ...]] = {}
 
     def of_binding(self, x_binding: dict[str, Any]) -> Iterator[Fault]:
-        """What is wrong with the functions that a binding names; pointers inside `x-binding`."""
+        """Faults of the functions that a binding names, with pointers inside `x-binding`."""
         written, _ = parse(x_binding)
         use: Use = "tool" if isinstance(written, HandlerMap) else "mapping"
         yield from self.faults(functions(written) if written else (), use)
 
     def of_event(self, rules: dict[str, Any]) -> Iterator[Fault]:
-        """The same of an event of a webhook; pointers inside the event."""
+        """Faults of the functions that an event of a webhook names, with pointers inside it."""
         yield from self.faults(event_functions(rules), "mapping")
 
     def of_mock(self, module: str) -> Iterator[Fault]:
-        """The same of the module that `x-upstream.mock` names."""
+        """Faults of the module that `x-upstream.mock` names."""
         found = [*self.faults([(_MOCK, module, "BEHAVIOURS")], "mock")]
         yield from found
         bound = self._names.get(module, ())
@@ -64,7 +64,7 @@ class Handlers:
                 yield _MOCK, "unknown-handler", f"{module} has no {name}", None
 
     def faults(self, named: Iterable[tuple[str, str, str]], use: Use) -> Iterator[Fault]:
-        """What is wrong with code that is named for `use`: pointers, modules and functions."""
+        """Faults of code that is named for `use`: `named` has pointers, modules and functions."""
         for pointer, module, function in named:
             if not is_within(module, self._packages):
                 yield pointer, "foreign-handler", outside(module, self._packages), None
@@ -80,20 +80,20 @@ class Handlers:
         names = self._bound(module, tree)
         if function not in names:
             message = f"{module} has no {'' if use == 'mock' else 'function '}{function}"
-            offered = [each for each in names if not each.startswith("_")]
-            yield "unknown-handler", message, did_you_mean(function, sorted(offered))
+            public = [each for each in names if not each.startswith("_")]
+            yield "unknown-handler", message, did_you_mean(function, sorted(public))
         elif names.count(function) > 1 or not any(_defines(each, function) for each in tree.body):
-            message = f"{module} does not define {function} itself, once, outside every block"
+            message = f"{module} does not define {function} itself, once, and at its top level"
             yield "unknown-handler", message, "Name the module that defines it."
         elif not any(_marks(each, function, use, tree) for each in tree.body):
-            fix = f"Import {MARKS[use]} from {_MARKING}, and write it at {function}."
+            fix = f"Import {MARKS[use]} from {_MARKING}, and mark {function} with it."
             named = f"BEHAVIOURS of {module}" if use == "mock" else f"{module}:{function}"
             yield "unmarked-handler", unmarked(named, use), fix
 
-    def misfit(self, x_binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """Pointer inside `x-binding` and message, when the handler cannot be called as it will be.
+    def signature_faults(self, x_binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """Pointer inside `x-binding` and message, if the handler has a wrong signature.
 
-        A function that its module takes from elsewhere is not looked at.
+        A function that its module imports is not checked.
         """
         written, _ = parse(x_binding) if "python" in x_binding else (None, ())
         if not isinstance(written, HandlerMap) or not is_within(written.module, self._packages):
@@ -104,7 +104,7 @@ class Handlers:
         ]
         given = 2 if written.takes_context else 1
         if found and not any(_takes(each, given) for each in found):
-            what = "the arguments and a context" if written.takes_context else "the arguments alone"
+            what = "the arguments and the context" if written.takes_context else "the arguments"
             yield written.pointer, f"{written.function} is not an async function of {what}"
 
     def _bound(self, module: str, tree: ast.Module) -> tuple[str, ...]:
@@ -119,11 +119,11 @@ class Handlers:
         return self._modules[name]
 
     def _file(self, module: str) -> Path | None:
-        place = Path(*module.split("."))
+        path = Path(*module.split("."))
         candidates = (
             folder / name
             for folder in self._folders
-            for name in (place.with_suffix(".py"), place / "__init__.py")
+            for name in (path.with_suffix(".py"), path / "__init__.py")
         )
         return next((file for file in candidates if file.is_file()), None)
 
@@ -148,7 +148,7 @@ def check_signatures(draft: Draft) -> Iterator[Finding]:
     """binding/handler-signature"""
     handlers = Handlers(draft.tree.root, draft.packages)
     for tool in draft.tools:
-        for pointer, message in handlers.misfit(tool.operation["x-binding"]):
+        for pointer, message in handlers.signature_faults(tool.operation["x-binding"]):
             where = _BINDING + pointer
             yield draft.finding("binding/handler-signature", tool.document, where, message)
 
@@ -159,7 +159,7 @@ def _finding(draft: Draft, document: Document, above: str, fault: Fault) -> Find
 
 
 def _defines(node: ast.stmt, name: str) -> bool:
-    """Whether `node` gives `name` its only value: a function, or what a mock does."""
+    """Whether `node` defines the function `name`, or `BEHAVIOURS` if that is the name."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return node.name == name
@@ -176,7 +176,7 @@ def _marks(node: ast.stmt, name: str, use: Use, tree: ast.Module) -> bool:
     known = _known_marks(tree)
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            # What stands above a mark would make another function of the marked one.
+            # A decorator above the mark would replace the marked function.
             names = (known.get(_name(each)) for each in node.decorator_list)
             return use in takewhile(bool, names)
         case ast.Assign(value=ast.Call(func=called)) | ast.AnnAssign(value=ast.Call(func=called)):
@@ -201,7 +201,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _parsed(file: Path) -> ast.Module:
-    """The module in `file`; one that is no Python holds nothing."""
+    """The module in `file`. Empty if it cannot be read or is not Python."""
     try:
         return ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -209,9 +209,9 @@ def _parsed(file: Path) -> ast.Module:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Names bound at the top of a module, also under its `if` and `try`.
+    """Names bound at the top level of a module, including its `if` and `try` blocks.
 
-    `*` when it takes names from elsewhere at large.
+    `*` for `from … import *`.
     """
     for inner in ast.iter_child_nodes(node):
         match inner:
@@ -230,7 +230,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _functions(node: ast.AST) -> Iterator[Function]:
-    """Functions defined at the top of a module, also under its `if` and `try`."""
+    """Functions defined at the top level of a module, including its `if` and `try` blocks."""
     for inner in ast.iter_child_nodes(node):
         match inner:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -242,12 +242,12 @@ def _functions(node: ast.AST) -> Iterator[Function]:
 
 
 def _takes(function: Function, given: int) -> bool:
-    """Whether it can be awaited with `given` positional arguments and nothing else."""
-    asked = function.args
-    most = len(asked.posonlyargs) + len(asked.args)
-    least = most - len(asked.defaults)
-    is_callable = least <= given and (given <= most or asked.vararg is not None)
-    needs_names = any(default is None for default in asked.kw_defaults)
+    """Whether it is async and accepts `given` positional arguments and nothing else."""
+    parameters = function.args
+    most = len(parameters.posonlyargs) + len(parameters.args)
+    least = most - len(parameters.defaults)
+    is_callable = least <= given and (given <= most or parameters.vararg is not None)
+    needs_names = any(default is None for default in parameters.kw_defaults)
     is_async = isinstance(function, ast.AsyncFunctionDef)
-    # The mark leaves the function as it is; what else decorates it may change both.
+    # The mark does not change the function, but any other decorator may.
     return len(function.decorator_list) > 1 or (is_async and is_callable and not needs_names)

@@ -1,4 +1,7 @@
-"""Bindings, held against the two contracts they join. Needs both to be sound, so it runs last."""
+"""Checks bindings against the contracts of their tool and upstream.
+
+Runs after the other checks, because it needs valid contracts.
+"""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -22,7 +25,7 @@ _decoder = msgspec.json.Decoder(tuple[MappingError, ...])
 def check_meaning(
     draft: Draft, unsound: frozenset[PurePosixPath], remember: Remember
 ) -> Iterator[Finding]:
-    """binding/*, for every tool whose files, and whose upstream's files, are all sound."""
+    """binding/*, for every tool whose files and upstream's files are sound"""
     upstreams = {
         name: lower_upstream(draft.tree, name)
         for name, document in draft.upstreams.items()
@@ -37,23 +40,23 @@ def check_meaning(
 
 
 def _source(draft: Draft, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
-    given = "/post/requestBody/content/application~1json/schema"
-    answered = "/post/responses/200/content/application~1json/schema"
+    arguments = "/post/requestBody/content/application~1json/schema"
+    result = "/post/responses/200/content/application~1json/schema"
     return BindingSource(
         tool_id=tool.id,
         x_binding=tool.operation["x-binding"],
-        input_schema=draft.expanded(tool.path, given),
-        output_schema=draft.expanded(tool.path, answered),
+        input_schema=draft.expanded(tool.path, arguments),
+        output_schema=draft.expanded(tool.path, result),
         upstream=upstream,
         declared_errors=frozenset(tool.operation["x-policy"].get("errors", ())),
     )
 
 
 def _problems(source: BindingSource, remember: Remember) -> tuple[MappingError, ...]:
-    """What is wrong with a binding. Proofs cost milliseconds, so that verdicts are remembered."""
+    """The problems of a binding, from the cache if possible: proofs take milliseconds."""
     basis = msgspec.json.encode(source, order="deterministic").decode()
-    verdict = remember("binding-check", basis, lambda: msgspec.json.encode(check(source)).decode())
-    return _decoder.decode(verdict)
+    problems = remember("binding-check", basis, lambda: msgspec.json.encode(check(source)).decode())
+    return _decoder.decode(problems)
 
 
 def _finding(tool: ToolSource, problem: MappingError) -> Finding:

@@ -1,4 +1,4 @@
-"""Tools: their names, their words, and hints that are true."""
+"""Checks of tools: names, schema files, tags, summaries, descriptions and hints."""
 
 import keyword
 import re
@@ -26,7 +26,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
     """tool/name, tool/operation-id, tool/mcp-name"""
     for tool in draft.tools:
         if keyword.iskeyword(tool.connector) or keyword.iskeyword(tool.tool):
-            message = "a Python keyword cannot name the generated module"
+            message = "a Python keyword cannot be the name of the generated module"
             yield draft.finding("tool/name", tool.document, "", message)
         mcp_name = f"{tool.connector}_{tool.tool}"
         for rule, pointer, wanted in (
@@ -35,7 +35,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
         ):
             found = draft.at(tool.document, pointer)
             if found != wanted:
-                message = f"{found} does not agree with the file's place"
+                message = f"{found} does not match the file's path"
                 yield draft.finding(rule, tool.document, pointer, message, f"Write {wanted}.")
 
 
@@ -71,7 +71,7 @@ def check_schema_files(draft: Draft) -> Iterator[Finding]:
             holder = draft.at(tool.document, pointer)
             target = draft.target(tool.document, pointer, holder)
             if target and (target.document.path, target.pointer) != (wanted, ""):
-                message = f"the {side} of this tool is {wanted.name}"
+                message = f"the {side} schema of this tool must be in {wanted.name}"
                 fix = f"Write {{$ref: ./{wanted.name}}}."
                 yield draft.finding("tool/schema-file", tool.document, pointer, message, fix)
 
@@ -105,7 +105,7 @@ def check_words(draft: Draft) -> Iterator[Finding]:
     for tool in draft.tools:
         summary, description = tool.operation["summary"], tool.operation["description"]
         if not summary[0].isupper() or summary.endswith("."):
-            message = "a summary is a title: a capital first, no full stop"
+            message = "the summary does not begin with a capital, or ends with a full stop"
             yield draft.finding("tool/summary", tool.document, "/post/summary", message)
         problem = _problem_of(description.strip())
         if problem:
@@ -144,6 +144,6 @@ def check_annotations(draft: Draft) -> Iterator[Finding]:
 
 
 def _escalated(policy: dict[str, Any]) -> dict[str, bool]:
-    """The hints of a read that may write: only a key makes repeating it harmless."""
+    """The hints of a read that may write. It is idempotent only with an idempotency key."""
     has_key = any("idempotency" in name for name in policy["escalation"].get("requires", ()))
     return {"readOnlyHint": False} if has_key else {"readOnlyHint": False, "idempotentHint": False}

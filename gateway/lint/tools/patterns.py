@@ -1,4 +1,4 @@
-"""Patterns: linear in time, and the same set of texts in every engine that will run them."""
+"""Checks of patterns: they run in linear time and mean the same in every engine."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, Final
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
-from gateway.lint.draft import Draft, SchemaPlace
+from gateway.lint.draft import Draft, SchemaNode
 
 _UNPORTABLE: Final = re.compile(
     r"""
@@ -20,27 +20,27 @@ _UNPORTABLE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""One token of a pattern that matters here; everything between tokens is plain."""
+"""One token of a pattern. All other characters are plain."""
 
 
 def check_patterns(draft: Draft) -> Iterator[Finding]:
     """schema/pattern-invalid, schema/pattern-unportable"""
-    for place in draft.schemas:
-        for pointer, pattern in _patterns(place):
+    for node in draft.schemas:
+        for pointer, pattern in _patterns(node):
             found = unportable(pattern)
             if found:
-                message = f"`{found}` means different things in different engines"
-                yield draft.finding("schema/pattern-unportable", place.document, pointer, message)
+                message = f"`{found}` has different meanings in different engines"
+                yield draft.finding("schema/pattern-unportable", node.document, pointer, message)
             elif not compiles(pattern):
-                message = "is not a regular expression of linear time"
-                yield draft.finding("schema/pattern-invalid", place.document, pointer, message)
+                message = "the pattern is not a regular expression of linear time"
+                yield draft.finding("schema/pattern-invalid", node.document, pointer, message)
 
 
 def unportable(pattern: str) -> str | None:
-    """The first part of `pattern` whose meaning depends on the engine, if there is one.
+    """The first part of `pattern` whose meaning depends on the engine. None if there is none.
 
-    Those are `\\d \\w \\s \\b \\p` (ASCII here, Unicode there), lookaround, back references, named
-    groups and flags, and sets within sets.
+    Such parts are `\\d \\w \\s \\b \\p` (ASCII or Unicode), lookaround, back references, named
+    groups, flags, and sets inside sets.
     """
     is_in_set = False
     for token in _UNPORTABLE.finditer(pattern):
@@ -58,17 +58,17 @@ def unportable(pattern: str) -> str | None:
     return None
 
 
-def _patterns(place: SchemaPlace) -> Iterator[tuple[str, str]]:
-    pattern: Any = place.schema.get("pattern")
+def _patterns(node: SchemaNode) -> Iterator[tuple[str, str]]:
+    pattern: Any = node.schema.get("pattern")
     if isinstance(pattern, str):
-        yield child(place.pointer, "pattern"), pattern
-    by_pattern = place.schema.get("patternProperties")
+        yield child(node.pointer, "pattern"), pattern
+    by_pattern = node.schema.get("patternProperties")
     for name in by_pattern if isinstance(by_pattern, dict) else ():
-        yield child(child(place.pointer, "patternProperties"), name), name
+        yield child(child(node.pointer, "patternProperties"), name), name
 
 
 def compiles(pattern: str) -> bool:
-    """Whether the gate can run `pattern`."""
+    """Whether the validator can run `pattern`."""
     try:
         Validator({"pattern": pattern})
     except ValueError:

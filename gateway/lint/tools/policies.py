@@ -1,4 +1,4 @@
-"""Grants: every one of them names a tool that exists."""
+"""Checks of policies: grants and declared errors."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ from gateway.lint.draft import Draft
 
 _EVERY_TOOL: Final = "*"
 _DESTROY: Final = "destroy"
-"""The effect that `*` does not grant: a tool with it is granted by its name alone."""
+"""The effect that `*` does not grant. A tool with it must be granted by name."""
 
 
 def check_grants(draft: Draft) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
         pointer = child(child("/agents", agent), "grants")
         named = {*grants} & harmless if _EVERY_TOOL in grants else set()
         if named:
-            message = f"{agent} is granted {', '.join(sorted(named))} by `*` already"
+            message = f"`*` already grants {', '.join(sorted(named))} to {agent}"
             yield draft.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):
             if grant not in known and not draft.tree.is_unread(_file_of(grant)):
@@ -52,19 +52,22 @@ def check_declared_errors(draft: Draft) -> Iterator[Finding]:
         for name in tool.operation["x-policy"].get("errors", {}):
             if name not in used:
                 pointer = child("/post/x-policy/errors", name)
-                message = f"no status of the upstream stands for {name}"
+                message = f"x-binding.errors does not use {name}"
                 yield draft.finding("policy/unused-error", tool.document, pointer, message)
 
 
 def _calls_python(part: Any) -> bool:
-    """A Python function, of the whole binding or of one field, may raise any declared error."""
+    """Whether the binding or one of its values is a Python function.
+
+    Such a function may raise any declared error.
+    """
     if isinstance(part, list):
         return any(map(_calls_python, part))
     return isinstance(part, dict) and ("python" in part or any(map(_calls_python, part.values())))
 
 
 def _reasons(rules: dict[str, Any]) -> Iterator[str]:
-    """The declared errors that a binding, or its fallback, gives to statuses."""
+    """The declared errors that `errors` of a binding or of its fallback names."""
     for meaning in rules.get("errors", {}).values():
         if "reason" in meaning:
             yield meaning["reason"]

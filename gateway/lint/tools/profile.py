@@ -1,8 +1,8 @@
-"""The three colours of keywords: green is allowed, amber is reported, red is refused.
+"""Checks of JSON Schema keywords: green ones are allowed, amber ones reported, red ones refused.
 
-Green keywords mean the same in the gate, in generated models and in MCP clients. Amber ones are
-checked by the gate only. Red ones are not honoured somewhere, so that a contract must not rely on
-them.
+Green keywords mean the same in the validator, in generated models and in MCP clients. Amber
+keywords are checked only by the validator. Red keywords are ignored by some tools, so that a
+contract must not depend on them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.contracts.sources.tree import ENTITIES, UPSTREAMS
-from gateway.lint.draft import Draft, SchemaPlace
+from gateway.lint.draft import Draft, SchemaNode
 
 GREEN: Final = ANNOTATIONS | {
     "$schema",
@@ -70,9 +70,9 @@ RED: Final[Mapping[str, str]] = {
     "$anchor": "refer by JSON Pointer",
     "$id": "remove it: files are named by their path",
     "$vocabulary": "remove it",
-    "contentEncoding": "use a pattern: validators of 2020-12 do not check it",
-    "contentMediaType": "remove it: validators of 2020-12 do not check it",
-    "contentSchema": "remove it: validators of 2020-12 do not check it",
+    "contentEncoding": "use a pattern: validators of 2020-12 ignore contentEncoding",
+    "contentMediaType": "remove it: validators of 2020-12 ignore it",
+    "contentSchema": "remove it: validators of 2020-12 ignore it",
     "definitions": "write $defs",
     "dependencies": "write dependentRequired or dependentSchemas",
     "additionalItems": "write items beside prefixItems",
@@ -105,50 +105,45 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def check_keywords(draft: Draft) -> Iterator[Finding]:
     """schema/unknown-keyword, schema/red-keyword, schema/amber-keyword"""
-    for place in draft.schemas:
-        for keyword in place.schema:
-            if keyword not in GREEN and not _is_extension(place, keyword):
-                yield from _keyword(draft, place, keyword)
+    for node in draft.schemas:
+        for keyword in node.schema:
+            if keyword not in GREEN and not _is_extension(node, keyword):
+                yield from _keyword(draft, node, keyword)
 
 
-def _is_extension(place: SchemaPlace, keyword: str) -> bool:
-    """Whether `keyword` is what makes the schema a kind of entity, or says who owns a table."""
-    if place.pointer:
+def _is_extension(node: SchemaNode, keyword: str) -> bool:
+    """Whether `keyword` is x-entity of an entity or x-table of a table."""
+    if node.pointer:
         return False
-    parts = place.document.path.parts
+    parts = node.document.path.parts
     is_table = parts[0] == UPSTREAMS and parts[-2] == "tables"
     return keyword == "x-entity" if parts[0] == ENTITIES else is_table and keyword == "x-table"
 
 
-def _keyword(draft: Draft, place: SchemaPlace, keyword: str) -> Iterator[Finding]:
-    pointer = child(place.pointer, keyword)
+def _keyword(draft: Draft, node: SchemaNode, keyword: str) -> Iterator[Finding]:
+    pointer = child(node.pointer, keyword)
     if keyword in RED:
-        message = f"{keyword} is not honoured everywhere"
+        message = f"some tools do not support {keyword}"
         yield draft.finding(
-            "schema/red-keyword", place.document, pointer, message, f"{RED[keyword]}."
+            "schema/red-keyword", node.document, pointer, message, f"{RED[keyword]}."
         )
     elif keyword not in AMBER:
         message = f"unknown keyword {keyword}"
-        yield draft.finding(
-            "schema/unknown-keyword", place.document, pointer, message, _meant(keyword)
-        )
-    elif place.is_ours:
-        message = f"{keyword} is checked at run time, and not shown by the generated models"
-        yield draft.finding("schema/amber-keyword", place.document, pointer, message)
-
-
-def _meant(keyword: str) -> str | None:
-    return did_you_mean(keyword, [*GREEN, *AMBER])
+        fix = did_you_mean(keyword, [*GREEN, *AMBER])
+        yield draft.finding("schema/unknown-keyword", node.document, pointer, message, fix)
+    elif node.is_ours:
+        message = f"{keyword} is checked at run time, and the generated models do not contain it"
+        yield draft.finding("schema/amber-keyword", node.document, pointer, message)
 
 
 def check_amber_forms(draft: Draft) -> Iterator[Finding]:
     """schema/amber-keyword"""
-    for place in draft.schemas:
-        if place.is_ours:
+    for node in draft.schemas:
+        if node.is_ours:
             for keyword, (is_amber, why) in _AMBER_FORMS.items():
-                if keyword in place.schema and is_amber(place.schema):
-                    pointer = child(place.pointer, keyword)
-                    yield draft.finding("schema/amber-keyword", place.document, pointer, why)
+                if keyword in node.schema and is_amber(node.schema):
+                    pointer = child(node.pointer, keyword)
+                    yield draft.finding("schema/amber-keyword", node.document, pointer, why)
 
 
 def _has_several_types(schema: Mapping[str, Any]) -> bool:
@@ -182,23 +177,23 @@ def _is_schema(schema: Mapping[str, Any]) -> bool:
 
 
 _AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]]] = {
-    "type": (_has_several_types, "several types: models show the union without its constraints"),
-    "prefixItems": (_is_open_tuple, "prefixItems without `items: false` is not shown by models"),
-    "const": (_is_structured_constant, "a structured const is not shown by models"),
-    "enum": (_is_mixed_enum, "an enum of several kinds of values is not shown by models"),
-    "format": (_is_untyped_format, "this format is checked at run time, and models show text"),
-    "additionalProperties": (_is_schema, "a schema for further properties is not shown by models"),
+    "type": (_has_several_types, "models contain a union of types without its constraints"),
+    "prefixItems": (_is_open_tuple, "models do not contain prefixItems without `items: false`"),
+    "const": (_is_structured_constant, "models do not contain a const that is a list or an object"),
+    "enum": (_is_mixed_enum, "models do not contain an enum of several types"),
+    "format": (_is_untyped_format, "models contain a text: the format is checked at run time"),
+    "additionalProperties": (_is_schema, "models do not contain the schema of other properties"),
 }
 
 
 def check_formats(draft: Draft) -> Iterator[Finding]:
     """schema/unknown-format"""
-    for place in draft.schemas:
-        name = place.schema.get("format")
+    for node in draft.schemas:
+        name = node.schema.get("format")
         if isinstance(name, str) and name not in FORMATS:
-            pointer = child(place.pointer, "format")
-            message = "this format is not known, so that nothing would check it"
-            yield draft.finding("schema/unknown-format", place.document, pointer, message)
+            pointer = child(node.pointer, "format")
+            message = f"the format {name} is unknown, so that it would not be checked"
+            yield draft.finding("schema/unknown-format", node.document, pointer, message)
 
 
 def check_dialects(draft: Draft) -> Iterator[Finding]:
@@ -213,5 +208,5 @@ def check_dialects(draft: Draft) -> Iterator[Finding]:
         definitions = root.schema.get("$defs")
         if isinstance(definitions, dict) and len(definitions) > MAX_DEFINITIONS:
             pointer = child(root.pointer, "$defs")
-            message = f"{len(definitions)} definitions in one file"
+            message = f"there are {len(definitions)} definitions in one file"
             yield draft.finding("schema/too-many-definitions", root.document, pointer, message)

@@ -1,4 +1,4 @@
-"""What x-policy promises beyond a time limit can be kept: attempts, a cache, and escalation."""
+"""Checks that the attempts, the cache and the escalation of x-policy are possible."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -8,7 +8,7 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import TOOLS, ToolSource
 from gateway.lint.draft import Draft
-from gateway.lint.tools.upstreams import UpstreamPlace, operations
+from gateway.lint.tools.upstreams import LocatedOperation, operations
 
 _ARGUMENTS: Final = "/post/requestBody/content/application~1json/schema"
 _HEADER: Final = "x-idempotency-header"
@@ -24,35 +24,35 @@ def check_attempts(draft: Draft) -> Iterator[Finding]:
         pointer = "/post/x-policy/attempts"
         binding = tool.operation["x-binding"]
         if "upstream" not in binding and "upstreams" not in binding:
-            message = "nothing is sent that could be sent again: the binding has no upstream"
+            message = "the binding has no upstream, so that no request can be sent again"
             yield draft.finding("policy/attempts", tool.document, pointer, message)
         elif policy["effect"] != "read" and not _may_repeat(draft, binding):
-            message = "no request of this tool may be sent twice"
+            message = "no request of this tool is safe to repeat"
             yield draft.finding("policy/attempts", tool.document, pointer, message)
 
 
 def _may_repeat(draft: Draft, binding: dict[str, Any]) -> bool:
-    """Whether a request is safe by its method or by its header; yes where it cannot be known."""
+    """Whether a request is safe to repeat by its method or header. True if that is unknown."""
     names = binding.get("upstreams") or [binding["upstream"]]
     if not all(name in draft.upstreams for name in names):
         return True
-    places = [each for name in names for each in operations(draft.upstreams[name])]
+    found = [each for name in names for each in operations(draft.upstreams[name])]
     if "python" in binding:
-        return any(each.method in _SAFE_METHODS or _HEADER in each.value for each in places)
+        return any(each.method in _SAFE_METHODS or _HEADER in each.value for each in found)
     maps = (binding, binding.get("fallback", {}))
-    known = {each.value["operationId"] for each in places}
+    known = {each.value["operationId"] for each in found}
     if not all(rules["operationId"] in known for rules in maps if rules):
         return True
-    return any(_is_repeatable(each, rules) for rules in maps for each in places)
+    return any(_is_repeatable(each, rules) for rules in maps for each in found)
 
 
-def _is_repeatable(place: UpstreamPlace, rules: dict[str, Any]) -> bool:
-    """Whether the requests that a field map makes for this operation may be sent again."""
-    if place.value["operationId"] != rules.get("operationId"):
+def _is_repeatable(operation: LocatedOperation, rules: dict[str, Any]) -> bool:
+    """Whether the field map's requests to `operation` are safe to repeat."""
+    if operation.value["operationId"] != rules.get("operationId"):
         return False
     sent = {name.lower() for name in rules.get("request", {}).get("header", {})}
-    header = place.value.get(_HEADER)
-    return place.method in _SAFE_METHODS or (header is not None and header.lower() in sent)
+    header = operation.value.get(_HEADER)
+    return operation.method in _SAFE_METHODS or (header is not None and header.lower() in sent)
 
 
 def check_cache(draft: Draft) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def check_cache(draft: Draft) -> Iterator[Finding]:
         policy = tool.operation["x-policy"]
         if "cache" in policy and policy["effect"] != "read":
             pointer = "/post/x-policy/cache"
-            message = f"the effect is {policy['effect']}, and a kept result would not have it again"
+            message = f"the effect is {policy['effect']}, and a cached result would not have it"
             yield draft.finding("policy/cached-write", tool.document, pointer, message)
 
 
@@ -73,7 +73,7 @@ def check_escalation(draft: Draft) -> Iterator[Finding]:
         if "escalation" not in policy:
             continue
         if policy["effect"] != "read":
-            message = f"the effect is {policy['effect']} already"
+            message = f"the effect is {policy['effect']}, and only a read has an escalation"
             where = "/post/x-policy/escalation"
             yield draft.finding("policy/escalation", tool.document, where, message)
         yield from _grant(draft, tool, policy["escalation"]["grant"], effects)
@@ -104,21 +104,21 @@ def _arguments(draft: Draft, tool: ToolSource, rule: dict[str, Any]) -> Iterator
         return
     named = [("when", rule["when"])]
     named += [(f"requires/{index}", name) for index, name in enumerate(rule.get("requires", ()))]
-    for place, name in named:
+    for member, name in named:
         fix = None
         if name not in properties:
             message, fix = f"there is no argument {name}", did_you_mean(name, properties)
-        elif place == "when" and not _is_boolean(properties[name]):
-            message = f"{name} is not true or false"
-        elif place == "when" and properties[name].get("default"):
-            message = f"{name} is true by default: a call that leaves it out would write unasked"
-        elif place != "when" and name in schema.get("required", ()):
-            message = f"{name} is required in every call"
-        elif place != "when" and name == rule["when"]:
-            message = f"{name} is what requires it"
+        elif member == "when" and not _is_boolean(properties[name]):
+            message = f"{name} is not a boolean"
+        elif member == "when" and properties[name].get("default"):
+            message = f"{name} is true by default: a call without it would write"
+        elif member != "when" and name in schema.get("required", ()):
+            message = f"{name} is already required in every call"
+        elif member != "when" and name == rule["when"]:
+            message = f"{name} is the argument of `when`"
         else:
             continue
-        pointer = f"/post/x-policy/escalation/{place}"
+        pointer = f"/post/x-policy/escalation/{member}"
         yield draft.finding("policy/escalation-argument", tool.document, pointer, message, fix)
 
 

@@ -1,4 +1,4 @@
-"""What MCP clients and readers of the documentation need of the schemas we publish."""
+"""Checks of published schemas: MCP clients accept them, and everything has a description."""
 
 import re
 from collections.abc import Iterator
@@ -9,15 +9,14 @@ from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import ENTITIES, EVENTS
-from gateway.lint.draft import Draft, SchemaPlace
+from gateway.lint.draft import Draft, SchemaNode
 
 _PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")
 _NOT_OWN: Final = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$defs"}
 )
-"""Keywords whose subschemas validate the value around them, or nothing until they are referred
-to."""
+"""Keywords whose subschemas validate the same value as the schema around them, and `$defs`."""
 
 
 def check_roots(draft: Draft) -> Iterator[Finding]:
@@ -29,96 +28,96 @@ def check_roots(draft: Draft) -> Iterator[Finding]:
             continue
         target = draft.file_of(tool, pointer)
         if schema.get("type") != "object":
-            message = "arguments and results are objects"
+            message = "the type of arguments and results must be object"
             yield draft.finding("publish/root", target.document, target.pointer, message)
         for keyword in _NOT_AT_ROOT:
             if keyword in schema:
                 where = child(target.pointer, keyword)
-                message = f"{keyword} at the root makes MCP clients drop the tool"
+                message = f"MCP clients ignore a tool with {keyword} at the root"
                 yield draft.finding("publish/root", target.document, where, message)
 
 
 def check_property_names(draft: Draft) -> Iterator[Finding]:
     """publish/property-name"""
-    for place in draft.schemas:
-        if place.is_ours:
-            for pointer, name, _ in _properties(place):
+    for node in draft.schemas:
+        if node.is_ours:
+            for pointer, name, _ in _properties(node):
                 if not _PROPERTY_NAME.fullmatch(name):
-                    message = "MCP clients refuse this property name"
-                    yield draft.finding("publish/property-name", place.document, pointer, message)
+                    message = f"MCP clients refuse the property name {name}"
+                    yield draft.finding("publish/property-name", node.document, pointer, message)
 
 
 def check_descriptions(draft: Draft) -> Iterator[Finding]:
     """publish/undescribed, publish/untitled"""
-    for place in draft.schemas:
-        if place.is_ours:
-            for pointer, name, schema in _properties(place):
-                if not _is_described(draft, place, pointer, schema):
+    for node in draft.schemas:
+        if node.is_ours:
+            for pointer, name, schema in _properties(node):
+                if not _is_described(draft, node, pointer, schema):
                     message = f"the property {name} has no description"
-                    yield draft.finding("publish/undescribed", place.document, pointer, message)
-            if place.pointer == "":
-                yield from _untitled(draft, place)
+                    yield draft.finding("publish/undescribed", node.document, pointer, message)
+            if node.pointer == "":
+                yield from _untitled(draft, node)
 
 
-def _untitled(draft: Draft, place: SchemaPlace) -> Iterator[Finding]:
+def _untitled(draft: Draft, node: SchemaNode) -> Iterator[Finding]:
     for keyword in ("title", "description"):
-        if not place.schema.get(keyword):
+        if not node.schema.get(keyword):
             message = f"the file has no {keyword}"
-            yield draft.finding("publish/untitled", place.document, "", message)
+            yield draft.finding("publish/untitled", node.document, "", message)
 
 
-def _is_described(draft: Draft, place: SchemaPlace, pointer: str, schema: Any) -> bool:
+def _is_described(draft: Draft, node: SchemaNode, pointer: str, schema: Any) -> bool:
     if not isinstance(schema, dict) or schema.get("description"):
         return True
     if "$ref" not in schema:
         return False
-    target = draft.target(place.document, pointer, schema)
+    target = draft.target(node.document, pointer, schema)
     return target is None or bool(
         isinstance(target.value, dict) and target.value.get("description")
     )
 
 
-def _properties(place: SchemaPlace) -> Iterator[tuple[str, str, Any]]:
-    members = place.schema.get("properties")
+def _properties(node: SchemaNode) -> Iterator[tuple[str, str, Any]]:
+    members = node.schema.get("properties")
     for name, schema in members.items() if isinstance(members, dict) else ():
-        yield child(child(place.pointer, "properties"), name), name, schema
+        yield child(child(node.pointer, "properties"), name), name, schema
 
 
 def check_closed(draft: Draft) -> Iterator[Finding]:
     """publish/open-object"""
     seen: set[tuple[PurePosixPath, str]] = set()
     tools = (draft.file_of(tool, f"{media}/schema") for tool, media in draft.published())
-    starts = [SchemaPlace(target.document, target.pointer, target.value) for target in tools]
+    starts = [SchemaNode(target.document, target.pointer, target.value) for target in tools]
     ours = {EVENTS, ENTITIES}
     starts += [root for root in draft.roots if root.document.path.parts[0] in ours]
     for start in starts:
-        for place in _values(draft, start, seen):
-            if _is_open(place.schema):
-                message = "an object that admits members nobody described"
-                yield draft.finding("publish/open-object", place.document, place.pointer, message)
+        for node in _values(draft, start, seen):
+            if _is_open(node.schema):
+                message = "the object allows members that are not declared"
+                yield draft.finding("publish/open-object", node.document, node.pointer, message)
 
 
 def _values(
-    draft: Draft, place: SchemaPlace, seen: set[tuple[PurePosixPath, str]]
-) -> Iterator[SchemaPlace]:
-    """`place` and the schemas that it uses, once each, that validate a separate value.
+    draft: Draft, node: SchemaNode, seen: set[tuple[PurePosixPath, str]]
+) -> Iterator[SchemaNode]:
+    """`node` and the schemas of the values inside it, once each.
 
-    The branches of allOf and the like validate the value around them, which is closed there.
+    Skips branches of `allOf` and similar keywords: they validate the same value.
     """
-    key = (place.document.path, place.pointer)
-    if key in seen or not isinstance(place.schema, dict):
+    key = (node.document.path, node.pointer)
+    if key in seen or not isinstance(node.schema, dict):
         return
     seen.add(key)
-    if "$ref" in place.schema:
-        target = draft.target(place.document, place.pointer, place.schema)
+    if "$ref" in node.schema:
+        target = draft.target(node.document, node.pointer, node.schema)
         if target:
-            there = SchemaPlace(target.document, target.pointer, target.value)
+            there = SchemaNode(target.document, target.pointer, target.value)
             yield from _values(draft, there, seen)
         return
-    yield place
-    for keyword, pointer, member in keywords.branches(place.schema, place.pointer):
+    yield node
+    for keyword, pointer, member in keywords.branches(node.schema, node.pointer):
         if keyword not in _NOT_OWN:
-            yield from _values(draft, SchemaPlace(place.document, pointer, member), seen)
+            yield from _values(draft, SchemaNode(node.document, pointer, member), seen)
 
 
 def _is_open(schema: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Reads that GET asks as well: every argument can be a query parameter."""
+"""Checks of x-query: the tool is a read, and every argument can be a query parameter."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -20,7 +20,7 @@ def check_queries(draft: Draft) -> Iterator[Finding]:
             continue
         policy = tool.operation["x-policy"]
         if policy["effect"] != "read" or "escalation" in policy:
-            message = "GET must not change anything"
+            message = "a tool with x-query must not change anything"
             yield draft.finding("tool/query", tool.document, "/post/x-query", message)
         for name in _unwritable(draft, tool):
             document = draft.file_of(tool, _INPUT).document
@@ -29,7 +29,7 @@ def check_queries(draft: Draft) -> Iterator[Finding]:
 
 
 def _unwritable(draft: Draft, tool: ToolSource) -> Iterator[str]:
-    """The arguments that are no scalars; none where that cannot be known."""
+    """The arguments that are not scalars. Empty if that is unknown."""
     try:
         schema: Any = dereference(draft.tree, tool.path, _INPUT)
     except ContractRefused:

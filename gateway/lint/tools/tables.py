@@ -1,4 +1,4 @@
-"""Tables of upstreams: their own files, and rows of typed columns with a key."""
+"""Checks of upstreams' tables: their files, columns and keys, and the entities that they show."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -13,16 +13,16 @@ from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
 
 _OWN: Final = {"owner": "agent"}
-"""What a table says of itself whose rows are the agents' own."""
+"""The `x-table` of a table with its own rows, and the default."""
 
 
 class _Table(NamedTuple):
-    """A table of an upstream, in the file in which it must lie."""
+    """A table of an upstream, whose schema is in the right file."""
 
     name: str
     target: RefTarget
     schema: Any
-    """Dereferenced; None where that is refused."""
+    """The dereferenced schema. None if a reference in it cannot be resolved."""
 
 
 def check_tables(draft: Draft) -> Iterator[Finding]:
@@ -31,13 +31,12 @@ def check_tables(draft: Draft) -> Iterator[Finding]:
         facts = document.value["x-upstream"]
         if facts.get("workspace") and "tables" not in facts:
             where = "/x-upstream/workspace"
-            message = "the workspace database would have no tables"
+            message = "the workspace has no tables"
             yield draft.finding("upstream/workspace", document, where, message)
         for table, (pointer, target) in _targets(draft, document).items():
             if not _is_in_place(document, table, target):
-                message = (
-                    f"the rows of {table} are described in upstreams/{name}/tables/{table}.json"
-                )
+                file = f"upstreams/{name}/tables/{table}.json"
+                message = f"the schema of the table {table} must be in {file}"
                 fix = f"Write {{$ref: ./tables/{table}.json}}."
                 yield draft.finding("upstream/table-file", document, pointer, message, fix)
         for each in _tables(draft, document):
@@ -55,7 +54,7 @@ def check_views(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Fin
 
 
 def _targets(draft: Draft, document: Document) -> dict[str, tuple[str, RefTarget]]:
-    """By table: where the upstream names its file, and what that leads to."""
+    """By table, the pointer to the reference to its file, and the target."""
     found = {}
     for table, holder in document.value["x-upstream"].get("tables", {}).items():
         pointer = child("/x-upstream/tables", table)
@@ -80,7 +79,7 @@ def _problems(schema: Any) -> Iterator[str]:
     if not isinstance(schema, dict):
         return
     if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
-        yield "the row of a table is a closed object"
+        yield "the row of a table must be a closed object"
     properties = schema.get("properties")
     columns = properties if isinstance(properties, dict) else {}
     key = columns.get(KEY)
@@ -94,36 +93,36 @@ def _problems(schema: Any) -> Iterator[str]:
 
 
 def _view_problems(draft: Draft, table: _Table, unsound: frozenset[PurePosixPath]) -> Iterator[str]:
-    """What keeps a table from showing the rows of an entity."""
+    """The problems of a table that shows the rows of an entity."""
     facts = table.schema.get("x-table", _OWN)
     if facts == _OWN:
         return
     document = draft.entities.get(str(facts.get("entity"))) if isinstance(facts, dict) else None
     if document is None or facts.keys() - {"entity", "columns"}:
-        yield "x-table is {owner: agent}, or {entity, columns} with an entity that is there"
+        yield "x-table must be {owner: agent}, or {entity, columns} with an entity that exists"
         return
     sources: Any = facts.get("columns", {})
     if not isinstance(sources, dict) or not all(isinstance(each, str) for each in sources.values()):
-        yield "the columns of x-table name columns of the entity"
+        yield "the values of x-table.columns must be names of the entity's columns"
         return
-    shown = shape_of(table.name, table.schema).columns
-    yield from (f"x-table names {name}, which is no column" for name in sources.keys() - shown)
+    columns = shape_of(table.name, table.schema).columns
+    yield from (f"x-table names {name}, which is no column" for name in sources.keys() - columns)
     if is_sound(draft, document.path, unsound):
-        held = shape_of(table.name, draft.expanded(document.path, "")).columns
-        yield from _column_problems(shown, held, sources)
+        entity_columns = shape_of(table.name, draft.expanded(document.path, "")).columns
+        yield from _column_problems(columns, entity_columns, sources)
 
 
 def _column_problems(
-    shown: Mapping[str, Column], held: Mapping[str, Column], sources: Mapping[str, str]
+    columns: Mapping[str, Column], entity_columns: Mapping[str, Column], sources: Mapping[str, str]
 ) -> Iterator[str]:
-    for name, column in shown.items():
-        source = held.get(sources.get(name, name))
+    for name, column in columns.items():
+        source = entity_columns.get(sources.get(name, name))
         if source is None:
             yield f"the entity has no column for {name}"
         elif source.kind != column.kind:
-            yield f"the column {name} is {column.kind}, and {source.kind} in the entity"
+            yield f"the column {name} has the type {column.kind}, but {source.kind} in the entity"
         elif source.is_nullable and not column.is_nullable:
-            yield f"the column {name} must admit null, as the entity does"
+            yield f"the column {name} must allow null, as in the entity"
 
 
 def _shape(draft: Draft, target: RefTarget, message: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Upstream contracts: unambiguous, complete, and with examples that a mock may answer."""
+"""Checks of upstream contracts: names, operations, parameters, replies and examples."""
 
 import re
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _BODILESS: Final = ("204", "205", "304")
 
 
-class UpstreamPlace(Struct, frozen=True, eq=False):
-    """One operation of an upstream's contract."""
+class LocatedOperation(Struct, frozen=True, eq=False):
+    """One operation of an upstream's contract, with its file and pointer."""
 
     document: Document
     path: str
@@ -26,13 +26,13 @@ class UpstreamPlace(Struct, frozen=True, eq=False):
     value: dict[str, Any]
 
 
-def operations(document: Document) -> Iterator[UpstreamPlace]:
-    """Every operation of a well-shaped upstream document, in file order."""
+def operations(document: Document) -> Iterator[LocatedOperation]:
+    """Every operation of a valid upstream document, in file order."""
     for path, item in document.value["paths"].items():
         for method in _METHODS:
             if method in item:
                 pointer = child(child("/paths", path), method)
-                yield UpstreamPlace(document, path, method, pointer, item[method])
+                yield LocatedOperation(document, path, method, pointer, item[method])
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
     for name, document in draft.upstreams.items():
         written = document.value["x-upstream"]["name"]
         if written != name:
-            message = f"{written} lies in the folder {name}"
+            message = f"the name {written} differs from the folder {name}"
             yield draft.finding("upstream/name", document, "/x-upstream/name", message)
 
 
@@ -66,22 +66,22 @@ def check_operations(draft: Draft) -> Iterator[Finding]:
 def check_parameters(draft: Draft) -> Iterator[Finding]:
     """upstream/path-parameter, upstream/duplicate-parameter, ref/dangling"""
     for document in draft.upstreams.values():
-        yield from _misled(draft, document)
+        yield from _wrong_targets(draft, document)
         for operation in operations(document):
             yield from _parameters(draft, operation)
 
 
-def _misled(draft: Draft, document: Document) -> Iterator[Finding]:
-    """References in lists of parameters that lead to something else."""
+def _wrong_targets(draft: Draft, document: Document) -> Iterator[Finding]:
+    """Findings about references in lists of parameters whose target is not a parameter."""
     holders = (child("/paths", path) for path in document.value["paths"])
     for holder in (*holders, *(operation.pointer for operation in operations(document))):
         for pointer, parameter in _listed(draft, document, holder):
             if not _is_parameter(parameter):
-                message = "the reference leads to no parameter"
+                message = "the target of the reference is not a parameter"
                 yield draft.finding("ref/dangling", document, f"{pointer}/$ref", message)
 
 
-def _parameters(draft: Draft, operation: UpstreamPlace) -> Iterator[Finding]:
+def _parameters(draft: Draft, operation: LocatedOperation) -> Iterator[Finding]:
     declared: set[tuple[str, str]] = set()
     in_path: set[str] = set()
     for pointer, parameter in declared_parameters(draft, operation):
@@ -106,14 +106,16 @@ def _parameters(draft: Draft, operation: UpstreamPlace) -> Iterator[Finding]:
             yield _path_parameter(draft, operation, operation.pointer, message)
 
 
-def _path_parameter(draft: Draft, operation: UpstreamPlace, pointer: str, message: str) -> Finding:
+def _path_parameter(
+    draft: Draft, operation: LocatedOperation, pointer: str, message: str
+) -> Finding:
     return draft.finding("upstream/path-parameter", operation.document, pointer, message)
 
 
 def declared_parameters(
-    draft: Draft, operation: UpstreamPlace
+    draft: Draft, operation: LocatedOperation
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Parameters of the path (which an operation may declare again) and of the operation."""
+    """The parameters of the operation, and those of its path that it does not declare again."""
     around = child("/paths", operation.path)
     own = {_key(each) for each in operation.value.get("parameters", ())}
     for holder in (around, operation.pointer):
@@ -124,7 +126,7 @@ def declared_parameters(
 
 
 def _listed(draft: Draft, document: Document, holder: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The list of parameters at `holder`, but for references that are refused."""
+    """The parameters at `holder`, without those whose reference cannot be resolved."""
     for index in range(len(draft.at(document, f"{holder}/parameters") or ())):
         pointer = f"{holder}/parameters/{index}"
         parameter = draft.expanded(document.path, pointer)
@@ -133,7 +135,7 @@ def _listed(draft: Draft, document: Document, holder: str) -> Iterator[tuple[str
 
 
 def _is_parameter(value: dict[str, Any]) -> bool:
-    """Whether it is one: those that are written in an upstream's contract have this shape."""
+    """Whether `value` has the members of a parameter. A reference may lead to something else."""
     is_named = all(isinstance(value.get(name), str) for name in ("name", "in"))
     return is_named and "schema" in value
 
@@ -152,7 +154,7 @@ def check_replies(draft: Draft) -> Iterator[Finding]:
             yield from _examples(draft, document, child(operation.pointer, "requestBody"))
 
 
-def _replies(draft: Draft, operation: UpstreamPlace) -> Iterator[Finding]:
+def _replies(draft: Draft, operation: LocatedOperation) -> Iterator[Finding]:
     replies = operation.value["responses"]
     if not any(status.startswith("2") for status in replies):
         pointer = child(operation.pointer, "responses")
@@ -186,7 +188,7 @@ def _is_json(media_type: str) -> bool:
 
 
 def _examples(draft: Draft, document: Document, pointer: str) -> Iterator[Finding]:
-    """Breaks of the examples written directly at a body; shared bodies are examined once each."""
+    """Findings about the examples of the body at `pointer`, unless it is a reference."""
     content = draft.at(document, f"{pointer}/content") or {}
     for media_type, facts in content.items():
         media = child(f"{pointer}/content", media_type)
@@ -194,8 +196,8 @@ def _examples(draft: Draft, document: Document, pointer: str) -> Iterator[Findin
         for where, value in _values(facts, media):
             for violation in validator.violations(value) if validator else ():
                 message = f"the schema refuses this example: {violation.detail}"
-                place = where + violation.pointer
-                yield draft.finding("upstream/example-refused", document, place, message)
+                at = where + violation.pointer
+                yield draft.finding("upstream/example-refused", document, at, message)
 
 
 def _values(facts: dict[str, Any], media: str) -> Iterator[tuple[str, Any]]:

@@ -72,11 +72,11 @@ def with_common(stem: str) -> Edit:
 REFUSED: dict[str, tuple[Edit, str]] = {
     "a tool that is a keyword": (
         renamed("words", "import"),
-        r"tools/words/import\.yaml:2: .* a Python keyword cannot name the generated module",
+        r"tools/words/import\.yaml:2: .* a Python keyword cannot be the name of the generated",
     ),
     "a connector that is a keyword": (
         renamed("class", "greet"),
-        r"tools/class/greet\.yaml:2: .* a Python keyword cannot name the generated module",
+        r"tools/class/greet\.yaml:2: .* a Python keyword cannot be the name of the generated",
     ),
     "a connector where the shared models go": (
         renamed("common", "greet"),

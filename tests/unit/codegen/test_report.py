@@ -19,7 +19,7 @@ NOTE = Finding(
     pointer="",
     rule="schema/amber-keyword",
     message="anyOf is checked at run time",
-    fix="Nothing has to change.",
+    fix="No change is needed.",
     severity=Severity.NOTE,
 )
 
@@ -29,7 +29,7 @@ def test_text_leads_with_file_and_line_and_ends_with_a_count() -> None:
         "schemas/tools/my books/find.yaml:7: error tool/mcp-name /post/x-mcp/name: x is not y",
         "  fix: Write books_find.",
         "schemas/common/a.json:1: note schema/amber-keyword: anyOf is checked at run time",
-        "  fix: Nothing has to change.",
+        "  fix: No change is needed.",
         "1 error, 1 note",
     ]
 

@@ -67,7 +67,7 @@ def test_what_a_module_does_not_define_plainly_is_refused(tmp_path: Path, text: 
     (tmp_path / "shop.py").write_text(MARK + text)
     [(pointer, rule, message, _)] = lost(tmp_path, "shop:run")
     assert (pointer, rule) == ("/python", "unknown-handler")
-    assert message == "shop does not define run itself, once, outside every block"
+    assert message == "shop does not define run itself, once, and at its top level"
 
 
 @pytest.mark.parametrize("text", UNMARKED.values(), ids=UNMARKED)
@@ -147,7 +147,7 @@ NOT_CALLABLE = {
 def misfits(tmp_path: Path, text: str, given: int) -> list[tuple[str, str]]:
     (tmp_path / "shop.py").write_text(text)
     binding = {"python": "shop:run", **({"upstreams": ["till"]} if given == 2 else {})}
-    return list(Handlers(tmp_path / "schemas", ["shop"]).misfit(binding))
+    return list(Handlers(tmp_path / "schemas", ["shop"]).signature_faults(binding))
 
 
 @pytest.mark.parametrize(("text", "given"), CALLABLE.values(), ids=CALLABLE)
@@ -157,7 +157,7 @@ def test_a_handler_that_can_be_called_is_let_be(tmp_path: Path, text: str, given
 
 @pytest.mark.parametrize(("text", "given"), NOT_CALLABLE.values(), ids=NOT_CALLABLE)
 def test_a_handler_that_cannot_be_called_is_reported(tmp_path: Path, text: str, given: int) -> None:
-    what = "the arguments and a context" if given == 2 else "the arguments alone"
+    what = "the arguments and the context" if given == 2 else "the arguments"
     assert misfits(tmp_path, text, given) == [
         ("/python", f"run is not an async function of {what}")
     ]
@@ -167,4 +167,4 @@ def test_functions_of_field_maps_are_called_in_other_ways(tmp_path: Path) -> Non
     (tmp_path / "shop.py").write_text("def price(amount, currency): ...")
     value = {"python": "shop:price", "with": ["$inputs.a", "$inputs.b"]}
     binding = {"upstream": "u", "operationId": "o", "response": {"200": {"a": value}}}
-    assert list(Handlers(tmp_path / "schemas", ["shop"]).misfit(binding)) == []
+    assert list(Handlers(tmp_path / "schemas", ["shop"]).signature_faults(binding)) == []

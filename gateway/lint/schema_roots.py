@@ -1,4 +1,4 @@
-"""Where a contract file holds schemas."""
+"""Finds the schemas in contract files."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ def schema_roots(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
 def _openapi_schemas(
     value: Any, pointer: str, *, is_map: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """OpenAPI holds schemas under `schema` (parameters, bodies) and in `components.schemas`."""
+    """The schemas of an OpenAPI value: those under `schema` and in `components.schemas`."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _openapi_schemas(item, child(pointer, index), is_map=False)
@@ -33,7 +33,7 @@ def _openapi_schemas(
 def _member_schemas(
     name: str, value: Any, pointer: str, *, is_map: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The members of a map (`responses`, say) are names, whatever they are called."""
+    """The schemas of one member. In a map, such as `responses`, `name` is never a keyword."""
     if is_map:
         yield from _openapi_schemas(value, pointer, is_map=False)
     elif name == "schema" and isinstance(value, dict):
