@@ -24,16 +24,16 @@ SETTINGS_HEAD: Final = f"""\
 
 {NOTICE}
 
-A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the command line, in
-rising order: where several say something, the flag wins over the file and the file over the
-variable. An empty variable counts as not set. `gateway config` prints every setting with its
-value and where it came from; secrets are masked. A value that is out of range or of the wrong
-type stops the gateway with one line that names the setting; so does an unknown key in
-`gateway.toml`. `gateway doctor` reports `GATEWAY_*` variables that nothing reads.
+A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the command line. If
+several are set, the flag overrides the file, and the file overrides the variable. An empty variable
+counts as not set. `gateway config` prints every setting with its value and its origin; secrets are
+masked. A value that is out of range or of the wrong type stops the gateway with an error that names
+the setting, and so does an unknown key in `gateway.toml`. `gateway doctor` reports `GATEWAY_*`
+variables that nothing reads.
 
-`gateway.toml` is read from the working folder, or from where `GATEWAY_CONFIG` or `--config` says.
-Relative paths are relative to the working folder. Any secret can be given as a file instead: add
-`_FILE` to the variable or `_file` to the key and name the file.
+`gateway.toml` is read from the working folder, or from the path in `GATEWAY_CONFIG` or `--config`.
+Relative paths are relative to the working folder. Any secret can also be in a file: add `_FILE` to
+the variable or `_file` to the key, and set it to the path of the file.
 
 ## The gateway
 
@@ -44,23 +44,23 @@ Relative paths are relative to the working folder. Any secret can be given as a 
 UPSTREAMS_HEAD: Final = """
 ## Upstreams
 
-Without `backend`, an upstream is a mock when none of its credentials is set or when they start
-with `mock_`, else it is live; an upstream with a workspace is the workspace instead of a mock.
-Where there are several ways to get an access token, the credentials of one are enough. Some
-credentials without the others, a missing address or setting, or real credentials beside `mock_`
-ones are refused: `gateway doctor` says which, and `gateway serve` does not start. `http://` is
-accepted for this machine alone unless `allow_plain_http` is set.
+Without `backend`, an upstream is a mock if none of its credentials is set, or if they start with
+`mock_`. Else it is live. If the upstream has a workspace, the workspace is used instead of a mock.
+If there are several ways to get an access token, the credentials for one of them are enough. The
+gateway does not start if only some of the needed credentials are set, if an address or a setting is
+missing, or if only some credentials start with `mock_`; `gateway doctor` names the cause. `http://`
+is accepted only for this machine, unless `allow_plain_http` is set.
 """
 
 SOURCES_HEAD: Final = """
 ## Webhooks
 
-A profile without secrets is closed, and a source without an open profile does not exist for
-senders. Where the sender's upstream is a mock and no secret of the source is set, one is made for
-each profile at the first start, in `webhook-secrets` in the data folder. A secret that is too short
-or of another form is refused: `gateway doctor` says which, and `gateway serve` does not start. An
-empty list of networks in `gateway.toml` admits nobody. Behind a proxy, `trusted_proxies` must name
-it, or every message comes from the proxy.
+A profile without secrets is closed. For senders, a source without an open profile does not exist.
+If the sender's upstream is a mock and no secret of the source is set, the first start creates a
+secret for each profile, in `webhook-secrets` in the data folder. With a secret that is too short or
+has a wrong form, the gateway does not start; `gateway doctor` names it. An empty list of networks
+in `gateway.toml` accepts no messages. Name a proxy in `trusted_proxies`; otherwise, all messages
+come from the address of the proxy.
 """
 
 
@@ -96,11 +96,11 @@ def _section(title: str, rows: Iterable[Row]) -> str:
 
 def _source_rows(source: WebhookSource) -> Iterator[Row]:
     for profile in source.profiles:
-        meaning = f"Secret: opens the profile `{profile.name}`; two during a rotation, by a comma."
+        meaning = f"Secret of the profile `{profile.name}`; two with a comma during a rotation."
         name = secrets_name(source.provider, profile.name)
         yield name, profile.proof.secret_form, "", meaning
     allow = webhook_name(source.provider, "allow")
-    yield allow, "networks, separated by commas", "", "Where messages may come from."
+    yield allow, "networks, separated by commas", "", "Networks that may send messages."
     for plain in source.settings:
         is_readable = len(plain.pattern) <= MAX_PATTERN
         pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"
@@ -112,9 +112,9 @@ def _upstream_rows(upstream: Upstream) -> Iterator[Row]:
     own = partial(upstream_name, upstream.name)
     choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
     yield backend_name(upstream.name), choices, "", "Backend to use."
-    yield own("base_url"), "an https URL", upstream.base_url or "", "Where it is."
+    yield own("base_url"), "an https URL", upstream.base_url or "", "Base URL."
     if upstream.tokens:
-        yield own("token_url"), "an https URL", upstream.tokens[0].url, "Where it issues tokens."
+        yield own("token_url"), "an https URL", upstream.tokens[0].url, "URL of its tokens."
     for plain in upstream.settings:
         yield (
             own(plain.name),
@@ -129,7 +129,7 @@ def _upstream_rows(upstream: Upstream) -> Iterator[Row]:
 
 
 def _setting_row(setting: Setting) -> str:
-    default = f"`{setting.default_shown}`" if setting.default_shown else ""
+    default = f"`{setting.default_text}`" if setting.default_text else ""
     return (
         f"| `{setting.key}` | `{setting.name.variable}` | {setting.rule} | {default} "
         f"| {setting.description} |\n"

@@ -65,7 +65,7 @@ _config_option = click.option(
 
 
 def _option(setting: Setting) -> Callable[[_Command], _Command]:
-    default = setting.default_shown
+    default = setting.default_text
     shown = f"{setting.description}{f'  [default: {default}]' if default else ''}"
     kind = get_args(setting.type)[0]
     return click.option(

@@ -1,4 +1,4 @@
-"""Every setting, read once: `GATEWAY_*` variables, `gateway.toml` and flags; the last wins."""
+"""All settings, read once from `GATEWAY_*` variables, `gateway.toml` and flags. Flags win."""
 
 from gateway.settings.gathering import WrongSettings, each_wrong
 from gateway.settings.known import unknown_variables

@@ -1,4 +1,4 @@
-"""Where an upstream and its token endpoint are. Checked here and nowhere else."""
+"""The URLs of an upstream and of its token endpoint. They are checked only here."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -10,9 +10,9 @@ from gateway.settings.sources import Sources, upstream_name
 
 
 def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) -> tuple[str, str]:
-    """The base URL without trailing slash, and where it came from.
+    """The base URL without trailing slash, and its origin.
 
-    Raises `ConfigurationError` for one that is missing, or not safe to send secrets to.
+    Raises `ConfigurationError` if it is missing, or if it is not safe to send secrets to it.
     """
     name = upstream_name(upstream.name, "base_url")
     given = sources.find(name)
@@ -25,7 +25,7 @@ def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) ->
 def token_url(
     sources: Sources, upstream: Upstream, rule: TokenRule, base: str, *, allow_plain_http: bool
 ) -> tuple[str, str]:
-    """The address of the token endpoint, and where it came from. Raises `ConfigurationError`."""
+    """The URL of the token endpoint, and its origin. Raises `ConfigurationError`."""
     given = sources.find(upstream_name(upstream.name, "token_url"))
     if given is not None:
         return _checked(given.value, given.origin, allow_plain_http=allow_plain_http), given.origin
@@ -51,13 +51,13 @@ def _problem(url: object, *, allow_plain_http: bool) -> str | None:
     if parts.scheme not in {"https", "http"} or not host:
         return "must start with https:// and name a host"
     if "@" in parts.netloc or parts.query or parts.fragment:
-        return "must not hold credentials, a query or a fragment"
+        return "must not contain credentials, a query or a fragment"
     return _unsafe(url, parts.scheme, host, allow_plain_http=allow_plain_http)
 
 
 def _unsafe(url: str, scheme: str, host: str, *, allow_plain_http: bool) -> str | None:
     if why := url_refusal(url):
-        return f"must lead elsewhere: {why}"
+        return f"must be another address: {why}"
     if scheme == "http" and not allow_plain_http and not _is_loopback(host):
         return "must be https://, or set GATEWAY_ALLOW_PLAIN_HTTP=true"
     return None

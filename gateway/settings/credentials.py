@@ -1,4 +1,4 @@
-"""The credentials of one upstream: read, checked for what they are, and whether they are enough."""
+"""Reads the credentials of one upstream, and checks that they are valid and complete."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
@@ -16,11 +16,11 @@ from gateway.settings.sources import Sources, backend_name, upstream_name
 MOCK_PREFIX: Final = "mock_"
 
 Credentials = Mapping[str, tuple[Secret, str]]
-"""By name: the secret and where it came from."""
+"""The secret and its origin, by name."""
 
 
 def read_credentials(sources: Sources, upstream: Upstream) -> Credentials:
-    """What is given. Raises `ConfigurationError` for all that cannot be used."""
+    """The credentials that are set. Raises `ConfigurationError` with all that are invalid."""
     reads = {rule.name: partial(_read, sources, upstream, rule) for rule in upstream.credentials}
     return {name: given for name, given in read_all(reads).items() if given is not None}
 
@@ -33,37 +33,42 @@ def _read(sources: Sources, upstream: Upstream, rule: CredentialRule) -> tuple[S
 
 
 def why_mocked(credentials: Credentials) -> str | None:
-    """Why these credentials mean a mock, or None. Raises `ConfigurationError` for a mixture."""
+    """Why these credentials select the mock, or None.
+
+    Raises `ConfigurationError` if only some of them start with `mock_`.
+    """
     mocked = [origin for secret, origin in credentials.values() if _is_mock(secret)]
     if not mocked:
         return None
     if len(mocked) < len(credentials):
         real = next(origin for _, origin in credentials.values() if origin not in mocked)
         raise ConfigurationError(
-            f"{mocked[0]} starts with {MOCK_PREFIX} and {real} does not; make them alike"
+            f"{mocked[0]} starts with {MOCK_PREFIX} and {real} does not; "
+            f"use {MOCK_PREFIX} for all credentials or for none"
         )
     return f"{mocked[0]} starts with {MOCK_PREFIX}"
 
 
 def refuse_incomplete(upstream: Upstream, given: Collection[str]) -> TokenRule | None:
-    """The rule by which a token is got, if the upstream needs one.
+    """The rule for fetching a token, if the upstream needs one.
 
-    Raises `ConfigurationError` that names what is missing.
+    Raises `ConfigurationError`, which names the missing credentials.
     """
     needed = [r.name for r in upstream.credentials if r.is_required and r.name not in given]
     rule = usable_rule(upstream.tokens, given)
-    ways = [needed] if rule or not upstream.tokens else _ways(upstream.tokens, needed, given)
-    if any(ways):
+    is_complete = rule or not upstream.tokens
+    missing = [needed] if is_complete else _missing_for_tokens(upstream.tokens, needed, given)
+    if any(missing):
         variable = backend_name(upstream.name).variable
         back = "unset every credential to use the mock" if given else f"{variable}=mock"
-        missing = ", or ".join(_listed(upstream, way) for way in ways)
-        them = "it" if sum(map(len, ways)) == 1 else "them"
-        raise ConfigurationError(f"{upstream.title} needs {missing}; set {them}, or {back}")
+        choices = ", or ".join(_listed(upstream, names) for names in missing)
+        them = "it" if sum(map(len, missing)) == 1 else "them"
+        raise ConfigurationError(f"{upstream.title} needs {choices}; set {them}, or {back}")
     return rule
 
 
 def log_secrets(secret: Secret) -> Iterable[str]:
-    """The texts by which `secret` could be recognised in a log."""
+    """The texts that reveal `secret` in a log: the secret, and secrets that it contains."""
     yield secret.reveal()
     yield from _passwords(secret.reveal())
     try:
@@ -73,7 +78,7 @@ def log_secrets(secret: Secret) -> Iterable[str]:
 
 
 def _passwords(text: str) -> Iterable[str]:
-    """The password in a URL, as it is written there and as it is."""
+    """The password in a URL, encoded and decoded."""
     try:
         password = urlsplit(text).password
     except ValueError:
@@ -83,13 +88,15 @@ def _passwords(text: str) -> Iterable[str]:
         yield unquote(password)
 
 
-def _ways(rules: Iterable[TokenRule], needed: list[str], given: Collection[str]) -> list[list[str]]:
-    """What would complete each rule that is begun, else each: the shortest alone when one leads."""
-    ways = [(missing_for(rule, given), rule) for rule in rules]
-    begun = [missing for missing, rule in ways if len(missing) < len(missing_for(rule, ()))]
+def _missing_for_tokens(
+    rules: Iterable[TokenRule], needed: list[str], given: Collection[str]
+) -> list[list[str]]:
+    """The missing credentials: of the rule with the fewest, if any is set, else of each rule."""
+    missing = [(missing_for(rule, given), rule) for rule in rules]
+    begun = [names for names, rule in missing if len(names) < len(missing_for(rule, ()))]
     shortest = sorted(begun, key=len)[:1]
-    found = shortest or [missing for missing, _ in ways]
-    return [list(dict.fromkeys((*needed, *missing))) for missing in found]
+    found = shortest or [names for names, _ in missing]
+    return [list(dict.fromkeys((*needed, *names))) for names in found]
 
 
 def _listed(upstream: Upstream, names: Iterable[str]) -> str:
@@ -106,7 +113,7 @@ def _refuse_invalid(rule: CredentialRule, secret: Secret, origin: str) -> None:
         _refuse_key_file(text, origin)
     elif not text.isprintable() or not text.isascii():
         raise ConfigurationError(
-            f"{origin}: holds characters that no header can carry; use visible ASCII"
+            f"{origin}: contains characters that a header cannot contain; use printable ASCII"
         )
 
 
@@ -119,13 +126,13 @@ def _refuse_key_file(text: str, origin: str) -> None:
         ) from None
     if not _is_rsa_key(key_file.private_key):
         raise ConfigurationError(
-            f"{origin}: its private_key is no RSA key in PEM form; "
+            f"{origin}: its private_key is not an RSA key in PEM form; "
             "use the JSON file as it was downloaded"
         )
 
 
 def _is_rsa_key(pem: str) -> bool:
-    # A tenth of a second that only those pay who have such a key.
+    # The import takes a tenth of a second, and only key files need it.
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - see above
     from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - see above
     from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - see above
@@ -133,7 +140,7 @@ def _is_rsa_key(pem: str) -> bool:
     )
 
     try:
-        # Whether its numbers are primes takes long, and the first signature shows it.
+        # The check that its numbers are primes takes long, and the first signature shows an error.
         key = load_pem_private_key(pem.encode(), password=None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return False

@@ -1,4 +1,4 @@
-"""The settings as records: what a page, a table or an error message says of each."""
+"""The settings as records, for the reference page, `gateway config` and error messages."""
 
 import re
 from pathlib import Path
@@ -20,29 +20,29 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     name: Name
     key: str
-    """Its name among the `Fields`."""
+    """The name of its field in `LimitFields`."""
     type: Any
     rule: str
-    """What a value must be, as in "must be …"."""
+    """What a value must be, for the text "must be …"."""
     description: str
     default: Any
 
     @property
-    def default_shown(self) -> str:
-        return shown(self.default)
+    def default_text(self) -> str:
+        return text_of(self.default)
 
     @property
     def is_secret(self) -> bool:
         return Secret in get_args(get_args(self.type)[0])
 
     def admits(self, secret: str) -> bool:
-        """Whether the text of a secret is of the form that is asked for."""
+        """Whether the text of a secret has the required form."""
         pattern = get_args(self.type)[1].pattern
         return is_key(secret) if pattern is None else re.match(pattern, secret) is not None
 
 
-def shown(value: object) -> str:
-    """A value as a person reads it; secrets are masked and the absent one is empty."""
+def text_of(value: object) -> str:
+    """A value as text for people. Secrets are masked, and None is empty."""
     match value:
         case None:
             return ""

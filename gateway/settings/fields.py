@@ -27,9 +27,9 @@ _DATABASE_URL: Final = r"^(sqlite(\+aiosqlite)?:///.+|postgres(ql)?://.+|memory:
 
 
 class Fields(Struct, frozen=True, kw_only=True):
-    """Every setting that `LimitFields` does not add.
+    """All settings except those that `LimitFields` adds.
 
-    `Meta.title` says what the value must be where type and range do not.
+    `Meta.title` says what the value must be, if the type and the range do not.
     """
 
     host: Annotated[
@@ -41,7 +41,7 @@ class Fields(Struct, frozen=True, kw_only=True):
         ),
     ] = "127.0.0.1"
     port: Annotated[
-        int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes any free one.")
+        int, Meta(ge=0, le=65535, description="Port to listen on. 0 selects any free port.")
     ] = 8700
     data: Annotated[
         Path, Meta(description="Folder for the database and the first administrator's key.")
@@ -59,128 +59,130 @@ class Fields(Struct, frozen=True, kw_only=True):
         tuple[_ModuleName, ...],
         Meta(
             title="dotted names of Python packages, separated by commas",
-            description="Packages of the connectors: contracts may name Python functions and mocks "
-            "that lie in these and are marked for it, and no others.",
+            description="Packages of the connectors. Contracts may only name Python functions and "
+            "mocks that are in these packages and are marked for this use.",
         ),
     ] = HANDLER_PACKAGES
     database_url: Annotated[
         Secret | None,
         Meta(
             title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
-            "`memory:` for state that ends with the process",
+            "`memory:` for state that is lost when the process ends",
             pattern=_DATABASE_URL,
-            description="Where state is kept. Without it: `gateway.db` in the data folder.",
+            description="Database of the gateway's state. Without it, `gateway.db` in the data "
+            "folder.",
         ),
     ] = None
     workspace_url: Annotated[
         Secret | None,
         Meta(
             title="`sqlite:///<path>`, `postgresql://<user>:<password>@<host>/<database>`, or "
-            "`memory:` for rows that end with the process",
+            "`memory:` for rows that are lost when the process ends",
             pattern=_DATABASE_URL,
-            description="Where the workspace database is, which stands in for upstreams that hold "
-            "tables. Without it: `workspace.db` in the data folder.",
+            description="Workspace database, which can replace upstreams that have tables. "
+            "Without it, `workspace.db` in the data folder.",
         ),
     ] = None
     allowed_hosts: Annotated[
         tuple[_HostName, ...],
         Meta(
             title="host names without port, separated by commas",
-            description="Names under which the gateway may be addressed (the Host header). "
-            "Without it: the loopback names and `host`.",
+            description="Host names of the gateway that requests may have in the header `Host`. "
+            "Without it, the loopback names and `host`.",
         ),
     ] = ()
     allowed_origins: Annotated[
         tuple[_Origin, ...],
         Meta(
             title="origins such as https://app.example.com, separated by commas",
-            description="Web origins whose pages may call the gateway; others are refused.",
+            description="Web origins whose pages may call the gateway. Others are refused.",
         ),
     ] = ()
     max_body_bytes: Annotated[
         int, Meta(ge=1024, le=64 * 2**20, description="Largest request body, in bytes.")
     ] = 2**20
     body_deadline_seconds: Annotated[
-        float, Meta(ge=0.1, le=300, description="Time in which a request body must arrive.")
+        float, Meta(ge=0.1, le=300, description="Seconds in which a request body must arrive.")
     ] = 10.0
     max_concurrent_calls: Annotated[
-        int, Meta(ge=1, le=100_000, description="Calls under way at once; more are refused.")
+        int, Meta(ge=1, le=100_000, description="Maximum of concurrent calls; others are refused.")
     ] = 1000
     reply_max_bytes: Annotated[
         int,
-        Meta(ge=1024, le=2**30, description="Largest upstream reply, in bytes after decoding."),
+        Meta(ge=1024, le=2**30, description="Largest upstream reply, in decompressed bytes."),
     ] = 10 * 2**20
     allow_plain_http: Annotated[
-        bool,
-        Meta(description="Whether an upstream beyond this machine may be called without TLS."),
+        bool, Meta(description="Whether upstreams on other machines may be called without TLS.")
     ] = False
     seed: Annotated[
-        int, Meta(ge=0, le=2**63 - 1, description="Seed of the mocks: same seed, same answers.")
+        int, Meta(ge=0, le=2**63 - 1, description="Seed of the mocks. Equal seeds give equal data.")
     ] = 1
     mock_latency_seconds: Annotated[
-        float, Meta(ge=0, le=60, description="Time that a mock takes to answer.")
+        float, Meta(ge=0, le=60, description="Seconds that a mock waits before it replies.")
     ] = 0.0
     mock_speed: Annotated[
         float,
         Meta(
             ge=0,
             le=100_000,
-            description="How many times faster than people the people of mocks answer: at 60, "
-            "what takes an operator minutes takes as many seconds. At 0 the time of mocks stands "
-            "still, and they send no webhooks.",
+            description="How many times faster than real people the simulated people of mocks "
+            "answer. At 60, an answer takes as many seconds as it would take minutes. At 0, the "
+            "clock of mocks stands still, and they send no webhooks.",
         ),
     ] = 60.0
     mock_time: Annotated[
         _Moment | None,
         Meta(
-            title="a moment such as 2026-11-20T12:00:00Z",
-            description="When the time of mocks begins; it passes as fast as the gateway's, and "
-            "goes on after a restart. Without it, mocks have the gateway's time.",
+            title="a time such as 2026-11-20T12:00:00Z",
+            description="Start of the clock of mocks. It runs as fast as the gateway's, and "
+            "continues from the latest change of a mock after a restart. Without it, mocks use "
+            "the gateway's clock.",
         ),
     ] = None
     audit_flush_seconds: Annotated[
         float,
-        Meta(ge=0.001, le=5, description="Longest time an audit record of a read waits in memory."),
+        Meta(ge=0.001, le=5, description="Maximum wait of the audit record of a read, in seconds."),
     ] = 0.05
     audit_batch_records: Annotated[
-        int, Meta(ge=1, le=10_000, description="Audit records written in one transaction.")
+        int, Meta(ge=1, le=10_000, description="Maximum number of audit records in a transaction.")
     ] = 250
     audit_queue_records: Annotated[
         int,
         Meta(
             ge=1,
             le=100_000,
-            description="Audit records waiting to be written; when full, calls wait.",
+            description="Maximum number of audit records that wait to be written. Beyond this, "
+            "calls wait.",
         ),
     ] = 5000
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(description="Least severe event that is logged."),
+        Meta(description="Lowest level that is logged."),
     ] = "info"
     log_format: Annotated[
         Literal["auto", "json", "console"],
-        Meta(description="Form of the log; `auto` is `console` on a terminal, else `json`."),
+        Meta(description="Format of the log. `auto` is `console` on a terminal, else `json`."),
     ] = "auto"
     aliases: Annotated[
         bool,
         Meta(
-            description="Whether the routes `/tools/execute`, `/health` and `/mcp/info` are served "
-            "beside the gateway's own, for clients that were written for them."
+            description="Whether the gateway also serves the routes `/tools/execute`, `/health` "
+            "and `/mcp/info`, for clients that were written for them."
         ),
     ] = True
     log_calls: Annotated[
         bool,
         Meta(
-            description="Whether each call that the audit records is also a line in the log, at "
-            "the level `info`, without its arguments."
+            description="Whether each call with an audit record is also logged, at the level "
+            "`info` and without its arguments."
         ),
     ] = True
     bootstrap_key: Annotated[
         Secret | None,
         Meta(
-            description="The first administrator's key. Without it, and without any "
-            "administrator's key in the database, one is created at the start, printed once, and "
-            "written to `bootstrap-key` in the data folder."
+            description="The first administrator's key. Without it, and if the database has no "
+            "administrator's key, the gateway creates one at the start, prints it once, and "
+            "writes it to `bootstrap-key` in the data folder."
         ),
     ] = None
     workers: Annotated[
@@ -188,8 +190,8 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=64,
-            description="How much of the work that webhooks and events make is done at once in "
-            "this process; at 0 `gateway worker` processes do it.",
+            description="Size of the worker in this process: each unit adds slots for the jobs of "
+            "webhooks, deliveries and calls. At 0, only `gateway worker` processes run jobs.",
         ),
     ] = WORK_POLICY.size
     webhook_days: Annotated[
@@ -201,13 +203,13 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             ge=30,
             le=3650,
-            description="Days for which the id of a webhook is known, so that it is not taken "
-            "twice. Senders repeat for days, and operators by hand for longer.",
+            description="Days for which the id of a webhook is kept, so that it is not processed "
+            "twice. Senders repeat webhooks for days, and operators can repeat them by hand later.",
         ),
     ] = _WEBHOOK.retention_days
     event_days: Annotated[
         float,
-        Meta(ge=1, le=3650, description="Days for which events can be followed from the past."),
+        Meta(ge=1, le=3650, description="Days for which delivered events are kept for followers."),
     ] = 30
     job_days: Annotated[
         float,
@@ -225,9 +227,9 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             title="base64 of 32 bytes; several are separated by commas, the newest first",
             pattern=r"^[A-Za-z0-9+/=, ]+\Z",
-            description="Key that seals the signing secrets of endpoints in the database; older "
-            "ones still open what they sealed. Without it, one is made at the first start, in "
-            "`secrets-key` in the data folder.",
+            description="Key that encrypts the signing secrets of endpoints in the database. "
+            "Older keys decrypt the secrets that they encrypted. Without it, the first start "
+            "writes a new key to `secrets-key` in the data folder.",
         ),
     ] = None
     backup_passphrase: Annotated[
@@ -235,23 +237,24 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             title="a line of 12 to 1024 characters",
             pattern=r"^[^\x00-\x1f\x7f]{12,1024}\Z",
-            description="Passphrase that seals backups. Without it none is written and none read.",
+            description="Passphrase that encrypts backups. Without it, backups can be neither "
+            "written nor read.",
         ),
     ] = None
     endpoints_allow: Annotated[
         tuple[_Network, ...],
         Meta(
             title="networks such as 10.20.0.0/16, separated by commas",
-            description="Networks that are not public in which endpoints may be all the same, also "
-            "without TLS and on any port.",
+            description="Private networks in which endpoints are allowed, even without TLS and on "
+            "any port.",
         ),
     ] = ()
     trusted_proxies: Annotated[
         tuple[_Network, ...],
         Meta(
             title="networks such as 10.20.0.0/16, separated by commas",
-            description="Proxies in front of the gateway, whose `proxy_header` says where a "
-            "request comes from. Nobody else's is read.",
+            description="Proxies in front of the gateway. The gateway reads `proxy_header` only "
+            "in requests from these networks.",
         ),
     ] = ()
     agent: Annotated[
@@ -260,7 +263,7 @@ class Fields(Struct, frozen=True, kw_only=True):
             title="the name of an agent of the policies",
             max_length=100,
             description="Agent whose tools `gateway mcp` and `gateway run` serve on stdin and "
-            "stdout, where no key says who calls.",
+            "stdout, where clients present no key.",
         ),
     ] = ""
     key: Annotated[
@@ -273,14 +276,14 @@ class Fields(Struct, frozen=True, kw_only=True):
 
     @property
     def database(self) -> str:
-        """The URL of the database, which may hold a password."""
+        """The URL of the database. It may contain a password."""
         if self.database_url is not None:
             return self.database_url.reveal()
         return f"sqlite:///{self.data / DATABASE_FILE}"
 
     @property
     def workspace(self) -> str:
-        """The URL of the workspace database, which may hold a password."""
+        """The URL of the workspace database. It may contain a password."""
         if self.workspace_url is not None:
             return self.workspace_url.reveal()
         return f"sqlite:///{self.data / WORKSPACE_FILE}"

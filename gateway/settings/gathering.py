@@ -1,4 +1,4 @@
-"""Several settings read at once: everything that is wrong is said at once."""
+"""Reads several settings, and reports all errors together."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
@@ -15,16 +15,16 @@ class WrongSettings(ConfigurationError):
     def __init__(self, wrong: Sequence[str]) -> None:
         super().__init__(_together(wrong))
         self.wrong = tuple(wrong)
-        """Of each, what is wrong and how to fix it, separated by `; `."""
+        """For each setting the finding and the fix, separated by `; `."""
 
 
 def each_wrong(error: OperatorError) -> tuple[str, ...]:
-    """What `error` says is wrong, one by one."""
+    """The single errors of `error`."""
     return error.wrong if isinstance(error, WrongSettings) else (error.detail,)
 
 
 def read_all(reads: Mapping[_K, Callable[[], _V]]) -> dict[_K, _V]:
-    """What each of `reads` gives. Raises `WrongSettings` for all that cannot be read."""
+    """The results of all `reads`. Raises `WrongSettings` with the errors of all that fail."""
     found: dict[_K, _V] = {}
     wrong: list[str] = []
     for key, read in reads.items():
@@ -38,11 +38,11 @@ def read_all(reads: Mapping[_K, Callable[[], _V]]) -> dict[_K, _V]:
 
 
 def _together(wrong: Sequence[str]) -> str:
-    """The findings, then the fixes: `finding; fix`, as one error says it."""
+    """All findings, then all fixes, in the form `finding; fix` of a single error."""
     if len(wrong) == 1:
         return wrong[0]
     parts = [each.rpartition("; ") for each in wrong]
     findings = [problem or fix for problem, _, fix in parts]
     fixes = dict.fromkeys(fix for problem, _, fix in parts if problem)
-    said = " · ".join(findings)
-    return f"{said}; {', and '.join(fixes)}" if fixes else said
+    text = " · ".join(findings)
+    return f"{text}; {', and '.join(fixes)}" if fixes else text

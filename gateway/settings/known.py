@@ -1,4 +1,4 @@
-"""Variables that look like settings and are none."""
+"""Finds `GATEWAY_*` variables that are not settings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -19,7 +19,7 @@ def unknown_variables(
     upstreams: Iterable[Upstream] = (),
     webhooks: Iterable[WebhookSource] = (),
 ) -> dict[str, str]:
-    """Each `GATEWAY_*` variable that nothing reads, with a hint at what was meant, or nothing."""
+    """Each `GATEWAY_*` variable that nothing reads, with a hint at a similar name or nothing."""
     known = {TOML_VARIABLE}
     for setting in SETTINGS.values():
         known.add(setting.name.variable)

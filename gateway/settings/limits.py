@@ -1,4 +1,4 @@
-"""The settings of limits: connections, bodies, unauthenticated clients, log lines, and the end."""
+"""The settings of limits: connections, bodies, unauthenticated clients, log lines, shutdown."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -10,14 +10,14 @@ _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 
 class LimitFields(Fields, frozen=True, kw_only=True):
-    """All settings: those of `Fields`, and of what hosts may use, with a valid key and without, how
-    much is logged, how the gateway stops, and who reads its documents."""
+    """All settings: those of `Fields`, the limits for clients and for the log, and those of the
+    shutdown and of the published documents."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
         Meta(
-            description="Header in which the trusted proxies say who called them, read from its "
-            "right end; the other header is ignored, and both are from anybody else."
+            description="Header in which trusted proxies give the client's address, read from "
+            "right to left. The other header is ignored. From other hosts, both are ignored."
         ),
     ] = "x-forwarded-for"
     max_connections: Annotated[
@@ -25,8 +25,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=10,
             le=100_000,
-            description="Connections at once. When there are as many, the one that was idle for "
-            "longest is closed. Each takes an open file: most systems let a process have 1,024.",
+            description="Maximum number of connections at the same time. Beyond this, the one "
+            "that was idle for longest is closed. Each needs an open file, of which most systems "
+            "allow a process 1,024.",
         ),
     ] = 900
     max_connections_per_address: Annotated[
@@ -34,8 +35,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Connections of one address (in IPv6, of one /64) at once. Trusted proxies "
-            "may have all.",
+            description="Maximum number of connections of one address (in IPv6, of one /64) at "
+            "the same time. Trusted proxies have no such limit.",
         ),
     ] = 300
     max_connects_per_second: Annotated[
@@ -43,8 +44,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Connections that one address may open per second; more are held for "
-            "five seconds or longer, and then refused with 429.",
+            description="Maximum number of connections that one address may open per second. "
+            "Others wait for five seconds or longer, and are then refused with 429.",
         ),
     ] = 200
     max_bodies_bytes: Annotated[
@@ -52,7 +53,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=2**20,
             le=2**36,
-            description="Bytes of all request bodies in memory at once, of callers with a key.",
+            description="Maximum number of bytes of request bodies in memory at the same time, "
+            "for callers with a key.",
         ),
     ] = 128 * 2**20
     max_unauthenticated_body_bytes: Annotated[
@@ -60,8 +62,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=2**20,
             le=2**36,
-            description="Bytes of all request bodies in memory at once, of requests without a "
-            "valid key, webhooks among them; one address may have a quarter of it.",
+            description="Maximum number of bytes of request bodies in memory at the same time, "
+            "for requests without a valid key, webhooks included. One address may use a quarter.",
         ),
     ] = 32 * 2**20
     unauthenticated_requests_per_second: Annotated[
@@ -69,9 +71,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=100_000,
-            description="Requests per second of one address that show no valid key, after ten "
-            "times as many at once; more are answered late, with 429. Requests with a valid key do "
-            "not count.",
+            description="Maximum number of requests without a valid key per second, for one "
+            "address, after ten times as many at once. Others are refused with 429 after a delay. "
+            "Requests with a valid key do not count.",
         ),
     ] = 50
     all_unauthenticated_requests_per_second: Annotated[
@@ -79,9 +81,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=1_000_000,
-            description="Requests per second of all addresses together that show no valid key, "
-            "after ten times as many at once, but for `/health`, `/healthz` and `/readyz`; more "
-            "are answered late, with 429.",
+            description="Maximum number of requests without a valid key per second, for all "
+            "addresses together, after ten times as many at once. Others are refused with 429 "
+            "after a delay. Requests to `/health`, `/healthz` and `/readyz` do not count.",
         ),
     ] = 500
     log_lines_per_second: Annotated[
@@ -89,9 +91,10 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000,
-            description="Warnings and errors per second of one kind (from one place in the code, "
-            "of one class of error) that are logged, after ten times as many at once; the next one "
-            "that is, or a line at the end, says how many were left out.",
+            description="Maximum number of warnings and errors of one kind (from one place in the "
+            "code, with one class of error) that are logged per second, after ten times as many "
+            "at once. The next one that is logged, or a line at the end, gives the number of the "
+            "others.",
         ),
     ] = 5
     stop_notice_seconds: Annotated[
@@ -99,9 +102,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=600,
-            description="How long the gateway goes on serving after SIGTERM while `/readyz` "
-            "already answers 503, so that a load balancer sends no more. Only when `/readyz` was "
-            "asked within the last minute.",
+            description="Seconds for which the gateway still serves after SIGTERM while `/readyz` "
+            "answers 503, so that a load balancer sends no more requests. Applies only if "
+            "`/readyz` was requested within the last minute.",
         ),
     ] = 5.0
     stop_grace_seconds: Annotated[
@@ -109,14 +112,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         Meta(
             title="a number of seconds from 0 to 3600, no less than the longest time limit of a "
             "tool",
-            description="How long calls under way may take after that. Without it: five seconds "
-            "more than the longest time limit of a tool.",
+            description="Seconds that running calls may take when the gateway stops, after "
+            "`stop_notice_seconds`. Without it, five seconds more than the longest time limit of "
+            "a tool.",
         ),
     ] = None
     public_documents: Annotated[
         bool,
         Meta(
-            description="Whether `/openapi.json` and `/asyncapi.json` show every tool to anybody. "
-            "Without it, they show each caller what its key may call, and no tool without a key."
+            description="Whether `/openapi.json` and `/asyncapi.json` show all tools to anyone. If "
+            "not, they show each caller the tools that its key may call, and none without a key."
         ),
     ] = False

@@ -1,4 +1,4 @@
-"""From the three sources to one `Settings`, or to what is wrong with them."""
+"""Reads the three sources into one `Settings`, or reports all their errors."""
 
 import tomllib
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from gateway.settings.sources import (
     EVERY_SETTING,
     PREFIX,
     TOML_VARIABLE,
-    Given,
     SettingsSource,
     Sources,
+    SourceValue,
 )
 
 TOML_FILE: Final = Path("gateway.toml")
 _TABLES: Final = ("upstreams", "webhooks")
-"""What holds settings that only contracts can make sense of."""
+"""The tables whose settings are declared by contracts."""
 
 
 def find_toml(environ: Mapping[str, str]) -> Path | None:
-    """The file that `GATEWAY_CONFIG` names, else `gateway.toml` here if there is one."""
+    """The file that `GATEWAY_CONFIG` names, else `gateway.toml` in the working folder, or None."""
     named = environ.get(TOML_VARIABLE)
     if named:
         return Path(named)
@@ -37,10 +37,10 @@ def find_toml(environ: Mapping[str, str]) -> Path | None:
 def read_settings(
     environ: Mapping[str, str], toml_path: Path | None, flags: Mapping[str, Any]
 ) -> Settings:
-    """Read every setting once. Flags that are None or () and empty variables count as not given.
+    """Read all settings. Flags that are None or (), and empty variables, count as not set.
 
-    Raises `ConfigurationError`, which names every setting that is wrong, where it came from, what
-    is wrong and how to fix it, and never repeats the value.
+    Raises `ConfigurationError`, which lists each wrong setting with its origin, the finding and the
+    fix, but never the value.
     """
     sources = Sources(
         variables={name: text for name, text in environ.items() if name.startswith(PREFIX)},
@@ -68,7 +68,7 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
     return found
 
 
-def _convert(given: Given, setting: Setting) -> Any:
+def _convert(given: SourceValue, setting: Setting) -> Any:
     value = given.value
     is_text = given.source is SettingsSource.VARIABLE
     if is_text and isinstance(setting.default, tuple):
@@ -76,7 +76,7 @@ def _convert(given: Given, setting: Setting) -> Any:
     try:
         return msgspec.convert(value, setting.type, strict=not is_text, dec_hook=_path)
     except msgspec.ValidationError:
-        default = f"; the default is {setting.default_shown}" if setting.default_shown else ""
+        default = f"; the default is {setting.default_text}" if setting.default_text else ""
         raise ConfigurationError(f"{given.origin}: must be {setting.rule}{default}") from None
 
 

@@ -1,4 +1,4 @@
-"""Settings as rows of a table: what `gateway config` prints."""
+"""Settings as rows of a table, for `gateway config`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
-from gateway.settings.declared import SETTINGS, shown
+from gateway.settings.declared import SETTINGS, text_of
 from gateway.settings.fields import Fields
 from gateway.settings.secret import MASK
 from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
@@ -16,19 +16,19 @@ from gateway.settings.webhooks import SourceSettings
 
 DEFAULT: Final = "default"
 _MEANING_OF_SECRETS: Final = (
-    "Secrets of the profile `{}`: one, or two during a rotation. Without any it is closed."
+    "Secrets of the profile `{}`: one, or two during a rotation. Without one, it is closed."
 )
 
 
 class SettingRow(Struct, frozen=True, kw_only=True):
-    """One setting as it is now. Secrets are masked."""
+    """One setting with its current value. Secrets are masked."""
 
     name: str
     """Its key in `gateway.toml`."""
     variable: str
     value: str
     origin: str
-    """The variable, file and key, or flag that gave the value, or `default`."""
+    """The variable, the file and key, or the flag that set the value, or `default`."""
     description: str
     default: str
 
@@ -39,17 +39,18 @@ def own_rows(fields: Fields, origins: Mapping[str, str]) -> Iterator[SettingRow]
         yield SettingRow(
             name=key,
             variable=setting.name.variable,
-            value=shown(getattr(fields, key)),
+            value=text_of(getattr(fields, key)),
             origin=origins.get(key, DEFAULT),
             description=setting.description,
-            default=setting.default_shown,
+            default=setting.default_text,
         )
 
 
 def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[SettingRow]:
     """The rows of one upstream: its backend, its addresses, its settings and its credentials."""
-    said = settings.problem or settings.reason
-    yield _row(backend_name(upstream.name), settings.backend, settings.origins.get("backend"), said)
+    reason = settings.problem or settings.reason
+    origin = settings.origins.get("backend")
+    yield _row(backend_name(upstream.name), settings.backend, origin, reason)
     yield _row(
         upstream_name(upstream.name, "base_url"),
         settings.base_url or "",
@@ -80,15 +81,15 @@ def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[Se
 
 
 def webhook_rows(source: WebhookSource, settings: SourceSettings) -> Iterator[SettingRow]:
-    """The rows of one source of webhooks: its profiles' secrets, its networks, its settings."""
+    """The rows of one source of webhooks: secrets of profiles, networks, and settings."""
     for key, (description, default) in _webhook_meanings(source).items():
         origin = settings.origins.get(key)
         is_secret = key.endswith("_secrets")
         value = MASK if is_secret and origin else settings.settings.get(key, "")
         if key == "allow":
             value = ", ".join(map(str, settings.networks or ()))
-        said = settings.problem if settings.problem and origin else description
-        yield _row(webhook_name(source.provider, key), value, origin, said, default)
+        text = settings.problem if settings.problem and origin else description
+        yield _row(webhook_name(source.provider, key), value, origin, text, default)
 
 
 def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
@@ -96,7 +97,7 @@ def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
         f"{profile.name}_secrets": (_MEANING_OF_SECRETS.format(profile.name), "")
         for profile in source.profiles
     }
-    allow = "Networks that its messages may come from; without it, everywhere."
+    allow = "Networks from which its messages are accepted. Without it, all networks."
     plain = {setting.name: (setting.description, setting.default) for setting in source.settings}
     return {**secrets, "allow": (allow, ""), **plain}
 

@@ -1,4 +1,4 @@
-"""A value that must not be shown."""
+"""A text that must not be shown."""
 
 import hmac
 from typing import Final, NoReturn
@@ -7,10 +7,10 @@ MASK: Final = "***"
 
 
 class Secret:
-    """Text that prints, formats and compares without giving itself away.
+    """A text that is masked when it is printed or formatted, and is compared in constant time.
 
-    It cannot be pickled or encoded as JSON by accident; `reveal` is the only way out, so that a
-    search for it finds every use.
+    It cannot be pickled or encoded as JSON by accident. Only `reveal` returns the text, so a search
+    for this name finds every use.
     """
 
     __slots__ = ("_text",)
@@ -19,7 +19,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text itself, for the one place that sends or digests it."""
+        """The text itself. Only for code that sends, checks or digests it."""
         return self._text
 
     def __repr__(self) -> str:
@@ -37,4 +37,4 @@ class Secret:
         return hash((Secret, self._text))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not written anywhere")
+        raise TypeError("a secret cannot be pickled or copied")

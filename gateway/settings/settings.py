@@ -18,37 +18,37 @@ from gateway.settings.webhooks import (
     read_source,
 )
 
-_NOWHERE: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
+_NO_SOURCES: Final = Sources(variables={}, toml={}, toml_path=None, flags={})
 
 
 class Settings(LimitFields, frozen=True, kw_only=True):
-    """Every setting, and what was said of upstreams, which only contracts can make sense of."""
+    """All settings, and the sources of the settings that contracts declare."""
 
-    sources: Sources = _NOWHERE
+    sources: Sources = _NO_SOURCES
     origins: Mapping[str, str] = {}
-    """Where each setting that is not at its default came from."""
+    """The origin of each setting that does not have its default."""
 
     def for_upstream(self, upstream: Upstream) -> UpstreamSettings:
-        """How `upstream` is reached. Never raises: what is wrong is its `problem`."""
+        """The settings of `upstream`. Never raises: errors are in its `problem`."""
         return read_upstream(self.sources, upstream, allow_plain_http=self.allow_plain_http)
 
     def for_upstreams(self, upstreams: Iterable[Upstream]) -> dict[str, UpstreamSettings]:
-        """How each upstream is reached, by name.
+        """The settings of each upstream, by name.
 
-        Raises `ConfigurationError` when `gateway.toml` speaks of an upstream that does not exist.
+        Raises `ConfigurationError` if `gateway.toml` names an upstream that does not exist.
         """
         found = {upstream.name: self.for_upstream(upstream) for upstream in upstreams}
         self.sources.refuse_unknown(("upstreams",), found, "an upstream", NOT_DECLARED)
         return found
 
     def for_webhook(self, source: WebhookSource) -> SourceSettings:
-        """Who may send as `source`. Never raises: what is wrong is its `problem`."""
+        """The settings of `source`. Never raises: errors are in its `problem`."""
         return read_source(self.sources, source)
 
     def for_webhooks(self, webhooks: Iterable[WebhookSource]) -> dict[str, SourceSettings]:
-        """Who may send, by source.
+        """The settings of each source, by provider.
 
-        Raises `ConfigurationError` when `gateway.toml` speaks of a source that does not exist.
+        Raises `ConfigurationError` if `gateway.toml` names a source that does not exist.
         """
         found = {source.provider: self.for_webhook(source) for source in webhooks}
         self.sources.refuse_unknown(("webhooks",), found, "a source of webhooks", NOT_DECLARED)
@@ -67,7 +67,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
     def describe(
         self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
     ) -> list[SettingRow]:
-        """Every setting as it is now and where it came from, secrets masked."""
+        """All settings with their current values and origins. Secrets are masked."""
         rows = list(own_rows(self, self.origins))
         for upstream in upstreams:
             rows.extend(upstream_rows(upstream, self.for_upstream(upstream)))
@@ -78,7 +78,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
     def secrets(
         self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
     ) -> tuple[str, ...]:
-        """The texts that no log may hold."""
+        """The texts that logs must not contain."""
         own = (
             self.bootstrap_key,
             self.key,
@@ -87,13 +87,13 @@ class Settings(LimitFields, frozen=True, kw_only=True):
             self.workspace_url,
             *self._secrets_keys(),
         )
-        theirs = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
-        known = (secret for secret in (*own, *theirs) if secret is not None)
-        shared = (text for source in webhooks for text in self._shared_with(source))
-        return (*(text for secret in known for text in log_secrets(secret)), *shared)
+        credentials = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
+        known = (secret for secret in (*own, *credentials) if secret is not None)
+        of_webhooks = (text for source in webhooks for text in self._webhook_secrets(source))
+        return (*(text for secret in known for text in log_secrets(secret)), *of_webhooks)
 
-    def _shared_with(self, source: WebhookSource) -> Iterator[str]:
-        """The secrets that senders have too, in every spelling that a request may give them."""
+    def _webhook_secrets(self, source: WebhookSource) -> Iterator[str]:
+        """The secrets of `source`, in every form in which a request may contain them."""
         found = self.for_webhook(source).secrets
         for profile in source.profiles:
             for secret in found.get(profile.name, ()):

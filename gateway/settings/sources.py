@@ -1,4 +1,4 @@
-"""Where values come from: environment, `gateway.toml` and flags, in rising order."""
+"""The sources of settings: environment, `gateway.toml` and flags, in rising order."""
 
 from collections.abc import Collection, Iterator, Mapping
 from enum import IntEnum
@@ -13,7 +13,7 @@ from gateway.settings.secret import Secret
 
 PREFIX: Final = "GATEWAY_"
 TOML_VARIABLE: Final = "GATEWAY_CONFIG"
-"""Names the `gateway.toml` to read."""
+"""The variable with the path of `gateway.toml`."""
 EVERY_SETTING: Final = "see `gateway config` for every setting"
 NOT_DECLARED: Final = "no contract declares it"
 MAX_SECRET_BYTES: Final = 65_536
@@ -28,15 +28,15 @@ class SettingsSource(IntEnum):
 
 
 class Name(Struct, frozen=True, kw_only=True):
-    """What one setting is called in each source."""
+    """The names of one setting in all sources."""
 
     variable: str
     path: tuple[str, ...]
-    """Keys into `gateway.toml`."""
+    """The keys in `gateway.toml`, outermost first."""
     flag: str | None = None
 
     def of_file(self) -> "Name":
-        """The name of the setting that names a file holding this one's value."""
+        """The name of the setting for a file that contains the value of this one."""
         *parents, last = self.path
         return Name(
             variable=f"{self.variable}_FILE",
@@ -48,15 +48,15 @@ class Name(Struct, frozen=True, kw_only=True):
         return ".".join(self.path)
 
 
-class Given(Struct, frozen=True, kw_only=True):
-    """A value as a source gives it, not yet read. Its repr shows only where it came from."""
+class SourceValue(Struct, frozen=True, kw_only=True):
+    """A value as a source has it, not converted yet. Its repr shows only the origin."""
 
     value: Any
     origin: str
     source: SettingsSource
 
     def __repr__(self) -> str:
-        return f"Given({self.origin})"
+        return f"SourceValue({self.origin})"
 
 
 class Sources(Struct, frozen=True, kw_only=True):
@@ -71,14 +71,14 @@ class Sources(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"Sources({self.toml_path})"
 
-    def find(self, name: Name) -> Given | None:
-        """What the highest source says, or None when none says anything."""
-        return next(self._given(name), None)
+    def find(self, name: Name) -> SourceValue | None:
+        """The value in the highest source that has one, or None."""
+        return next(self._values(name), None)
 
     def find_secret(self, name: Name) -> tuple[Secret, str] | None:
-        """A secret and its origin: given directly, or as a file that holds it.
+        """A secret and its origin. A source has the secret itself, or the path of its file.
 
-        Raises `ConfigurationError` when one source says both, or the file cannot be read.
+        Raises `ConfigurationError` if one source has both, or if the file cannot be read.
         """
         direct, file = self.find(name), self.find(name.of_file())
         if direct is None or (file and file.source > direct.source):
@@ -94,27 +94,28 @@ class Sources(Struct, frozen=True, kw_only=True):
     ) -> None:
         """Raise `ConfigurationError` for a key of `table` in `gateway.toml` that is not `known`.
 
-        `what` is what the key is not, such as "a setting"; `otherwise` is the advice where no known
-        key is like it.
+        `what` is what the keys name, such as "a setting". `otherwise` is the advice if no known key
+        is similar.
         """
         for key in _at(self.toml, table) or ():
             if key not in known:
-                place = ".".join((*table, key))
+                path = ".".join((*table, key))
                 raise ConfigurationError(
-                    f"{self.toml_path}: {place} is not {what}; {hint(key, known, otherwise)}"
+                    f"{self.toml_path}: {path} is not {what}; {hint(key, known, otherwise)}"
                 )
 
-    def _given(self, name: Name) -> Iterator[Given]:
+    def _values(self, name: Name) -> Iterator[SourceValue]:
         flag = self.flags.get(name.flag or "")
         if flag is not None and flag != ():
             origin = f"--{str(name.flag).replace('_', '-')}"
-            yield Given(value=flag, origin=origin, source=SettingsSource.FLAG)
+            yield SourceValue(value=flag, origin=origin, source=SettingsSource.FLAG)
         value = _at(self.toml, name.path)
         if value is not None:
-            yield Given(value=value, origin=f"{self.toml_path}: {name}", source=SettingsSource.TOML)
+            origin = f"{self.toml_path}: {name}"
+            yield SourceValue(value=value, origin=origin, source=SettingsSource.TOML)
         text = self.variables.get(name.variable, "").strip()
         if text:
-            yield Given(value=text, origin=name.variable, source=SettingsSource.VARIABLE)
+            yield SourceValue(value=text, origin=name.variable, source=SettingsSource.VARIABLE)
 
 
 def setting_name(name: str) -> Name:
@@ -123,7 +124,7 @@ def setting_name(name: str) -> Name:
 
 
 def upstream_name(upstream: str, member: str) -> Name:
-    """The name of a setting of an upstream: `base_url` or a credential."""
+    """The name of a setting of an upstream, such as `base_url` or a credential."""
     return Name(
         variable=f"{PREFIX}{upstream}_{member}".upper(), path=("upstreams", upstream, member)
     )
@@ -150,8 +151,8 @@ def _at(table: Any, path: tuple[str, ...]) -> Any:
     return table
 
 
-def _read_secret(given: Given) -> Secret:
-    """The content of the file. Its path is not repeated: it may be a secret in the wrong place."""
+def _read_secret(given: SourceValue) -> Secret:
+    """The content of the file. Errors do not contain its path, which may be a misplaced secret."""
     try:
         path = Path(given.value)
         with path.open("rb") as file:
@@ -164,6 +165,6 @@ def _read_secret(given: Given) -> Secret:
         ) from None
     if not text or len(content) > MAX_SECRET_BYTES:
         raise ConfigurationError(
-            f"{given.origin}: the file is empty or too large; it must hold the secret alone"
+            f"{given.origin}: the file is empty or too large; it must contain only the secret"
         )
     return Secret(text)

@@ -1,4 +1,4 @@
-"""What the operator says of one upstream, read against what its contract asks for."""
+"""Reads the operator's settings for one upstream, as its contract declares them."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from gateway.settings.credentials import (
 )
 from gateway.settings.gathering import WrongSettings, each_wrong
 from gateway.settings.secret import Secret
-from gateway.settings.sources import Given, Name, Sources, backend_name, upstream_name
+from gateway.settings.sources import Name, Sources, SourceValue, backend_name, upstream_name
 
 _NAMED: Final = ("backend", "base_url")
 
@@ -25,45 +25,45 @@ BackendChoice = Literal["live", "mock", "workspace"]
 
 
 class UpstreamSettings(Struct, frozen=True, kw_only=True):
-    """How one upstream is reached."""
+    """The settings of one upstream."""
 
     name: str
     backend: BackendChoice
     reason: str
-    """Why it is this backend, for people."""
+    """Why this backend is used, for people."""
     base_url: str | None = None
-    """Without trailing slash; None unless live."""
+    """The base URL without trailing slash. None if the backend is not live."""
     token_url: str | None = None
-    """Address of the token endpoint; None unless live and in need of tokens."""
+    """The URL of the token endpoint. None if the backend is not live or needs no tokens."""
     credentials: Mapping[str, Secret] = {}
-    """Unless live only those that start with `mock_`: a mock cannot leak what it does not hold."""
+    """The credentials. A mock gets only those that start with `mock_`, so it cannot leak others."""
     settings: Mapping[str, str] = {}
-    """What is no secret (`SettingRule`), by name."""
+    """The settings that are not secret (`SettingRule`), by name."""
     problems: tuple[str, ...] = ()
-    """What is misconfigured and how to fix it, one by one. The gateway does not serve with any."""
+    """The errors, each with its fix. With errors, the gateway does not start."""
     origins: Mapping[str, str] = {}
-    """Where `backend`, the addresses, each credential and each setting came from."""
+    """The origins of `backend`, the URLs, each credential and each setting."""
 
     @property
     def problem(self) -> str | None:
-        """All of `problems` in one line; None without any."""
+        """All of `problems` in one line, or None if there are none."""
         return WrongSettings(self.problems).detail if self.problems else None
 
 
 def read_upstream(
     sources: Sources, upstream: Upstream, *, allow_plain_http: bool
 ) -> UpstreamSettings:
-    """The settings of `upstream`. Never raises: what is wrong is its `problem`."""
+    """The settings of `upstream`. Never raises: errors are in its `problem`."""
     try:
         _refuse_unknown_keys(sources, upstream)
         override = _override(sources, upstream)
         if override is not None and override[0] != "live":
-            return _stand_in(sources, upstream, override[0], f"{override[1]} says so", {})
+            return _stand_in(sources, upstream, override[0], f"{override[1]} selects it", {})
         credentials = read_credentials(sources, upstream)
         if override is None and (reason := _why_not_live(upstream, credentials)):
             backend: BackendChoice = "workspace" if upstream.has_workspace else "mock"
             return _stand_in(sources, upstream, backend, reason, credentials)
-        reason = f"{override[1]} says so" if override else "its credentials are set"
+        reason = f"{override[1]} selects it" if override else "its credentials are set"
         return _live(sources, upstream, credentials, reason, allow_plain_http)
     except ConfigurationError as error:
         return UpstreamSettings(
@@ -76,7 +76,7 @@ def read_upstream(
 
 
 def upstream_variables(upstream: Upstream) -> frozenset[str]:
-    """Every variable that says something of `upstream`."""
+    """All variables of the settings of `upstream`."""
     secret = [upstream_name(upstream.name, rule.name) for rule in upstream.credentials]
     plain = [backend_name(upstream.name), *_plain_names(upstream).values()]
     return frozenset(
@@ -94,9 +94,9 @@ def _live(
     rule = refuse_incomplete(upstream, credentials)
     url, url_origin = base_url(sources, upstream, allow_plain_http=allow_plain_http)
     addresses = {"base_url": url_origin}
-    tokens_at = None
+    token_endpoint = None
     if rule is not None:
-        tokens_at, addresses["token_url"] = token_url(
+        token_endpoint, addresses["token_url"] = token_url(
             sources, upstream, rule, url, allow_plain_http=allow_plain_http
         )
     values, origins = _values(sources, upstream, is_live=True)
@@ -105,7 +105,7 @@ def _live(
         backend="live",
         reason=reason,
         base_url=url,
-        token_url=tokens_at,
+        token_url=token_endpoint,
         credentials={key: secret for key, (secret, _) in credentials.items()},
         settings=values,
         origins=_origins(sources, upstream, credentials) | addresses | origins,
@@ -142,9 +142,9 @@ def _override(sources: Sources, upstream: Upstream) -> tuple[BackendChoice, str]
     match given:
         case None:
             return None
-        case Given(value="live" | "mock" as choice, origin=origin):
+        case SourceValue(value="live" | "mock" as choice, origin=origin):
             return choice, origin
-        case Given(value="workspace", origin=origin) if upstream.has_workspace:
+        case SourceValue(value="workspace", origin=origin) if upstream.has_workspace:
             return "workspace", origin
     choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
     raise ConfigurationError(f"{given.origin}: must be {choices}")
@@ -153,15 +153,15 @@ def _override(sources: Sources, upstream: Upstream) -> tuple[BackendChoice, str]
 def _why_not_live(upstream: Upstream, credentials: Credentials) -> str | None:
     if not credentials:
         variable = backend_name(upstream.name).variable
-        why = "no credentials are set" if upstream.credentials else "nothing says that it is live"
-        return f"{why}; {variable}=live overrules this"
+        why = "no credentials are set" if upstream.credentials else "it is not set to live"
+        return f"{why}; {variable}=live overrides this"
     return why_mocked(credentials)
 
 
 def _values(
     sources: Sources, upstream: Upstream, *, is_live: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """The settings that are no secrets, and where those that are given came from."""
+    """The settings that are not secret, and the origins of those that are set."""
     values: dict[str, str] = {}
     origins: dict[str, str] = {}
     missing: list[str] = []
@@ -181,13 +181,13 @@ def _values(
     if missing:
         them = "it" if len(missing) == 1 else "them"
         raise ConfigurationError(
-            f"{upstream.title} needs {' and '.join(missing)}; set {them}, as `gateway config` says"
+            f"{upstream.title} needs {' and '.join(missing)}; set {them}: see `gateway config`"
         )
     return values, origins
 
 
 def _given_origins(sources: Sources, upstream: Upstream) -> dict[str, str]:
-    """Where everything that is said of `upstream` came from, whether it can be used or not."""
+    """The origins of all settings of `upstream` that are set, valid or not."""
     names = {"backend": backend_name(upstream.name), **_plain_names(upstream)}
     for rule in upstream.credentials:
         name = upstream_name(upstream.name, rule.name)
@@ -197,7 +197,7 @@ def _given_origins(sources: Sources, upstream: Upstream) -> dict[str, str]:
 
 
 def _plain_names(upstream: Upstream) -> dict[str, Name]:
-    """What is no secret, besides the backend."""
+    """The names of the settings that are not secret, except the backend."""
     tokens = ("token_url",) if upstream.tokens else ()
     keys = ("base_url", *tokens, *(rule.name for rule in upstream.settings))
     return {key: upstream_name(upstream.name, key) for key in keys}

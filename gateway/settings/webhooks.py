@@ -1,4 +1,4 @@
-"""What the operator says of one source of webhooks, read against what its contract asks for."""
+"""Reads the operator's settings for one source of webhooks, as its contract declares them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,28 +15,29 @@ from gateway.signatures.secret_rules import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 2
-"""The one and, during a rotation, the next: each more would cost every forged message an HMAC."""
+"""The current secret and, during a rotation, the next one. Each forged message costs an HMAC for
+every secret."""
 _ALLOW: Final = "allow"
 
 
 class SourceSettings(Struct, frozen=True, kw_only=True):
-    """Who may send as one source."""
+    """The settings of one source."""
 
     provider: str
     secrets: Mapping[str, tuple[Secret, ...]] = {}
-    """By profile; one without secrets is closed."""
+    """The secrets by profile. A profile without secrets is closed."""
     networks: tuple[Network, ...] | None = None
-    """Where messages may come from; None is everywhere, and none at all is nowhere."""
+    """The networks from which messages are accepted. None accepts all, an empty tuple none."""
     settings: Mapping[str, str] = {}
-    """What field maps read as `$settings.<name>`; texts that are empty are left out."""
+    """The values of `$settings.<name>` in field maps. Empty ones are left out."""
     problem: str | None = None
-    """What is misconfigured and how to fix it. The gateway does not serve with one."""
+    """The error and its fix, or None. With an error, the gateway does not start."""
     origins: Mapping[str, str] = {}
-    """Where each member that is given came from."""
+    """The origin of each member that is set."""
 
 
 def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
-    """The settings of `source`. Never raises: what is wrong is its `problem`."""
+    """The settings of `source`. Never raises: an error is its `problem`."""
     try:
         _refuse_unknown_keys(sources, source)
         secrets = {profile.name: _secrets(sources, source, profile) for profile in source.profiles}
@@ -56,19 +57,19 @@ def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
 
 
 def secrets_name(provider: str, profile: str) -> Name:
-    """The name of the setting that holds the live secrets of a profile."""
+    """The name of the setting with the secrets of a profile."""
     return webhook_name(provider, f"{profile}_secrets")
 
 
 def source_names(source: WebhookSource) -> dict[str, Name]:
-    """Every setting of `source`, by the last part of its name."""
+    """The names of all settings of `source`, by their last parts."""
     keys = [f"{profile.name}_secrets" for profile in source.profiles]
     keys += [_ALLOW, *(setting.name for setting in source.settings)]
     return {key: webhook_name(source.provider, key) for key in keys}
 
 
 def source_variables(source: WebhookSource) -> frozenset[str]:
-    """Every variable that says something of `source`."""
+    """All variables of the settings of `source`."""
     secret = [secrets_name(source.provider, profile.name) for profile in source.profiles]
     names = (*source_names(source).values(), *(name.of_file() for name in secret))
     return frozenset(name.variable for name in names)
@@ -82,21 +83,21 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
     texts = [text.strip() for text in secret.reveal().split(",")]
     if len(texts) > _MAX_SECRETS:
         raise ConfigurationError(
-            f"{origin}: holds {len(texts)} secrets; keep the current one and, while the sender"
-            " changes it, the next"
+            f"{origin}: contains {len(texts)} secrets; keep the current one and, during a rotation,"
+            " the next one"
         )
     for text in texts:
         try:
             profile.proof.key_of(text)
         except InvalidSecret as error:
             raise ConfigurationError(
-                f"{origin}: each secret {error}; a comma separates two, so none can hold one"
+                f"{origin}: each secret {error}; commas separate secrets and cannot be part of one"
             ) from None
     return tuple(map(Secret, texts))
 
 
 def read_networks(texts: Any, origin: str) -> tuple[Network, ...]:
-    """The networks that `texts` name in CIDR notation. Raises `ConfigurationError`."""
+    """The networks that `texts` name, in CIDR notation. Raises `ConfigurationError`."""
     try:
         return tuple(ip_network(text) for text in texts)
     except (ValueError, TypeError):

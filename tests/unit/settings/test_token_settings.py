@@ -118,8 +118,8 @@ def test_a_required_credential_is_missing_whatever_the_rule() -> None:
     [
         ({"client_email": None}, "it needs client_email, private_key, token_uri"),
         ({"private_key": ""}, "it needs client_email, private_key, token_uri"),
-        ({"private_key": "-----BEGIN PRIVATE KEY-----\ncanary\n"}, "no RSA key in PEM form"),
-        ({"private_key": pem(ec.generate_private_key(ec.SECP256R1()))}, "no RSA key in PEM form"),
+        ({"private_key": "-----BEGIN PRIVATE KEY-----\ncanary\n"}, "not an RSA key in PEM"),
+        ({"private_key": pem(ec.generate_private_key(ec.SECP256R1()))}, "not an RSA key in PEM"),
     ],
 )
 def test_a_key_file_that_cannot_work_is_named_and_not_shown(key_file, change, said) -> None:

@@ -89,7 +89,7 @@ def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> 
         (TOKENS | {"GATEWAY_AVINODE_API_TOKEN": "mock_x"}, "API_TOKEN starts with mock_"),
         (
             TOKENS | URL | {"GATEWAY_AVINODE_API_TOKEN": f"{CANARY}\n{CANARY}"},
-            "no header can",
+            "a header cannot",
         ),
         ({"GATEWAY_AVINODE_API_TOKEN_FILE": f"/{CANARY}"}, "API_TOKEN_FILE: the file cannot be"),
     ],

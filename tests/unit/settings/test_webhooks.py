@@ -64,7 +64,7 @@ def test_secrets_may_lie_in_a_file(tmp_path) -> None:
         (SIGNED, CANARY, "24 bytes"),
         (SIGNED, f"{SECRET},", "24 bytes"),
         (SIGNED, ",", "24 bytes"),
-        (SIGNED, ",".join([SECRET + CANARY] * 3), "holds 3 secrets"),
+        (SIGNED, ",".join([SECRET + CANARY] * 3), "contains 3 secrets"),
         (POINTER, CANARY, "<user>:<password>"),
         (POINTER, f"{CANARY}:short", "<user>:<password>"),
         (ALLOW, "192.0.2.1/24", "no host bits"),
