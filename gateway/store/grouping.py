@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Generic, Literal, Protocol, TypeVar
 
 from gateway.errors import StoreError
+from gateway.store.cancelled import is_to_end
 from gateway.store.refused import StoreRefused
 
 _Entry = TypeVar("_Entry")
@@ -39,7 +40,10 @@ class Sink(Protocol[_Entry_contra]):
         ...
 
     def unavailable(self, group: Sequence[_Entry_contra], error: StoreError) -> bool:
-        """Called when the store does not answer. True keeps the entries, False drops them."""
+        """Called when the store does not answer, or when a write is cancelled.
+
+        True keeps the entries, False drops them.
+        """
         ...
 
 
@@ -128,12 +132,14 @@ class GroupWriter(Generic[_Entry]):
             try:
                 await self._commit(group)
             except asyncio.CancelledError:
-                # Either `close` cancelled it and returns what is left, or the write was cancelled
-                # from inside.
-                if self._under_way and not self._is_closing:
-                    rest = group[-self._under_way :]
-                    self._unavailable(rest, StoreError("The write was cancelled."))
-                raise
+                if self._is_closing:
+                    # `close` returns the entries that are left.
+                    raise
+                rest = group[len(group) - self._under_way :]
+                self._unavailable(rest, StoreError("The write was cancelled."))
+                # If only the write was cancelled, this task writes the entries that are left.
+                if is_to_end():
+                    raise
             finally:
                 self._under_way = 0
 

@@ -131,6 +131,36 @@ class Sender:
             return
 
 
+async def test_work_that_is_cancelled_from_inside_is_an_error_of_the_store(tmp_path) -> None:
+    """A `CancelledError` would end the worker's tasks, which nothing starts again."""
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+
+    async def _cancelled(*_connection: object) -> None:
+        raise asyncio.CancelledError
+
+    for request in (store.database.read, store.database.write):
+        with pytest.raises(StoreError, match="cancelled the request; try again"):
+            await request(_cancelled)
+    await store.close()
+
+
+async def test_a_caller_that_is_cancelled_gets_no_error_of_the_store(tmp_path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    under_way, may_end = asyncio.Event(), asyncio.Event()
+
+    async def _waiting(*_connection: object) -> None:
+        under_way.set()
+        await may_end.wait()
+
+    calling = asyncio.create_task(store.database.write(_waiting))
+    await under_way.wait()
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    may_end.set()
+    await store.close()
+
+
 @pytest.mark.postgres
 async def test_a_server_that_drops_everybody_costs_no_message(fresh_url) -> None:
     """R7: what was answered is there; what failed was not answered, and can be sent again."""

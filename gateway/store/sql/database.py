@@ -10,6 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
+from gateway.errors import StoreError
+from gateway.store.cancelled import is_to_end
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import failures, is_serialization_failure
 from gateway.store.sql.time import StoreTime, bring_forward, latest_time
@@ -95,7 +97,13 @@ class Database:
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._done)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if is_to_end():
+                raise
+            # The caller is not cancelled, and may be a task that must not end.
+            raise StoreError(f"{self.engines.label} cancelled the request; try again") from None
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -47,16 +47,17 @@ class SteppingClock:
 class FailingAudit(MemoryAudit):
     """Refuses the first appends, then works."""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, error: BaseException | None = None) -> None:
         super().__init__()
         self.failures = failures
+        self.error = error or StoreError("the disk is full")
         self.batches: list[int] = []
 
     async def append(self, records: Sequence[AuditRecord]) -> None:
         self.batches.append(len(records))
         if self.failures:
             self.failures -= 1
-            raise StoreError("the disk is full")
+            raise self.error
         await super().append(records)
 
 
@@ -370,6 +371,20 @@ async def test_a_cancelled_wait_for_durability_does_not_lose_the_record() -> Non
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await log.close()
+
+    assert [found.outcome for found in await store.latest(9)] == ["ok"]
+
+
+async def test_a_record_whose_write_is_cancelled_inside_the_store_is_written_again(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.001)
+    store = FailingAudit(1, asyncio.CancelledError())
+    log = audit_log(store)
+
+    async with asyncio.timeout(5):
+        await run(log, entry=entry(Effect.WRITE))
     await log.close()
 
     assert [found.outcome for found in await store.latest(9)] == ["ok"]

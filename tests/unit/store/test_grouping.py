@@ -202,3 +202,42 @@ async def test_a_write_that_is_cut_off_from_inside_leaves_nobody_waiting():
     late = Ticket(3)
     writer.add(late)
     assert await answers([late]) == [30]
+
+
+async def test_entries_that_arrive_during_a_cancelled_write_are_written():
+    sink = Recorder()
+    sink.gate.clear()
+    sink.errors = {1: asyncio.CancelledError()}
+    writer, [cancelled] = writer_of(sink, [1])
+    await sink.entered.wait()
+    late = Ticket(2)
+    writer.add(late)
+    sink.gate.set()
+    error, answer = await answers([cancelled, late])
+    assert (type(error), answer) == (StoreError, 20)
+
+
+async def test_a_sink_that_keeps_entries_gets_them_again_after_a_cancelled_write():
+    sink = Recorder(keeps=True)
+    sink.errors = {1: asyncio.CancelledError()}
+    writer, tickets = writer_of(sink, [1, 2], gather=lambda: asyncio.sleep(0))
+    await sink.away.wait()
+    assert len(writer.held) == 2
+    sink.errors = {}
+    assert await answers(tickets) == [10, 20]
+
+
+async def test_a_write_task_that_is_cancelled_ends_and_answers_its_group():
+    """The event loop cancels all tasks when the program ends, and no new one may start then."""
+    sink = Recorder(most=1)
+    sink.gate.clear()
+    writer = GroupWriter(sink, "test")
+    first, second = Ticket(1), Ticket(2)
+    task = writer.add(first)
+    writer.add(second)
+    await sink.entered.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    [error] = await answers([first])
+    assert isinstance(error, StoreError)
+    assert list(writer.held) == [second]
