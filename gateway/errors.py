@@ -16,7 +16,7 @@ The first line of each docstring is the default message.
       InvalidResult      the result would break its contract
       Stopping           the gateway stops before the call ends
       NotRecorded        the call was made, and its audit record is not stored
-      NotStored          it is unknown whether the webhook is stored
+      NotStored          the webhook may not have been stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
@@ -261,7 +261,7 @@ class NotRecorded(GatewayError):
 
 
 class NotStored(GatewayError):
-    """It is unknown whether the message is stored: send it again."""
+    """The message may not have been stored: send it again."""
 
     stage = "store"
     is_retryable = True

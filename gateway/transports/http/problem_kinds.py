@@ -246,7 +246,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         503,
         "NOT_STORED",
         "not-stored",
-        "It is unknown whether the message is stored",
+        "The message may not have been stored",
         "Send the same message again, with the same id, after the seconds of `retry_after`.",
     ),
     errors.InternalError: _INTERNAL,

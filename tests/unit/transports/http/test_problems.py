@@ -86,6 +86,13 @@ def test_the_caller_of_an_unrecorded_write_is_informed_that_it_has_run() -> None
     assert problem.detail.startswith("The call was made")
 
 
+def test_a_message_that_is_certainly_not_stored_gets_a_true_problem() -> None:
+    """A message is also refused before it is written, for example when too many wait."""
+    problem = problem_of(errors.NotStored(), "r1")
+    assert problem.title == "The message may not have been stored"
+    assert problem.detail == "The message may not have been stored: send it again."
+
+
 def test_an_error_may_say_of_its_own_call_that_it_is_not_to_be_repeated() -> None:
     error = errors.UpstreamUnavailable()
     error.is_retryable = False
