@@ -19,7 +19,9 @@ _HOUR: Final = 3600.0
 
 
 LONGEST_HEARTBEAT_SECONDS: Final = 60.0
-"""A live worker extends each of its leases within this time."""
+"""A live worker extends each of its leases within this time.
+
+The worker waits for one heartbeat, and then extends them within the time of another one."""
 
 
 class JobPolicy(Struct, frozen=True, kw_only=True):
@@ -65,9 +67,10 @@ class JobPolicy(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raise `ValueError` if the heartbeats are too rare.
 
-        A correction of the store's clock shortens leases to `LONGEST_HEARTBEAT_SECONDS`.
+        A correction of the store's clock shortens leases to `LONGEST_HEARTBEAT_SECONDS` from then
+        on. A live worker must extend them before that.
         """
-        if self.heartbeat_seconds >= LONGEST_HEARTBEAT_SECONDS:
+        if 2 * self.heartbeat_seconds > LONGEST_HEARTBEAT_SECONDS:
             raise ValueError(f"a lease of {self.lease_seconds:g} s is extended too rarely")
 
     @property
