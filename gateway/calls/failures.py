@@ -24,7 +24,7 @@ class Failures:
 
     Calls get a remembered failure at once and do not wait for the upstream to fail again. They may
     have something to use in place of the reply. When the time is up, one call tries the upstream.
-    Until it ends, the other calls still get the remembered failure.
+    Meanwhile the other calls get the remembered failure, for the same time at most.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -34,7 +34,8 @@ class Failures:
     def check(self, key: bytes, seconds: float) -> None:
         """Raise the `UpstreamError` that is remembered for `key`, unless its time is up.
 
-        When its time is up, it is remembered for `seconds` more, for all calls but this one.
+        When its time is up, this call may try the upstream, and other calls get it for `seconds`
+        more.
         """
         known = self._known.get(key)
         if known is None:

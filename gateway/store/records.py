@@ -150,8 +150,7 @@ class EntityChange(Struct, frozen=True, kw_only=True):
     mode: Literal["upsert", "create"]
     webhook_id: str
     occurred_at: datetime
-    """When it happened. If the row has a later value, it is kept, and only empty columns are set.
-    """
+    """When it happened. Each column keeps the value with the later time."""
 
 
 class NewEvent(Struct, frozen=True, kw_only=True):

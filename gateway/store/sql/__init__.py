@@ -1,1 +1,4 @@
-"""The store in a database. Only the composition root opens it."""
+"""The store in a database.
+
+The composition root opens it, and so do `gateway keys` and `gateway doctor`.
+"""

@@ -1,8 +1,8 @@
 """Merges a message into a row, in any order of arrival.
 
-For each column, the row stores the time of the message that set it. A later message replaces the
-value, and an earlier one sets only columns that no message has set. If two messages have the same
-time, the one that arrives last replaces the other. Of two states with the same time, the one that
+For each column, the row stores the time of the message that set it. A message sets a column unless
+a later message has set it. If two messages have the same time, the one that arrives last replaces
+the other. Of two states with the same time, the one that
 the contract names first counts as earlier.
 """
 
