@@ -26,16 +26,16 @@ CLI_HEAD: Final = f"""\
 
 {NOTICE}
 
-`gateway COMMAND --help` says what is said here. Commands that print data take `--json`. Data goes
-to standard output; progress, logs and errors go to standard error, and errors are two lines:
-`error: …` and, where something can be done, `fix: …`.
+`gateway COMMAND --help` prints the same text. Commands that print data take `--json`. Data goes
+to standard output; progress, logs and errors go to standard error. An error is two lines:
+`error: …` and, if there is a fix, `fix: …`.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; the answer is yes |
-| 1 | the answer is no: findings, a stale file, a refused call, something misconfigured |
-| 2 | wrong usage, or something that the command needs is missing or broken |
-| 130 | stopped from the keyboard |
+| 0 | done, with a positive result |
+| 1 | done, with a negative result: findings, a stale file, a refused call, a wrong configuration |
+| 2 | wrong usage, or a missing or broken requirement of the command |
+| 130 | interrupted from the keyboard |
 
 Completion: `gateway completion bash`, `zsh` or `fish` prints a script for that shell.
 """

@@ -1,1 +1,1 @@
-"""The command line: reads arguments, calls the gateway, prints. It decides nothing itself."""
+"""The command line: reads arguments, calls the gateway and prints. It has no logic of its own."""

@@ -1,4 +1,4 @@
-"""The commands by name. A command's module is imported when the command is asked for."""
+"""The commands by name. The module of a command is imported only when the command is used."""
 
 import importlib
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from msgspec import Struct
 
 
 class CommandEntry(Struct, frozen=True):
-    """Where a command lives and the line that lists it."""
+    """The module of a command, and its line in the help."""
 
     module: str
-    """Holds the command under the name `command`."""
+    """Contains the command as `command`."""
     summary: str
 
 
@@ -23,10 +23,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
         "serve": CommandEntry("gateway.cli.serving.serve", "Serve the tools over MCP and REST."),
         "worker": CommandEntry(
-            "gateway.cli.serving.worker", "Process webhooks and deliver events beside servers."
+            "gateway.cli.serving.worker", "Process webhooks and deliver events, next to servers."
         ),
         "run": CommandEntry(
-            "gateway.cli.serving.run", "Serve over the transport that MCP_TRANSPORT names."
+            "gateway.cli.serving.run", "Serve over the transport in MCP_TRANSPORT."
         ),
         "mcp": CommandEntry("gateway.cli.serving.mcp", "Serve MCP on stdin and stdout."),
         "generate": CommandEntry(
@@ -42,7 +42,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         ),
         "verify": CommandEntry(
             "gateway.cli.authoring.verify",
-            "Call every tool over every transport and compare the answers.",
+            "Call every tool over every transport and compare the results.",
         ),
         "webhooks": CommandEntry(
             "gateway.cli.operating.webhooks",
@@ -50,7 +50,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         ),
         "dead-letters": CommandEntry(
             "gateway.cli.operating.dead_letters",
-            "List jobs that failed for good, and run them again.",
+            "List dead letters, and run them again.",
         ),
         "endpoints": CommandEntry(
             "gateway.cli.operating.endpoints", "Manage the URLs that events are delivered to."
@@ -63,9 +63,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.operating.restore", "Restore a backup into an empty data folder."
         ),
         "keys": CommandEntry("gateway.cli.serving.keys", "Create, list and revoke agent keys."),
-        "audit": CommandEntry(
-            "gateway.cli.operating.audit", "Read who called what, and the outcome."
-        ),
+        "audit": CommandEntry("gateway.cli.operating.audit", "Read the audit records of calls."),
         "access": CommandEntry(
             "gateway.cli.authoring.access", "Show which agent may call which tool."
         ),
@@ -112,7 +110,10 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 findings or a refused call, 2 wrong usage or cannot run.",
+    epilog=(
+        "Example: gateway serve --port 8700\n\n"
+        "Exit codes: 0 done, 1 findings or a refused call, 2 wrong usage or cannot run."
+    ),
 )
 @click.version_option(version("contract-gateway"), prog_name="gateway")
 def cli() -> None:

@@ -1,4 +1,4 @@
-"""The command line's single edge: whatever goes wrong becomes two lines and an exit code."""
+"""The error handling of the command line: every error becomes two lines and an exit code."""
 
 import sys
 from collections.abc import Sequence
@@ -23,22 +23,21 @@ from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import WrongSettings, each_wrong
 
 _FIXES: Final[dict[type[OperatorError], str]] = {
-    AddressInUse: "choose another port with --port (0 takes any free one), or stop that program",
+    AddressInUse: "choose another port with --port (0 selects any free port), or stop that program",
     StoreError: "see `gateway doctor`, or name another folder with --data",
     OperatorError: "see `gateway doctor`",
 }
 
 
 def run(arguments: Sequence[str] | None = None, work: WorkPolicy = WORK_POLICY) -> int:
-    """Run the command that `arguments` name (default: those of the process); its exit code.
+    """Run the command in `arguments` (default: those of the process) and return its exit code.
 
-    `work`: how a gateway that the command starts processes jobs.
-    Raises nothing, unless Python's development mode (`python -X dev -m gateway`) asks for
-    tracebacks.
+    `work` is the work policy for a gateway that the command starts. Raises nothing, except in
+    Python's development mode (`python -X dev -m gateway`), which shows tracebacks.
     """
     try:
         code = int(cli.main(arguments, prog_name="gateway", standalone_mode=False, obj=work) or OK)
-        # What a command left in the buffer can still fail to be written.
+        # Output that is still in the buffer can fail to be written.
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
@@ -46,7 +45,7 @@ def run(arguments: Sequence[str] | None = None, work: WorkPolicy = WORK_POLICY) 
         click.echo(error.format_message(), err=True)
         return CANNOT_RUN
     except Exception as error:
-        # Also a defect of the gateway itself: its user gets no traceback.
+        # Also defects of the gateway itself: users get no traceback.
         if sys.flags.dev_mode:
             raise
         return _explain(_first(error))
@@ -65,7 +64,7 @@ def _explain(error: Exception) -> int:
 
 
 def _first(error: Exception) -> Exception:
-    """The first error inside (nested) groups."""
+    """The first error in nested exception groups."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -73,12 +72,12 @@ def _first(error: Exception) -> Exception:
 
 def _explanations(error: Exception) -> list[tuple[str, str]]:
     if isinstance(error, WrongSettings):
-        return [_said(ConfigurationError(each)) for each in each_wrong(error)]
+        return [_parts(ConfigurationError(each)) for each in each_wrong(error)]
     return [_explanation(error)]
 
 
 def _explanation(error: Exception) -> tuple[str, str]:
-    """What is wrong and how to fix it."""
+    """The problem and the fix."""
     match error:
         case click.UsageError(ctx=context):
             path = context.command_path if context else "gateway"
@@ -86,14 +85,14 @@ def _explanation(error: Exception) -> tuple[str, str]:
         case click.ClickException():
             return error.format_message(), ""
         case Unwritable(reason=reason):
-            return f"the output cannot be written ({reason})", "send it to another place"
+            return f"the output cannot be written ({reason})", "redirect it elsewhere"
         case GatewayError():
-            return _said(error)
+            return _parts(error)
         case _:
             return f"a defect of the gateway: {_defect(error)}", "report it with the command"
 
 
-def _said(error: GatewayError) -> tuple[str, str]:
+def _parts(error: GatewayError) -> tuple[str, str]:
     if isinstance(error, Refused):
         return error.message, error.fix
     problem, fix = parted(plain(error.detail))
@@ -103,9 +102,9 @@ def _said(error: GatewayError) -> tuple[str, str]:
 
 
 def _defect(error: Exception) -> str:
-    """The error's class and place. Not its text: that may hold what the command was given."""
+    """The class and location of the error, without its text, which may contain arguments."""
     frame = error.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
-    place = f" at {frame.tb_frame.f_code.co_qualname}:{frame.tb_lineno}" if frame else ""
-    return f"{type(error).__name__}{place}"
+    location = f" at {frame.tb_frame.f_code.co_qualname}:{frame.tb_lineno}" if frame else ""
+    return f"{type(error).__name__}{location}"

@@ -4,8 +4,8 @@ from typing import Final
 
 OK: Final = 0
 FINDINGS: Final = 1
-"""The command ran and the answer is no: findings, a refused call, something misconfigured."""
+"""The command ran, with a negative result: findings, a refused call, a wrong configuration."""
 CANNOT_RUN: Final = 2
-"""Wrong usage, or something that the command needs is missing or broken."""
+"""Wrong usage, or a missing or broken requirement of the command."""
 INTERRUPTED: Final = 130
-"""Stopped from the keyboard."""
+"""Interrupted from the keyboard."""

@@ -1,4 +1,4 @@
-"""Whether the generated package is what the contracts say."""
+"""Compares the generated package with the contracts."""
 
 import importlib.util
 from pathlib import Path
@@ -8,26 +8,24 @@ from gateway.settings import Settings
 
 
 def compare_generated(settings: Settings) -> GenerateReport:
-    """What `gateway generate` would change. Raises `ContractRefused` and other `OperatorError`s."""
+    """The changes that `gateway generate` would make. Raises `OperatorError`."""
     folder = _folder_of(settings.package)
     return generate(settings.schemas, folder, check=True, names=package_names(settings))
 
 
 def package_names(settings: Settings) -> PackageNames:
-    """What the generator has to know of the project's packages."""
+    """The names of the project's packages, for the generator."""
     return PackageNames(package=settings.package, of_handlers=settings.handler_packages)
 
 
 def stale_finding(settings: Settings, report: GenerateReport) -> str:
-    """What is wrong with a stale package, and how to fix it, parted by `; `."""
+    """The problem and the fix for a stale package, joined with `; `."""
     folder = _folder_of(settings.package)
-    return (
-        f"{len(report.changes)} files of {folder} are not what the contracts say; gateway generate"
-    )
+    return f"{len(report.changes)} files of {folder} do not match the contracts; gateway generate"
 
 
 def _folder_of(package: str) -> Path:
-    """Where the package lies, or `gateway generate` would write it."""
+    """The folder of the package, or the folder to which `gateway generate` would write it."""
     try:
         found = importlib.util.find_spec(package)
     except ImportError:

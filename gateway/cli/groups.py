@@ -1,10 +1,10 @@
-"""Groups of commands, whose help says of each command its whole first sentence."""
+"""Groups of commands whose help shows the complete first sentence of each command."""
 
 import click
 
 
 class WholeGroup(click.Group):
-    """Lists its commands with lines that are wrapped, where click would cut them."""
+    """A group that wraps the lines of its command list. click would truncate them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with the first sentence of its help."""
@@ -16,5 +16,5 @@ class WholeGroup(click.Group):
 
 
 def _sentence(command: click.Command) -> str:
-    # Longer than any help: the sentence ends it, and nothing cuts it.
+    # Longer than any help text, so that only the end of the sentence cuts it.
     return command.get_short_help_str(limit=10_000)

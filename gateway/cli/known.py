@@ -1,4 +1,4 @@
-"""Names that a command was given: what they stand for, or what was probably meant."""
+"""Resolves names in arguments, and suggests similar names for unknown ones."""
 
 from collections.abc import Collection
 from typing import TypeVar
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def known_tool(catalogue: Catalogue, name: str) -> Entry:
-    """The tool of this operation id or MCP name. Raises `UnknownOperation`."""
+    """The tool with this operation id or MCP name. Raises `UnknownOperation`."""
     entries = {entry.id: entry for entry in catalogue.entries}
     entries |= {
         alias: entry
@@ -22,30 +22,30 @@ def known_tool(catalogue: Catalogue, name: str) -> Entry:
 
 
 def named(tools: dict[str, _T], name: str) -> _T:
-    """The one of `tools` with this name. Raises `UnknownOperation`."""
+    """The value in `tools` with this name. Raises `UnknownOperation`."""
     if name not in tools:
-        meant = hint(name, tools, "see `gateway tools list`")
-        raise UnknownOperation(f"there is no tool {name!r}; {meant}")
+        suggestion = hint(name, tools, "see `gateway tools list`")
+        raise UnknownOperation(f"there is no tool {name!r}; {suggestion}")
     return tools[name]
 
 
 def known_agent(catalogue: Catalogue, agent: str) -> str:
-    """`agent`, if the policies know it. Raises `ConfigurationError`."""
+    """`agent`, if it is in the policies. Raises `ConfigurationError`."""
     return _known("the policies have no agent", agent, "agents", catalogue.grants)
 
 
 def known_connector(catalogue: Catalogue, connector: str) -> str:
-    """`connector`, if there is one of this name. Raises `ConfigurationError`."""
+    """`connector`, if it exists. Raises `ConfigurationError`."""
     return _known("there is no connector", connector, "connectors", catalogue.connectors)
 
 
 def known_upstream(catalogue: Catalogue, upstream: str) -> str:
-    """`upstream`, if there is one of this name. Raises `ConfigurationError`."""
+    """`upstream`, if it exists. Raises `ConfigurationError`."""
     return _known("there is no upstream", upstream, "upstreams", catalogue.upstreams)
 
 
 def _known(problem: str, name: str, kind: str, names: Collection[str]) -> str:
     if name in names:
         return name
-    meant = hint(name, names, f"the {kind} are {', '.join(sorted(names))}")
-    raise ConfigurationError(f"{problem} {name!r}; {meant}")
+    suggestion = hint(name, names, f"the {kind} are {', '.join(sorted(names))}")
+    raise ConfigurationError(f"{problem} {name!r}; {suggestion}")

@@ -1,4 +1,4 @@
-"""What commands do before they open the gateway in this process, and after."""
+"""Steps of commands before and after they open the gateway in this process."""
 
 import click
 
@@ -11,10 +11,10 @@ from gateway.settings import Settings
 
 
 def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
-    """Send logs to standard error, every secret of the settings masked.
+    """Send logs to standard error, with all secrets of the settings masked.
 
-    `is_quiet` keeps to warnings unless a level was asked for: for commands that people wait for.
-    Raises `ContractError` when there is no generated package to know the secrets' names from.
+    With `is_quiet`, only warnings are logged unless a level is set. It is for interactive commands.
+    Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     is_asked_for = "log_level" in settings.origins
@@ -27,7 +27,7 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
 
 
 def report_new_key(gateway: Gateway, settings: Settings) -> None:
-    """Say where the administrator's key is when opening the gateway has just made it."""
+    """Report the file of the administrator's key, if this start has created the key."""
     if gateway.parts.new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
         click.echo(f"note: the first administrator's key is now in {place}", err=True)

@@ -1,4 +1,4 @@
-"""Options that commands share, and the settings they add up to."""
+"""Options that commands share, and the settings that they give."""
 
 import os
 import sys
@@ -15,9 +15,9 @@ from gateway.settings.declared import SETTINGS, Setting
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 OPENING: Final = ("data", "package", "log_level")
-"""The settings that matter to whatever opens the gateway in this process."""
+"""The settings for commands that open the gateway in this process."""
 FLAGS: Final = tuple(key for key, setting in SETTINGS.items() if not setting.is_secret)
-"""The settings that may be given on the command line: it is no place for a secret."""
+"""The settings that can be given on the command line: all except secrets."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
@@ -43,14 +43,14 @@ def settings_of(flags: dict[str, Any]) -> Settings:
 
 
 def work_policy() -> WorkPolicy:
-    """How jobs are processed, as the program that runs this command says."""
+    """The work policy from the program that runs this command."""
     return click.get_current_context().find_object(WorkPolicy) or WORK_POLICY
 
 
 def _make_importable(package: str, project: Path) -> None:
-    """Let the project's own generated package be found, before one that is installed.
+    """Put the project's own generated package before an installed one on the import path.
 
-    Only in a folder that holds one: elsewhere its modules must not shadow anybody's.
+    Only in a folder with such a package, so that other folders do not shadow modules.
     """
     folder = project.absolute()
     if (folder / package.partition(".")[0]).is_dir() and str(folder) not in sys.path[:1]:
@@ -78,7 +78,7 @@ def _option(setting: Setting) -> Callable[[_Command], _Command]:
 
 
 def _click_type(kind: Any) -> Any:
-    """How click reads a value of this kind; ranges are checked with all the other sources'."""
+    """The click type of a setting. Ranges are checked later, for all sources together."""
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if kind is Path:

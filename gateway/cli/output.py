@@ -1,4 +1,4 @@
-"""How the command line prints: tables for people, JSON for programs, progress on a terminal."""
+"""Output of the command line: tables for people, JSON for programs, progress on a terminal."""
 
 import json
 import logging
@@ -27,47 +27,47 @@ from gateway.contract.values.hidden import HIDDEN
 
 _log: Final = logging.getLogger(__name__)
 _PIPE_COLUMNS: Final = 2000
-"""A file or a pipe has no width; rich would cut at 80."""
+"""The width for files and pipes, which have none. rich would use 80."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console on stdout or stderr that colours on terminals alone."""
+    """A console on stdout or stderr, with colours only on a terminal."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_COLUMNS
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:
-    """`value` as indented JSON on stdout; structs and times are written as msgspec writes them."""
+    """Print `value` as indented JSON on stdout. msgspec encodes structs and times."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     click.echo(inert(text))
 
 
 def json_line(value: Any) -> str:
-    """`value` as JSON on one line, without what a terminal acts upon."""
+    """`value` as JSON on one line, without control characters for the terminal."""
     return inert(msgspec.json.encode(value).decode())
 
 
 def inert(json_text: str) -> str:
-    """JSON whose strings hold what a terminal obeys, or does not show, as escapes."""
+    """JSON with control characters and invisible characters in strings as escapes."""
     return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], json_text)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
-    """A table on stdout, without a frame; where there are no rows, a word on stderr instead.
+    """Print a table on stdout, without a frame; without rows, a note on stderr instead.
 
-    Ids stay whole, however narrow the terminal: another command takes them.
+    Ids are never truncated, because other commands need them.
     """
-    shown = [[plain_lines(each) if isinstance(each, str) else each for each in row] for row in rows]
-    if not shown:
+    cells = [[plain_lines(each) if isinstance(each, str) else each for each in row] for row in rows]
+    if not cells:
         click.echo("none", err=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         is_id = column == "id"
-        width = max(len(row[index]) for row in shown) if is_id else None
+        width = max(len(row[index]) for row in cells) if is_id else None
         table.add_column(column, no_wrap=is_id, min_width=width, overflow="fold")
-    for row in shown:
+    for row in cells:
         table.add_row(*row)
     out = console()
     with out.capture() as captured:
@@ -76,8 +76,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
 
 
 def announce(url: str) -> None:
-    """Print `ready URL` for the program that started a server; when that fails, the server goes
-    on."""
+    """Print `ready URL` for the program that started the server. Failures are only logged."""
     try:
         click.echo(f"ready {url}")
     except Unwritable as error:
@@ -86,30 +85,34 @@ def announce(url: str) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[str], None]]:
-    """A moving line on stderr while the block runs; what it is called with goes beside the title.
+    """A spinner on stderr while the block runs. The yielded function sets the current step.
 
-    Nothing is shown when stderr is no terminal.
+    Nothing is shown if stderr is not a terminal.
     """
-    shown = console(stderr=True)
+    stderr_console = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+    with Progress(
+        *columns, console=stderr_console, transient=True, disable=not stderr_console.is_terminal
+    ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step: bar.update(task, description=f"{title}: {step}")
 
 
 @contextmanager
 def counted(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on stderr that each call of what it yields moves on by one of `total`.
+    """A progress bar on stderr. Each call of the yielded function adds one, up to `total`.
 
-    Nothing is shown when stderr is no terminal.
+    Nothing is shown if stderr is not a terminal.
     """
-    shown = console(stderr=True)
+    stderr_console = console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+    with Progress(
+        *columns, console=stderr_console, transient=True, disable=not stderr_console.is_terminal
+    ) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)

@@ -1,13 +1,13 @@
-"""Untrusted text as a terminal may show it."""
+"""Makes untrusted text safe for a terminal."""
 
 
 def plain(text: str) -> str:
-    """Untrusted `text` with all that a terminal obeys, or does not show, written out."""
+    """`text` with control characters and invisible characters written as escapes."""
     return "".join(each if each.isprintable() else _written_out(each) for each in text)
 
 
 def plain_lines(text: str) -> str:
-    """The same, but for the ends of lines."""
+    """The same, but line ends stay."""
     return "\n".join(map(plain, text.split("\n")))
 
 

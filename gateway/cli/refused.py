@@ -1,4 +1,4 @@
-"""What a gateway refused, as a command reports it."""
+"""The error of a command that the gateway refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,17 +8,17 @@ from gateway.errors import GatewayError
 
 
 class Refused(GatewayError):
-    """The gateway did not do it, and says why."""
+    """The gateway refused the request."""
 
     def __init__(self, problem: Mapping[str, Any], fix: str) -> None:
         super().__init__(f"{problem.get('code')}: {problem.get('detail')}")
         self.problem = problem
-        """As the gateway answered it (RFC 9457)."""
+        """The gateway's problem details (RFC 9457)."""
         self.fix = fix
 
     @property
     def message(self) -> str:
-        """The gist, and a line for each place that was refused, as a terminal may show them."""
+        """The summary, and one line for each violation, safe for a terminal."""
         lines = (f"  {each.get('pointer')}: {each.get('detail')}" for each in self._places())
         return "\n".join(map(plain, (self.detail, *lines)))
 

@@ -1,4 +1,4 @@
-"""A gateway elsewhere: its address, the key for it, and one call of it over REST."""
+"""A remote gateway: its URL, its key, and one call over REST."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ _TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
 
 
 class RemoteAnswer(Struct, frozen=True, kw_only=True):
-    """What came of a call: a result, or the problem instead; either as JSON text."""
+    """The outcome of a call: a result or a problem, as JSON text."""
 
     is_result: bool
     text: bytes
@@ -37,7 +37,7 @@ class _Mcp(Struct):
 
 class _Operation(Struct):
     mcp: _Mcp | None = field(name="x-mcp", default=None)
-    """None of what is no tool, such as a webhook."""
+    """None if the operation is not a tool, for example a webhook."""
 
 
 class _PathItem(Struct):
@@ -45,32 +45,34 @@ class _PathItem(Struct):
 
 
 class _Document(Struct):
-    """What a gateway's OpenAPI document says of the tools' names."""
+    """The names of tools in a gateway's OpenAPI document."""
 
     paths: dict[str, _PathItem]
 
 
 def remote_options(command: _Command) -> _Command:
-    """`--url` and `--key-file`. The key itself is no option: others can read command lines."""
+    """`--url` and `--key-file`. The key is not an option: other users can read command lines."""
     key_file = click.option(
         "--key-file",
         type=click.Path(path_type=Path),
-        help="File that holds the key for --url.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
+        help="File with the key for --url.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
     )
-    url = click.option("--url", help="Address of a remote gateway to use instead of this process.")
+    url = click.option("--url", help="URL of a remote gateway to use instead of this process.")
     return url(key_file(command))
 
 
 def refuse_mixed(url: str | None, key_file: Path | None, local: Mapping[str, str | None]) -> None:
-    """Raise `click.UsageError` for an option that --url, or its absence, makes meaningless.
+    """Raise `click.UsageError` for an option that has no effect with --url, or without it.
 
-    `local` holds the options that only matter in this process.
+    `local` has the options that have an effect only in this process.
     """
     if url is None and key_file is not None:
-        raise click.UsageError("--key-file is for --url alone")
+        raise click.UsageError("--key-file requires --url")
     for name, value in local.items():
         if url is not None and value is not None:
-            raise click.UsageError(f"{name} and --url exclude each other: the key says who calls")
+            raise click.UsageError(
+                f"{name} and --url exclude each other: the key identifies the agent"
+            )
 
 
 def remote_key(settings: Settings, key_file: Path | None) -> str | None:
@@ -87,24 +89,22 @@ def remote_key(settings: Settings, key_file: Path | None) -> str | None:
 
 
 def checked_url(url: str) -> str:
-    """`url` without a trailing slash. Raises `ConfigurationError` when it is not one of HTTP."""
+    """`url` without a trailing slash. Raises `ConfigurationError` if it is not an HTTP URL."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise ConfigurationError(
-            "--url is not an address; write it like https://gateway.example.com"
-        )
+        raise ConfigurationError("--url is not a URL; write it like https://gateway.example.com")
     return url.rstrip("/")
 
 
 def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> RemoteAnswer:
     """Call `operation`, an operation id or an MCP name, at the gateway at `url`.
 
-    Raises `ConfigurationError` when nothing that could be a gateway answers there, and
-    `UnknownOperation` when its document has no such MCP name.
+    Raises `ConfigurationError` if no gateway responds at `url`, and `UnknownOperation` if its
+    document has no such MCP name.
     """
     base = checked_url(url)
     headers = {"content-type": "application/json", "accept": "application/json"}

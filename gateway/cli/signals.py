@@ -1,4 +1,4 @@
-"""How a command that runs until it is stopped leaves in good order."""
+"""Graceful shutdown of commands that run until they are stopped."""
 
 import asyncio
 import signal
@@ -9,17 +9,17 @@ _STOPPING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Run `work`; SIGTERM or SIGHUP ends it early, and it may close what it has open.
+    """Run `work`. SIGTERM or SIGHUP cancels it, so that it can close its resources.
 
-    SIGHUP is left alone where `nohup` asks for that. SIGINT is asyncio's: it ends `work` the same
-    way and then raises `KeyboardInterrupt`.
+    SIGHUP is ignored under `nohup`. asyncio handles SIGINT: it cancels `work` in the same way and
+    then raises `KeyboardInterrupt`.
     """
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     is_stopped = asyncio.Event()
 
     def stop() -> None:
-        # Once: a second signal must not keep the work from closing what it has open.
+        # Once: a second signal must not interrupt the closing of resources.
         if not is_stopped.is_set():
             is_stopped.set()
             task.cancel()

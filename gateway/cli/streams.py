@@ -1,41 +1,41 @@
-"""The process's standard streams: there from the start, and known when they fail."""
+"""The standard streams of the process: always open, with failures of stdout detected."""
 
 import os
 import sys
 from typing import Any, Final, TextIO, cast
 
 _MODES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
-"""The streams in the order of their numbers."""
+"""The streams in the order of their file descriptors."""
 
 
 class Unwritable(OSError):
-    """Standard output could not be written. What else is written to it goes nowhere."""
+    """Standard output could not be written. Later output is discarded."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(cause.strerror)
         self.reason = cause.strerror
         self.is_unread = isinstance(cause, BrokenPipeError)
-        """Whether its reader has left, who thus has had enough."""
+        """Whether the reader closed the pipe, which is not an error."""
 
 
 def prepare() -> None:
-    """Open the streams that are missing, and let standard output raise `Unwritable`.
+    """Open missing streams, and make standard output raise `Unwritable` if it fails.
 
-    Standard error just goes nowhere when it fails: nobody is left to read it. Without its standard
-    streams, the next socket or file that a process opens takes the number of one, and gets what is
-    printed.
+    If standard error fails, its output is discarded, because nobody can read it. If a standard
+    stream were missing, the next opened socket or file would get its file descriptor, and receive
+    the output.
     """
     for number, (name, mode) in enumerate(_MODES.items()):
         if getattr(sys, name) is None:
             _to_null(number)
-            # Open as long as the process.
+            # Stays open until the process ends.
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
     sys.stdout = cast("TextIO", _Guarded(sys.stdout, is_silent=False))
     sys.stderr = cast("TextIO", _Guarded(sys.stderr, is_silent=True))
 
 
 class _Guarded:
-    """A text stream that distinguishes its own failures from all other errors of the system."""
+    """A text stream whose failures are distinct from other `OSError`s."""
 
     def __init__(self, stream: TextIO, *, is_silent: bool) -> None:
         self._stream = stream
@@ -44,7 +44,7 @@ class _Guarded:
 
     def write(self, text: str) -> int:
         try:
-            # Who tries out what a stream can do, as click does, hides the first failure.
+            # click probes streams and would hide the first failure.
             if self._failure is not None:
                 raise self._failure
             self._stream.write(text)
@@ -63,7 +63,7 @@ class _Guarded:
 
     def _fail(self, error: OSError) -> None:
         self._failure = error
-        # What is left in its buffer would fail once more when the process ends.
+        # The rest of the buffer would fail again when the process ends.
         _to_null(self._stream.fileno())
         if not self._is_silent:
             raise Unwritable(error) from None

@@ -71,4 +71,4 @@ def test_what_a_process_printed_that_does_not_start_is_shown(project: Path) -> N
     )
     assert done.returncode == 2
     assert "a canary \\x1b[31m" in done.stderr
-    assert "fix: see what it printed, above" in done.stderr
+    assert "fix: see its output above" in done.stderr

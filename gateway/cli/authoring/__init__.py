@@ -1,1 +1,1 @@
-"""Commands for contract authors: lint, generate, look at tools, call them, verify them."""
+"""Commands for contract authors: check contracts, generate code, list, call and verify tools."""

@@ -13,7 +13,7 @@ from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 
 
-@click.group(cls=WholeGroup, name="access")
+@click.group(cls=WholeGroup, name="access", epilog="Example: gateway access list flight_search")
 def command() -> None:
     """Show which agent may call which tool."""
 

@@ -51,18 +51,18 @@ def command(
 ) -> int:
     """Call OPERATION and print its result as JSON.
 
-    Runs in this process, or at the gateway of --url, which knows the agent by the key. A refused
-    call prints the problem, also as JSON, and exits with 1.
+    Runs in this process, or at the gateway of --url, where the key identifies the agent. If the
+    call is refused, prints the problem as JSON and exits with 1.
     """
     refuse_mixed(url, key_file, {"--agent": agent})
     settings = settings_of(flags)
-    # The bytes as they came: whether they are UTF-8 is for the strict reading to say.
+    # The raw bytes: the strict decoder checks that they are UTF-8.
     text = (
         sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
     )
     if url is None:
         catalogue = open_catalogue(settings.package, settings.handler_packages)
-        # Before anything is opened, because opening makes what is missing.
+        # Check first, because opening the gateway creates missing files.
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True)
@@ -96,7 +96,7 @@ async def _call_here(
 
 
 def _print(answer: RemoteAnswer) -> None:
-    """A result, or a problem with its gist on standard error."""
+    """Print the result; or print the problem, with a summary on standard error."""
     value = jsontext.decode(answer.text)
     print_json(value)
     if not answer.is_result:

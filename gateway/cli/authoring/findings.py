@@ -1,4 +1,4 @@
-"""Findings in the contracts, printed in the form that was asked for."""
+"""Prints findings in the contracts in the requested format."""
 
 import re
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from gateway.contracts.finding import Finding
 Form = Literal["text", "json", "sarif"]
 
 _PLACE: Final = re.compile(r"^(\S+:\d+: )(error|note)( \S+)(.*)$")
-_ASKS_FOR_NOTHING: Final = "schema/amber-keyword"
+_NO_CHANGE_NEEDED: Final = "schema/amber-keyword"
 _COLOURS: Final = {"error": "red", "note": "yellow"}
 
 
 def print_findings(
     findings: Sequence[Finding], schemas: Path, form: Form, *, everything: bool = True
 ) -> None:
-    """Print to standard output; colours and links are for terminals, and click drops them else.
+    """Print to standard output. click removes colours and links if it is not a terminal.
 
-    People are spared the notes that ask for no change, unless they want `everything`.
+    The text format omits notes that need no change, unless `everything` is true.
     """
     folder = schemas.as_posix()
     match form:
@@ -38,20 +38,19 @@ def print_findings(
 
 
 def _print_text(findings: Sequence[Finding], folder: str, *, everything: bool) -> None:
-    shown = [f for f in findings if everything or f.rule != _ASKS_FOR_NOTHING]
-    # A message may repeat a name of the contract: a separate line could be a command to a CI.
-    for line in as_lines(shown, folder):
+    printed = [f for f in findings if everything or f.rule != _NO_CHANGE_NEEDED]
+    # A message may contain a name from the contract. On its own line, it could be a CI command.
+    for line in as_lines(printed, folder):
         click.echo(_coloured(plain(line)))
-    if spared := len(findings) - len(shown):
-        click.echo(f"{spared} more ask for no change: gateway lint --notes prints them")
+    if omitted := len(findings) - len(printed):
+        click.echo(f"{omitted} more need no change: gateway lint --notes prints them")
 
 
 def _coloured(line: str) -> str:
     parts = _PLACE.match(line)
     if parts is None:
         return line
-    place, severity, rule, rest = parts.groups()
+    location, severity, rule, rest = parts.groups()
     colour = _COLOURS[severity]
-    return (
-        f"{place}{click.style(severity, fg=colour, bold=True)}{click.style(rule, bold=True)}{rest}"
-    )
+    severity = click.style(severity, fg=colour, bold=True)
+    return f"{location}{severity}{click.style(rule, bold=True)}{rest}"

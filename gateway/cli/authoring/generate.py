@@ -22,7 +22,7 @@ DOCS: Final = Path("docs/reference/tools")
 @click.option(
     "--docs",
     type=click.Path(path_type=Path),
-    help=f"Folder for the reference pages.  [default: {DOCS}, where there is a docs folder]",
+    help=f"Folder for the reference pages.  [default: {DOCS}, if there is a docs folder]",
 )
 @settings_options("schemas", "package")
 @json_option

@@ -20,7 +20,7 @@ from gateway.lint import RULES, lint
 @click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
 @click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0 for code hosts.")
 @click.option("--errors-only", is_flag=True, help="Print errors only, no notes.")
-@click.option("--notes", is_flag=True, help="Print notes that ask for no change too.")
+@click.option("--notes", is_flag=True, help="Also print notes that need no change.")
 @click.option("--bindings", is_flag=True, help="Print the proof of each mapped field.")
 @click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
 @settings_options("schemas")
@@ -33,7 +33,7 @@ def command(
     rules: bool,
     **flags: Any,
 ) -> int:
-    """Check the contracts: exit code 0 for clean, 1 for findings, 2 when they cannot be read."""
+    """Check the contracts: exit code 0 for none, 1 for findings, 2 if they cannot be read."""
     if rules:
         _print_rules(form)
         return OK

@@ -57,7 +57,7 @@ def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | N
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="Port; 0 takes any free one.  [default: 0]",
+    help="Port; 0 selects any free port.  [default: 0]",
 )
 @click.option(
     "--fault",
@@ -65,8 +65,8 @@ def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | N
     callback=_read_steps,
     multiple=True,
     metavar="'OPERATION CALLS FAULT'",
-    help="Fail that many calls of an operation (`*`: of any), such as `* 3 status=503` or "
-    "`readRfq 1 latency=2s`. May be repeated; see also the header Mock-Fault.",
+    help="Fail the next CALLS calls of an operation (`*`: any), such as `* 3 status=503` or "
+    "`readRfq 1 latency=2s`. Can be repeated. See also the header Mock-Fault.",
 )
 @click.option(
     "--webhooks-to",
@@ -81,7 +81,7 @@ def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | N
     "state_file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep the state in this file, over restarts.  [default: in memory]",
+    help="Keep the state in this file across restarts.  [default: in memory]",
 )
 @settings_options("package", "seed", "mock_speed", "mock_time", "mock_latency_seconds")
 def command(
@@ -96,8 +96,8 @@ def command(
 ) -> None:
     """Serve the mock of UPSTREAM over HTTP, for the live backend.
 
-    Prints `ready URL` when it can serve. The mock takes any credentials that are not empty, and
-    only the access tokens that it has issued.
+    Prints `ready URL` when it can serve. The mock accepts any credentials that are not empty, and
+    only access tokens that it has issued.
     """
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package, settings.handler_packages)
@@ -136,10 +136,10 @@ async def _serve(
 
 
 def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str) -> Listener:
-    """The receiver, by the first profile that has a secret. Raises `ConfigurationError`."""
+    """The receiver, with the first profile that has a secret. Raises `ConfigurationError`."""
     contract = catalogue.webhooks.get(provider)
     if contract is None:
-        raise ConfigurationError(f"{provider} sends no webhooks; leave out --webhooks-to")
+        raise ConfigurationError(f"{provider} sends no webhooks; remove --webhooks-to")
     source = contract.source
     found = settings.for_webhook(source)
     if found.problem is not None:
@@ -153,11 +153,11 @@ def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str)
 
 
 def _mocked(catalogue: Catalogue, name: str) -> Upstream:
-    """The upstream of this name. Raises `ConfigurationError`."""
+    """The upstream with this name. Raises `ConfigurationError`."""
     upstream = catalogue.upstreams[known_upstream(catalogue, name)]
     if upstream.has_workspace:
         raise ConfigurationError(
-            f"{name} has no mock over HTTP, as tables of the gateway stand in for it; "
+            f"{name} has no mock over HTTP, because tables of the gateway replace it; "
             f"serve with {backend_name(name).variable}=mock or workspace"
         )
     return upstream

@@ -1,4 +1,4 @@
-"""What is proved of each mapped field, as `gateway lint --bindings` prints it."""
+"""Prints the proof of each mapped field, for `gateway lint --bindings`."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDEC
 
 
 def print_proofs(contracts: Contracts, *, as_json: bool) -> None:
-    """Print them all: a table for people, or JSON."""
+    """Print the proofs, as a table or as JSON."""
     proofs = list(proofs_of(contracts))
     if as_json:
         print_json(proofs)

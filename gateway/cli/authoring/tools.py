@@ -40,7 +40,7 @@ def command(context: click.Context) -> None:
 @command.command(
     "list", epilog="Example: gateway tools list --agent flight_search --connector avinode"
 )
-@click.option("--agent", help="Only what this agent of the policies may call.")
+@click.option("--agent", help="Only the tools that this agent may call.")
 @click.option("--connector", help="Only the tools of this connector.")
 @settings_options("package")
 @json_option
@@ -86,7 +86,7 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     entry = known_tool(catalogue, tool)
-    shown = _summary(entry, _backends(settings, catalogue)) | {
+    details = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,
         "timeout_seconds": entry.operation.timeout_seconds,
         "attempts": entry.operation.attempts,
@@ -97,25 +97,25 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
         "output_schema": entry.listing.output_schema,
     }
     if as_json:
-        print_json(shown)
+        print_json(details)
     else:
-        _print(shown)
+        _print(details)
 
 
-def _print(shown: Mapping[str, Any]) -> None:
-    """All of a tool as text; --json prints the schemas whole."""
+def _print(details: Mapping[str, Any]) -> None:
+    """Print a tool as text. Only --json prints the complete schemas."""
     for name in _FACTS:
-        click.echo(plain_lines(f"{name:15} {shown[name]}"))
-    for error in shown["errors"]:
+        click.echo(plain_lines(f"{name:15} {details[name]}"))
+    for error in details["errors"]:
         click.echo(plain_lines(f"{'error':15} {error.status} {error.reason}: {error.title}"))
     for title, schema in (("arguments", "input_schema"), ("result", "output_schema")):
         click.echo(f"\n{title}")
-        members = list(_members(shown[schema]))
+        members = list(_members(details[schema]))
         if members:
             print_table(("name", "type", "required", "description"), members)
         else:
             click.echo("none")
-    click.echo("\nThe schemas whole: --json")
+    click.echo("\nFor the complete schemas, add --json")
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -126,7 +126,7 @@ def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _backends(settings: Settings, catalogue: Catalogue) -> dict[str | None, str]:
-    """What answers for each upstream, and for tools that have none."""
+    """The backend of each upstream, and of tools without an upstream."""
     found = map(settings.for_upstream, catalogue.upstreams.values())
     known: dict[str | None, str] = {None: "python"}
     for each in found:

@@ -27,18 +27,18 @@ from gateway.settings import Settings
 @click.option(
     "--connectors",
     is_flag=True,
-    help="Verify the tools of all connectors, which is the default.",
+    help="Verify the tools of all connectors (default).",
 )
 @click.option("--connector", help="Only the tools of this connector.")
 @settings_options("schemas", "package", "seed")
 @json_option
-def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - the one thing there is to verify, and so the default
+def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - always true: there is nothing else to verify
     """Call every tool with its contract's examples over every transport, on mocks.
 
-    What is called is the generated package, and a folder of contracts beside it must say the same.
-    Over REST, over both eras of MCP and over stdio, each in its own process: every answer must
-    keep the tool's output schema, and all transports must give the same. Nothing reaches a real
-    system. Exit code 1 when something fails.
+    Calls the generated package, which must match the contracts if their folder exists. The
+    transports are REST, both versions of MCP over HTTP, and stdio, each in its own process. Every
+    result must be valid against the tool's output schema, and all transports must return the same.
+    No real system is called. Exit code 1 if something fails.
     """
     settings = settings_of(flags)
     if stale := _stale(settings):
@@ -52,22 +52,22 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     ):
         world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
         try:
-            verdicts = asyncio.run(verify(catalogue, world, connector=only, report=report))
+            reports = asyncio.run(verify(catalogue, world, connector=only, report=report))
         except TransportFailed as failed:
-            said = world.last_words()
-            for line in said:
+            output = world.last_words()
+            for line in output:
                 click.echo(plain(line), err=True)
-            fix = "see what it printed, above" if said else "see `gateway doctor`"
+            fix = "see its output above" if output else "see `gateway doctor`"
             raise ConfigurationError(f"{failed}; {fix}") from None
     if as_json:
-        print_json(verdicts)
+        print_json(reports)
     else:
-        _print(verdicts)
-    return OK if all(verdict.is_verified for verdict in verdicts) else FINDINGS
+        _print(reports)
+    return OK if all(report.is_verified for report in reports) else FINDINGS
 
 
 def _served(settings: Settings) -> dict[str, str]:
-    """The settings that say what to serve, for processes that read no file and no flag."""
+    """The settings that select what to serve, for processes that read no file and no flag."""
     return {
         "GATEWAY_PACKAGE": settings.package,
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
@@ -76,7 +76,7 @@ def _served(settings: Settings) -> dict[str, str]:
 
 
 def _stale(settings: Settings) -> str | None:
-    """Why a verdict on the package would not be one on the contracts, where there are contracts."""
+    """Why the package does not match the contracts; None if it does, or without contracts."""
     if not settings.schemas.is_dir():
         return None
     try:
@@ -88,21 +88,21 @@ def _stale(settings: Settings) -> str | None:
     return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
 
-def _print(verdicts: list[ToolReport]) -> None:
-    print_table(("operation", *TRANSPORTS, "varies"), map(_row, verdicts))
-    for verdict in verdicts:
-        for failure in verdict.failures:
-            click.echo(plain(f"error: {verdict.operation}: {failure}"))
-    good = sum(verdict.is_verified for verdict in verdicts)
-    calls = sum(sum(verdict.verified.values()) for verdict in verdicts)
+def _print(reports: list[ToolReport]) -> None:
+    print_table(("operation", *TRANSPORTS, "varies"), map(_row, reports))
+    for report in reports:
+        for failure in report.failures:
+            click.echo(plain(f"error: {report.operation}: {failure}"))
+    good = sum(report.is_verified for report in reports)
+    calls = sum(sum(report.verified.values()) for report in reports)
     click.echo(
-        f"{good} of {len(verdicts)} tools verified over {len(TRANSPORTS)} transports, {calls} calls"
+        f"{good} of {len(reports)} tools verified over {len(TRANSPORTS)} transports, {calls} calls"
     )
 
 
-def _row(verdict: ToolReport) -> tuple[str | Text, ...]:
+def _row(report: ToolReport) -> tuple[str | Text, ...]:
     counts = (
-        Text(f"{number}/{verdict.examples}", "green" if number == verdict.examples else "red")
-        for number in verdict.verified.values()
+        Text(f"{number}/{report.examples}", "green" if number == report.examples else "red")
+        for number in report.verified.values()
     )
-    return verdict.operation, *counts, ", ".join(verdict.varying)
+    return report.operation, *counts, ", ".join(report.varying)

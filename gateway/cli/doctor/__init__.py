@@ -1,1 +1,1 @@
-"""`gateway doctor`: what it looks at, part by part."""
+"""`gateway doctor`: its checks, part by part."""

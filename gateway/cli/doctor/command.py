@@ -18,14 +18,14 @@ _COLOURS: Final = {"ok": "green", "note": "yellow", "error": "red"}
 @click.command(epilog="Example: gateway doctor --config /etc/gateway.toml")
 @settings_options(*FLAGS)
 @click.option(
-    "--connect", is_flag=True, help="Call each live upstream once, with a tool that only reads."
+    "--connect", is_flag=True, help="Call each live upstream once, with a read-only tool."
 )
 @json_option
 def command(*, connect: bool, as_json: bool, **flags: Any) -> int:
-    """Report what is misconfigured and how to fix it; exit code 1 when something is.
+    """Report what is misconfigured and how to fix it. Exit code 1 if there is an error.
 
-    Checks everything that `gateway serve` needs, and starts nothing. Only --connect reaches
-    other systems.
+    Checks everything that `gateway serve` needs, and starts nothing. Only --connect calls other
+    systems.
     """
     diagnoses = list(examine(flags, os.environ, is_connecting=connect))
     if as_json:

@@ -1,4 +1,4 @@
-"""What `gateway doctor --connect` asks of live upstreams: one call each that changes nothing."""
+"""`gateway doctor --connect`: one read-only call to each live upstream."""
 
 import asyncio
 import tempfile
@@ -30,14 +30,14 @@ _MEMORY: Final = Secret("memory:")
 
 
 def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
-    """Call each upstream that is live with an example of a tool that only reads.
+    """Call each live upstream with an example of a read-only tool.
 
-    What the gateway keeps is kept in memory: neither its database nor its data folder is touched.
+    The gateway's state is kept in memory. Its database and its data folder are not used.
     """
     chosen = _chosen(settings, catalogue)
     for name, step in chosen.items():
         if step is None:
-            yield note(f"connect {name}", "not called: none of its tools only reads")
+            yield note(f"connect {name}", "not called: it has no read-only tool")
     planned = {name: step for name, step in chosen.items() if step is not None}
     if not planned:
         if not chosen:
@@ -50,7 +50,7 @@ def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
 
 
 def _chosen(settings: Settings, catalogue: Catalogue) -> dict[str, Step | None]:
-    """By live upstream: the call to make, or None."""
+    """The call to make, or None, by live upstream."""
     found = {each.name: settings.for_upstream(each) for each in catalogue.upstreams.values()}
     live = [name for name, each in found.items() if each.backend == "live" and not each.problem]
     reads = [step for step in steps(catalogue) if step.entry.operation.effect is Effect.READ]
@@ -82,7 +82,7 @@ async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
         fix = f"renew the credentials of {name}; `gateway config` names their settings"
         return wrong(part, f"{tool}: {error.detail}", fix)
     except (UpstreamTimeout, UpstreamUnavailable) as error:
-        fix = f"look at the address of {name} in `gateway config`, and at the network"
+        fix = f"check the URL of {name} in `gateway config`, and the network"
         return wrong(part, f"{tool}: {error.detail}", fix)
     except ToolFailed as error:
         return sound(part, f"{tool} answered: {error.reason}")

@@ -1,4 +1,4 @@
-"""What `gateway doctor` finds in the database."""
+"""The checks of `gateway doctor` on the database."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -13,20 +13,20 @@ _TICK_SECONDS: Final = 5.0
 _MEGABYTE: Final = 1_000_000
 
 Report = Callable[[str], None]
-"""Is given a line about how far it is."""
+"""A function that receives a line about the progress."""
 
 
 async def examine_database(settings: Settings, report: Report) -> tuple[str, int]:
-    """Where the database is, without any password, and how many keys are in it.
+    """The location of the database, without password, and the number of keys in it.
 
-    Changes nothing. Reads all of a SQLite file, and reports every five seconds that it still does.
+    Changes nothing. Reads the whole SQLite file, and reports its progress every five seconds.
     Raises `StoreError` for a database that cannot be opened or read, and for a corrupt file.
     """
     store = await open_store(settings.database, settings.package, is_upgraded=False)
     try:
         async with _reporting(store, report):
             await check_file(store)
-        # Without tables there are no keys yet: the next start makes both.
+        # Without tables there are no keys yet. The next start creates both.
         return store.label, len(await store.keys.list()) if await has_tables(store) else 0
     finally:
         await store.close()

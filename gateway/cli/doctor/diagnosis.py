@@ -1,4 +1,4 @@
-"""One thing that `gateway doctor` found out."""
+"""One result of `gateway doctor`."""
 
 from typing import Literal
 
@@ -8,22 +8,22 @@ from gateway.errors import OperatorError
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """What is known of one part."""
+    """The state of one part."""
 
     part: str
     verdict: Literal["ok", "note", "error"]
-    """An `error` keeps the gateway from serving as it should; a `note` is worth knowing."""
+    """With an `error`, the gateway cannot serve correctly. A `note` is information."""
     finding: str
     fix: str | None = None
 
 
 def sound(part: str, finding: str) -> Diagnosis:
-    """The part is as it should be."""
+    """The part works."""
     return Diagnosis(part=part, verdict="ok", finding=finding)
 
 
 def note(part: str, finding: str, fix: str | None = None) -> Diagnosis:
-    """The part works, and there is something to know of it."""
+    """The part works, with a note."""
     return Diagnosis(part=part, verdict="note", finding=finding, fix=fix)
 
 
@@ -33,11 +33,11 @@ def wrong(part: str, finding: str, fix: str | None = None) -> Diagnosis:
 
 
 def refused(part: str, error: OperatorError) -> Diagnosis:
-    """The part has to be fixed, in the words of the error that it raised."""
+    """The part has to be fixed, with the message of the error that it raised."""
     return wrong(part, *parted(error.detail))
 
 
 def parted(detail: str) -> tuple[str, str | None]:
-    """What is wrong and how to fix it: an operator's error says both, parted by `; `."""
+    """The problem and the fix, which an operator's error joins with `; `."""
     problem, separator, fix = detail.rpartition("; ")
     return (problem, fix) if separator else (detail, None)

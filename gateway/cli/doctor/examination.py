@@ -1,4 +1,4 @@
-"""What `gateway doctor` looks at, part by part."""
+"""The checks of `gateway doctor`, part by part."""
 
 import asyncio
 import os
@@ -30,17 +30,17 @@ from gateway.store.sql.sqlite.file import sqlite_caveat
 from gateway.transports.connections.listen import bind
 from gateway.workspace.database import Workspace
 
-_UNTRIED: Final = "the credentials were not tried; --connect tries them"
+_UNTRIED: Final = "the credentials were not tested; --connect tests them"
 _PROBE_SECONDS: Final = 2.0
 _OWNER: Final = "change its owner or permissions"
 _ALIVE: Final = b'{"status":"alive"}'
-EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
 
 
 def examine(
     flags: dict[str, Any], environ: Mapping[str, str], *, is_connecting: bool = False
 ) -> Iterator[Diagnosis]:
-    """Every diagnosis, those that others depend on first; `is_connecting` calls what is live."""
+    """Every diagnosis, in order of dependency. With `is_connecting`, live upstreams are called."""
     yield sound("python", sys.version.split()[0])
     try:
         settings = settings_of(flags)
@@ -68,7 +68,7 @@ def _catalogue(
     yield from _sources(settings, catalogue)
     unknown = unknown_variables(environ, catalogue.upstreams.values(), catalogue.sources)
     for name, hint in unknown.items():
-        fix = hint or "unset it, or see `gateway config` for the settings there are"
+        fix = hint or "unset it, or see `gateway config` for all settings"
         yield note("environment", f"nothing reads {name}", fix)
     if is_connecting:
         yield from connect(settings, catalogue)
@@ -88,8 +88,8 @@ def _upstreams(
             yield from (wrong(part, *parted(each)) for each in found.problems)
         elif found.backend == "live":
             is_untried = bool(found.credentials) and not is_connecting
-            said = f"live at {found.base_url}, because {found.reason}"
-            yield sound(part, f"{said}; {_UNTRIED}" if is_untried else said)
+            finding = f"live at {found.base_url}, because {found.reason}"
+            yield sound(part, f"{finding}; {_UNTRIED}" if is_untried else finding)
         else:
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
@@ -114,11 +114,11 @@ def _sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
 
 
 def _workspace(settings: Settings, shapes: Mapping[str, Shape], upstream: Upstream) -> Diagnosis:
-    """It is opened as `gateway serve` would; a file that is not there yet is not made."""
+    """Open it like `gateway serve`, but do not create a missing file."""
     part = f"workspace of {upstream.name}"
     path = Path(settings.workspace.partition(":///")[2])
     if settings.workspace.startswith("sqlite") and not path.is_file():
-        return note(part, f"{path} will be made by the first call")
+        return note(part, f"{path} will be created by the first call")
     try:
         return sound(part, f"{asyncio.run(_check(settings, shapes))} opens")
     except OperatorError as error:
@@ -134,17 +134,17 @@ async def _check(settings: Settings, shapes: Mapping[str, Shape]) -> str:
 
 
 def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
-    """Tools whose answers would mix what is real with what a mock makes up."""
+    """Tools whose results would mix live data with mock data."""
     upstreams = catalogue.upstreams
     backends = {name: settings.for_upstream(each).backend for name, each in upstreams.items()}
     for operation_id, mocked in catalogue.mixing(backends):
-        finding = f"mixes live data with the mock of {' and '.join(mocked)}"
+        finding = f"mixes live data with data of the mock of {' and '.join(mocked)}"
         fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in mocked)
         yield wrong(f"tool {operation_id}", finding, fix)
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:
-    """Whether the generated package is what the contracts say, where there are contracts."""
+    """Whether the generated package matches the contracts, if there are contracts."""
     if not settings.schemas.is_dir():
         yield note("contracts", f"there is no folder {settings.schemas}")
         return
@@ -166,7 +166,7 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
 def _data(settings: Settings) -> Iterator[Diagnosis]:
     folder = settings.data
     if not folder.exists():
-        yield note("data", f"{folder} will be made by `gateway serve`")
+        yield note("data", f"{folder} will be created by `gateway serve`")
         return
     if not folder.is_dir():
         yield wrong("data", f"{folder} is not a folder", "name another one with --data")
@@ -183,8 +183,7 @@ def _data(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _store(settings: Settings) -> Iterator[Diagnosis]:
-    """A database is opened to be read, and a file read to its end; one that is not there yet is not
-    made. Whether `gateway serve` could write the file, the system says."""
+    """Open the database for reading, without creating a missing file."""
     path = Path(settings.database.partition(":///")[2])
     is_file = settings.database.startswith("sqlite")
     caveat = sqlite_caveat() if is_file else None
@@ -205,7 +204,7 @@ def _store(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _is_writable(path: Path) -> bool:
-    """Whether SQLite could change the file, for which it makes others beside it."""
+    """Whether SQLite can change the file, and create files next to it."""
     mode = os.R_OK | os.W_OK
     return os.access(path, mode) and os.access(path.parent, mode | os.X_OK)
 
@@ -216,13 +215,15 @@ def _report(line: str) -> None:
 
 def _address(settings: Settings) -> Iterator[Diagnosis]:
     if settings.host in EVERYWHERE and "allowed_hosts" not in settings.origins:
-        finding = f"{settings.host} listens everywhere, and only this machine's names are allowed"
+        finding = (
+            f"{settings.host} listens on all interfaces, but only this machine's names are allowed"
+        )
         yield wrong("address", finding, "list the names that callers use in allowed_hosts")
     try:
         bind(settings.host, settings.port).close()
     except AddressInUse as error:
         if _is_gateway(settings):
-            yield note("address", f"a gateway serves at {settings.host}:{settings.port} already")
+            yield note("address", f"a gateway already serves at {settings.host}:{settings.port}")
         else:
             yield note("address", *parted(error.detail))
     except OperatorError as error:
@@ -232,7 +233,7 @@ def _address(settings: Settings) -> Iterator[Diagnosis]:
 
 
 def _is_gateway(settings: Settings) -> bool:
-    """Whether what listens there answers as a gateway does; the probe needs no key."""
+    """Whether a gateway listens at the configured address. The probe needs no key."""
     host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
     shown = f"[{host}]" if ":" in host else host
     try:

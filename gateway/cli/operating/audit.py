@@ -25,25 +25,26 @@ _AUDIT: Final = "/operator/audit"
 _COLUMNS: Final = ("at", "id", "agent", "transport", "operation", "outcome", "ms")
 _POLL_SECONDS: Final = 2.0
 _WINDOW: Final = 1000
-"""The most records that `tail` reads at once."""
+"""The maximum number of records that `tail` reads at once."""
 _LOOK_BACK: Final = timedelta(minutes=15)
-"""How far `tail` looks back: a call is recorded when it ends, under its start, and no contract may
-give it more than five minutes."""
+"""How far `tail` looks back. A call is recorded when it ends, with the time of its start, and no
+contract allows more than five minutes.
+"""
 _AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class _Moment(click.ParamType[str, str]):
-    """A moment, or how long ago."""
+    """A time, or a duration before now."""
 
     name = "moment"
 
     def convert(self, value: str, param: Any, ctx: Any) -> str:
-        """The moment in RFC 3339. Raises `click.BadParameter` for anything else."""
+        """The time in RFC 3339. Raises `click.BadParameter` for anything else."""
         try:
             return rfc3339(_moment(value))
         except (ValueError, OverflowError):
-            # Beyond the ends of the calendar there is none either.
+            # Also for a time outside the range of `datetime`.
             self.fail("write it as 15m, 2h, 7d or 2026-11-20T12:00:00Z", param, ctx)
 
 
@@ -58,14 +59,14 @@ def _moment(text: str) -> datetime:
     cls=WholeGroup, name="audit", epilog="Example: gateway audit list --outcome error --since 1h"
 )
 def command() -> None:
-    """Read who called what, and the outcome."""
+    """Read the audit records of calls."""
 
 
 def _filters(command: _Command) -> _Command:
-    outcome = "ok, error (all that failed), PENDING, or a problem code such as TIMEOUT_ERROR."
+    outcome = "ok, error (all failures), PENDING, or a problem code such as TIMEOUT_ERROR."
     options = (
         click.option("--agent", help="Only calls of this agent."),
-        click.option("--tool", help="Only this operation; a prefix when it ends with *."),
+        click.option("--tool", help="Only this operation, or a prefix that ends with *."),
         click.option("--outcome", help=f"Only this outcome: {outcome}"),
     )
     for option in options[::-1]:
@@ -78,16 +79,16 @@ def _filters(command: _Command) -> _Command:
 )
 @_filters
 @click.option(
-    "--since", type=_Moment(), help="Not older than this: 15m, 2h, 7d, or a time in RFC 3339."
+    "--since", type=_Moment(), help="Not older than this: 15m, 2h, 7d, or an RFC 3339 time."
 )
-@click.option("--until", type=_Moment(), help="Older than this; written like --since.")
+@click.option("--until", type=_Moment(), help="Older than this; same format as --since.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
 @click.option(
     "--after", type=ID, help="Continue after this id, or the cursor of the previous page."
 )
 @operator_options
 def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) -> None:
-    """List the records, the newest first. --json adds the cursor of the next page as `next`."""
+    """List the records, newest first. --json adds the cursor of the next page as `next`."""
     query = {**_query(flags), "since": flags.pop("since"), "until": flags.pop("until")}
 
     async def ask(operator: OperatorClient) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def list_records(*, limit: int, after: str | None, as_json: bool, **flags: Any) 
         return
     print_table(_COLUMNS, map(_row, page["items"]))
     if page["next"]:
-        click.echo(f"there may be more: --after {plain(page['next'])}", err=True)
+        click.echo(f"there may be more; add --after {plain(page['next'])}", err=True)
 
 
 @command.command("show", epilog="Example: gateway audit show 019a8f3e-6c1d-7e44-9d0b-2f6f5a0c1b7e")
@@ -122,7 +123,7 @@ def show(*, record_id: str, as_json: bool, **flags: Any) -> None:
 
 @command.command("tail", epilog="Example: gateway audit tail --outcome error")
 @_filters
-@click.option("--limit", type=click.IntRange(1), help="End after so many records.")
+@click.option("--limit", type=click.IntRange(1), help="Stop after this many records.")
 @operator_options
 def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
     """Print new records, one line each, until interrupted. --json prints them complete."""
@@ -140,13 +141,13 @@ def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
 
 
 def _query(flags: dict[str, Any]) -> dict[str, Any]:
-    """The filters as the route takes them; what is left in `flags` are the settings."""
+    """Remove the filters from `flags`, and return them in the form of the route."""
     names = {"agent": "agent", "operation": "tool", "outcome": "outcome"}
     return {name: flags.pop(option) for name, option in names.items()}
 
 
 async def _new(operator: OperatorClient, query: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-    """Records that were not there before, the oldest first."""
+    """New records, oldest first."""
     since = await _earliest(operator)
     items, since = await _window(operator, query, since)
     seen = set(map(_key, items))
@@ -155,14 +156,14 @@ async def _new(operator: OperatorClient, query: dict[str, Any]) -> AsyncIterator
         items, since = await _window(operator, query, max(since, await _earliest(operator)))
         new = [each for each in items if _key(each) not in seen]
         if len(new) == _WINDOW:
-            click.echo("more came than is shown; see `gateway audit list`", err=True)
+            click.echo("more records arrived than are shown; see `gateway audit list`", err=True)
         for each in reversed(new):
             yield each
         seen = set(map(_key, items))
 
 
 async def _earliest(operator: OperatorClient) -> str:
-    """How far to look back, by the gateway's clock where that is behind; empty without records."""
+    """The time to look back to, by the gateway's clock if it is behind; empty without records."""
     newest = (await _read(operator, {}, 1, None))["items"]
     ends = [datetime.now(UTC), *(datetime.fromisoformat(each["at"]) for each in newest)]
     return rfc3339(min(ends) - _LOOK_BACK) if newest else ""
@@ -171,7 +172,7 @@ async def _earliest(operator: OperatorClient) -> str:
 async def _window(
     operator: OperatorClient, query: dict[str, Any], since: str
 ) -> tuple[list[dict[str, Any]], str]:
-    """The newest records since then, and since when they are all there are: more may not fit."""
+    """The newest records since then, and the time since which they are complete."""
     page = await _read(operator, {**query, "since": since or None}, _WINDOW, None)
     items = page["items"]
     if page["next"] is None or not items:
@@ -180,14 +181,14 @@ async def _window(
 
 
 def _key(record: dict[str, Any]) -> tuple[str, str]:
-    # A pending record is shown again when its outcome is known.
+    # A pending record is printed again when it has its outcome.
     return record["id"], record["outcome"]
 
 
 async def _read(
     operator: OperatorClient, query: dict[str, Any], limit: int, after: str | None
 ) -> dict[str, Any]:
-    """So many records, or all there are, and the cursor of what is older."""
+    """At most this many records, and the cursor of older ones."""
     items: list[dict[str, Any]] = []
     while True:
         size = min(limit - len(items), 200)

@@ -18,12 +18,16 @@ from gateway.cli.output import print_json, progress
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.group(cls=WholeGroup, name="backup")
+@click.group(
+    cls=WholeGroup,
+    name="backup",
+    epilog="Example: gateway backup create /backup/monday.gwb",
+)
 def command() -> None:
     """Write all state of a gateway into one encrypted file.
 
-    GATEWAY_BACKUP_PASSPHRASE, or the file that GATEWAY_BACKUP_PASSPHRASE_FILE names, holds the
-    passphrase. `gateway restore` is the way back.
+    GATEWAY_BACKUP_PASSPHRASE has the passphrase, or GATEWAY_BACKUP_PASSPHRASE_FILE names a file
+    with it. `gateway restore` restores the backup.
     """
 
 
@@ -34,7 +38,8 @@ def command() -> None:
 def create(*, file: Path, as_json: bool, **flags: Any) -> None:
     """Write the backup FILE, while the gateway serves.
 
-    It contains everything acknowledged before. FILE appears when it is complete, with mode 600.
+    It contains everything that was acknowledged before. FILE appears when it is complete, with mode
+    600.
     """
     settings = settings_of(flags)
     passphrase = passphrase_of(settings)
@@ -58,7 +63,7 @@ def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
 
 
 def show(file: Path, manifest: Manifest, done: str, *, as_json: bool) -> None:
-    """Say what was done with `file`, and what is in it."""
+    """Print what was done with `file`, and its content."""
     size = file.stat().st_size
     if as_json:
         print_json({"file": str(file), "bytes": size, "manifest": manifest})

@@ -27,10 +27,10 @@ _JOBS: Final = "/operator/jobs"
     epilog="Example: gateway dead-letters redrive --all --kind delivery",
 )
 def command() -> None:
-    """List jobs that failed for good, and run them again."""
+    """List dead letters, and run them again."""
 
 
-_kind = click.option("--kind", type=click.Choice(_KINDS), help="Only work of this kind.")
+_kind = click.option("--kind", type=click.Choice(_KINDS), help="Only jobs of this kind.")
 _lane = click.option(
     "--lane", help="Only messages of this provider, or deliveries to this endpoint."
 )
@@ -44,7 +44,7 @@ _lane = click.option(
 def list_dead_letters(
     *, kind: str | None, lane: str | None, limit: int, as_json: bool, **flags: Any
 ) -> None:
-    """List dead letters, the newest first, with the class of the last failure."""
+    """List dead letters, newest first, with the class of the last failure."""
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         return await _dead(operator, kind, lane, limit)
@@ -76,9 +76,9 @@ def redrive(
 ) -> int:
     """Run dead letters again, each with a new set of attempts. Their earlier attempts are kept."""
     if is_all == bool(job_ids):
-        raise click.UsageError("name the dead letters by their ids, or say --all")
+        raise click.UsageError("give the ids of the dead letters, or --all")
     if job_ids and (kind or lane):
-        raise click.UsageError("--kind and --lane are for --all")
+        raise click.UsageError("--kind and --lane require --all")
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
         chosen = job_ids or [each["id"] for each in await _dead(operator, kind, lane, None)]

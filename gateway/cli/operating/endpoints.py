@@ -25,7 +25,7 @@ _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "descri
     epilog="Example: gateway endpoints add https://app.example.com/hooks",
 )
 def command() -> None:
-    """Manage the URLs that events are delivered to, signed by Standard Webhooks."""
+    """Manage the endpoints to which events are delivered, signed with Standard Webhooks."""
 
 
 @command.command(
@@ -34,9 +34,9 @@ def command() -> None:
 )
 @click.argument("url_of_endpoint", metavar="URL")
 @click.option(
-    "--type", "types", multiple=True, help="Only this type; a prefix when it ends with *."
+    "--type", "types", multiple=True, help="Only this type, or a prefix that ends with *."
 )
-@click.option("--description", default="", help="What it is for; shown in lists.")
+@click.option("--description", default="", help="Purpose of the endpoint; shown in lists.")
 @operator_options
 def add(
     *,
@@ -88,7 +88,7 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
 @click.argument("endpoint_id", type=ID)
 @operator_options
 def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
-    """Send a test event now and print how the endpoint answered, without its body."""
+    """Send a test event now and print the endpoint's response, without its body."""
     found = _ask(flags, "POST", f"{_path(endpoint_id)}/test", {})
     if as_json:
         print_json(found)
@@ -120,7 +120,7 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
     type=click.FloatRange(0, 168),
     default=24,
     show_default=True,
-    help="How long deliveries are signed with the old secret too.",
+    help="How long deliveries are also signed with the old secret.",
 )
 @operator_options
 def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any) -> None:

@@ -19,17 +19,17 @@ _FROM_THE_FIRST: Final = 0
     cls=WholeGroup, name="events", epilog="Example: gateway events tail --type 'gateway.quote.*'"
 )
 def command() -> None:
-    """Follow what the gateway publishes."""
+    """Follow the events that the gateway publishes."""
 
 
 @command.command(
     "tail", epilog="Example: gateway events tail --type 'gateway.quote.*' --from-start --limit 10"
 )
 @click.option(
-    "--type", "types", multiple=True, help="Only this type; a prefix when it ends with *."
+    "--type", "types", multiple=True, help="Only this type, or a prefix that ends with *."
 )
-@click.option("--from-start", is_flag=True, help="Begin with the oldest event that is kept.")
-@click.option("--limit", type=click.IntRange(1), help="End after so many events.")
+@click.option("--from-start", is_flag=True, help="Start with the oldest stored event.")
+@click.option("--limit", type=click.IntRange(1), help="Stop after this many events.")
 @operator_options
 def tail(
     *, types: tuple[str, ...], from_start: bool, limit: int | None, as_json: bool, **flags: Any

@@ -1,4 +1,4 @@
-"""How commands reach a gateway as its operator: over REST, in this process or elsewhere."""
+"""The operator's client for commands: REST, to this process or to a remote gateway."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -33,7 +33,7 @@ _TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
 
 
 class OperatorClient:
-    """One gateway, asked as its operator."""
+    """A client for one gateway, with the operator's key."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
@@ -41,14 +41,14 @@ class OperatorClient:
     async def ask(
         self, method: str, path: str, *, query: Mapping[str, Any] = {}, body: Any = None
     ) -> Any:
-        """The JSON answer. Raises `Refused`, and `ConfigurationError` where no gateway answers.
+        """The JSON response. Raises `Refused`, and `ConfigurationError` if no gateway responds.
 
-        Raises `click.UsageError` for what the command line holds and no request can.
+        Raises `click.UsageError` for arguments that a request cannot contain.
         """
-        given = {name: str(value) for name, value in query.items() if value is not None}
+        params = {name: str(value) for name, value in query.items() if value is not None}
         try:
             content = None if body is None else jsontext.encode(body)
-            reply = await self._client.request(method, path, params=given, content=content)
+            reply = await self._client.request(method, path, params=params, content=content)
         except UnicodeEncodeError:
             raise click.UsageError("the options contain text that is not UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -85,14 +85,14 @@ class OperatorClient:
 
 
 class _Id(click.ParamType[str, str]):
-    """The id of something at the gateway, which stands as one segment in the path to it."""
+    """The id of a resource of the gateway: one segment of its path."""
 
     name = "id"
 
     def convert(self, value: str, param: Any, ctx: Any) -> str:
-        """The same text. Raises `click.BadParameter` for what would be another path."""
+        """The same text. Raises `click.BadParameter` for a text that would be another path."""
         if not value.isprintable() or not value.strip(". ") or "/" in value:
-            self.fail("this is not an id; lists show the ids", param, ctx)
+            self.fail("this is not an id; see the list command for ids", param, ctx)
         return value
 
 
@@ -112,11 +112,11 @@ def operator_options(command: _Command) -> _Command:
 def run_operator(
     flags: Mapping[str, Any], ask: Callable[[OperatorClient], Coroutine[Any, Any, _Result]]
 ) -> _Result:
-    """Run `ask` at the gateway that the options mean; without --url, on its database here."""
-    given = dict(flags)
-    url, key_file = given.pop("url"), given.pop("key_file")
+    """Run `ask` with the gateway of --url or, without --url, with one on the local database."""
+    options = dict(flags)
+    url, key_file = options.pop("url"), options.pop("key_file")
     refuse_mixed(url, key_file, {})
-    return asyncio.run(_run(given, url, key_file, ask))
+    return asyncio.run(_run(options, url, key_file, ask))
 
 
 async def _run(

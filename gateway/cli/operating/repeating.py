@@ -1,4 +1,4 @@
-"""Does the same to several things, and reports the outcome of each."""
+"""Sends the same request for several resources, and reports the outcome of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ async def tried(
     name: str,
     step: Callable[[], None],
 ) -> dict[str, Any]:
-    """The answer, or the problem in its place: one refusal does not keep the others."""
+    """The response or, if it was refused, the problem. A refusal does not stop the others."""
     try:
         return {"id": name, **await operator.ask("POST", path, body=body)}
     except Refused as refused:
@@ -29,7 +29,7 @@ async def tried(
 
 
 def report_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -> int:
-    """Print what came of each; the exit code is 1 when one was refused."""
+    """Print the outcome of each. Returns the exit code, 1 if one was refused."""
     if as_json:
         print_json(found)
     else:
@@ -41,7 +41,7 @@ def report_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) ->
 
 
 def _why(each: Mapping[str, Any]) -> str:
-    """Why it was refused, or what it still breaks; empty when neither."""
+    """Why it was refused, or the violations that remain; empty if neither."""
     if "problem" in each:
         return str(each["problem"].get("detail", "was refused"))
     places = (place_of(one) for one in each.get("refusals", ()))
@@ -50,5 +50,5 @@ def _why(each: Mapping[str, Any]) -> str:
 
 
 def place_of(refusal: Mapping[str, Any]) -> str:
-    """A broken place and why, in one line."""
+    """One violation, in one line."""
     return f"{refusal['pointer'] or '(the whole)'}: {refusal['detail']}"

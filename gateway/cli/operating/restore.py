@@ -18,10 +18,10 @@ from gateway.cli.output import progress
 @settings_options(*OPENING)
 @json_option
 def command(*, file: Path, as_json: bool, **flags: Any) -> None:
-    """Restore the backup FILE into an empty data folder, and an empty database on PostgreSQL.
+    """Restore the backup FILE into an empty data folder and, with PostgreSQL, an empty database.
 
-    The whole FILE is checked first, and nothing is replaced. Start the gateway then: it
-    goes on where the backup was made.
+    The whole FILE is checked first, and nothing is replaced. Then start the gateway: it continues
+    from the time of the backup.
     """
     settings = settings_of(flags)
     with progress("restore") as report:

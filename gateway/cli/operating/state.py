@@ -1,4 +1,4 @@
-"""The state that a gateway's settings name, for the commands that copy it."""
+"""The state of a gateway, located by its settings, for the commands that copy it."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def passphrase_of(settings: Settings) -> str:
     """The passphrase of backups. Raises `ConfigurationError` if none is set."""
     if settings.backup_passphrase is None:
         raise ConfigurationError(
-            "there is no passphrase, and a backup holds secrets; name a file that holds a long one "
+            "there is no passphrase, and a backup contains secrets; name a file with a long one "
             "with GATEWAY_BACKUP_PASSPHRASE_FILE"
         )
     return settings.backup_passphrase.reveal()

@@ -33,7 +33,7 @@ def command() -> None:
 @command.command(
     "list", epilog="Example: gateway webhooks list --provider avinode --state dead_letter --json"
 )
-@click.option("--provider", help="Only what this provider sent.")
+@click.option("--provider", help="Only messages of this provider.")
 @click.option("--event-type", help="Only events of this type.")
 @click.option("--state", type=click.Choice(_STATES), help="Only webhooks in this state.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
@@ -47,7 +47,7 @@ def list_webhooks(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """List webhooks, the newest first: id, arrival, provider, event, state."""
+    """List webhooks, newest first: id, arrival, provider, event, state."""
     query = {"provider": provider, "event_type": event_type, "state": state}
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def list_webhooks(
 @click.argument("webhook_id", type=ID)
 @operator_options
 def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
-    """Show one webhook: its payload as received, what it breaks, and each attempt at it."""
+    """Show one webhook: its payload as received, its violations, and each attempt."""
     found = run_operator(flags, lambda operator: operator.ask("GET", _path(webhook_id)))
     if as_json:
         print_json(found)
@@ -82,10 +82,12 @@ def show(*, webhook_id: str, as_json: bool, **flags: Any) -> None:
 
 
 @command.command(
-    "replay", epilog="Example: gateway webhooks replay 019a8f3e-… ; again with --force when done"
+    "replay", epilog="Example: gateway webhooks replay 019a8f3e-… ; with --force if completed"
 )
 @click.argument("webhook_ids", type=ID, nargs=-1, required=True, metavar="WEBHOOK_ID...")
-@click.option("--force", is_flag=True, help="Also completed ones: their effects are repeated.")
+@click.option(
+    "--force", is_flag=True, help="Also replay completed webhooks: their effects are repeated."
+)
 @operator_options
 def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags: Any) -> int:
     """Process ended webhooks again, with a new set of attempts."""
@@ -103,12 +105,12 @@ def replay(*, webhook_ids: tuple[str, ...], force: bool, as_json: bool, **flags:
 @command.command(
     "quarantine", epilog="Example: gateway webhooks quarantine --revalidate --provider avinode"
 )
-@click.option("--provider", help="Only what this provider sent.")
+@click.option("--provider", help="Only messages of this provider.")
 @click.option("--event-type", help="Only events of this type.")
 @click.option(
     "--revalidate",
     is_flag=True,
-    help="Validate each against today's contract; process the valid ones.",
+    help="Validate each against the current contract; process the valid ones.",
 )
 @operator_options
 def quarantine(
@@ -119,7 +121,7 @@ def quarantine(
     as_json: bool,
     **flags: Any,
 ) -> int:
-    """List authentic messages that break their contract, with the places that break it."""
+    """List authentic messages that break their contract, with their violations."""
     query = {"provider": provider, "event_type": event_type, "state": "quarantined"}
 
     async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
@@ -135,7 +137,7 @@ def quarantine(
 
     found = run_operator(flags, ask)
     if revalidate:
-        return report_each(found, as_json=as_json, done="fits the contract now and is processed")
+        return report_each(found, as_json=as_json, done="is valid now and will be processed")
     if as_json:
         print_json(found)
     else:
@@ -155,7 +157,7 @@ def _row(each: dict[str, Any]) -> tuple[str, ...]:
 
 def _refusals(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     return [
-        (each["id"], each["provider"], each["event_type"], place)
+        (each["id"], each["provider"], each["event_type"], violation)
         for each in found
-        for place in ([_CONFLICT] if each["is_conflict"] else map(place_of, each["refusals"]))
+        for violation in ([_CONFLICT] if each["is_conflict"] else map(place_of, each["refusals"]))
     ]

@@ -1,1 +1,1 @@
-"""Commands that serve, and that set up who may call."""
+"""Commands that serve, and commands that manage keys and settings."""

@@ -16,8 +16,8 @@ _VARIABLE: Final = "_GATEWAY_COMPLETE"
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the script with which SHELL completes commands and options."""
+    """Print the script for completing commands and options in SHELL."""
     found = get_completion_class(shell)
     if found is None:
-        raise click.UsageError(f"{shell} is not known to the installed click")
+        raise click.UsageError(f"{shell} is not supported by the installed click")
     click.echo(found(cli, {}, "gateway", _VARIABLE).source())

@@ -13,7 +13,7 @@ from gateway.cli.output import print_json, print_table
 @settings_options(*FLAGS)
 @json_option
 def command(*, as_json: bool, **flags: Any) -> None:
-    """Print every setting, its value and where the value comes from. Secrets are masked."""
+    """Print every setting with its value and its source. Secrets are masked."""
     settings = settings_of(flags)
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     rows = settings.describe(catalogue.upstreams.values(), catalogue.sources)

@@ -35,16 +35,18 @@ def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -
     return text
 
 
-@click.group(cls=WholeGroup, name="keys")
+@click.group(
+    cls=WholeGroup,
+    name="keys",
+    epilog="Example: gateway keys create flight_search --label laptop",
+)
 def command() -> None:
     """Create, list and revoke the keys of agents."""
 
 
 @command.command("create", epilog="Example: gateway keys create flight_search --label laptop")
 @click.argument("agent")
-@click.option(
-    "--label", default="", callback=_readable, help="What the key is for; shown in lists."
-)
+@click.option("--label", default="", callback=_readable, help="Purpose of the key; shown in lists.")
 @settings_options(*OPENING)
 @json_option
 def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
@@ -61,13 +63,15 @@ def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
 @settings_options(*OPENING)
 @json_option
 def list_keys(*, as_json: bool, **flags: Any) -> None:
-    """List every key, revoked ones too. The keys themselves are not stored."""
+    """List all keys, including revoked ones. The secrets themselves are not stored."""
     keys = asyncio.run(_list(settings_of(flags)))
     if as_json:
-        print_json([_shown(key) for key in keys])
+        print_json([_described(key) for key in keys])
     else:
         columns = ("id", "agent", "label", "created_at", "revoked_at")
-        print_table(columns, ([str(_shown(key)[name] or "") for name in columns] for key in keys))
+        print_table(
+            columns, ([str(_described(key)[name] or "") for name in columns] for key in keys)
+        )
 
 
 @command.command("revoke", epilog="Example: gateway keys revoke key_0f9a8b7c6d5e")
@@ -96,9 +100,9 @@ async def _open_keys(settings: Settings) -> AsyncIterator[tuple[Keys, AuditLog]]
 async def _changing(
     settings: Settings, verb: str, facts: dict[str, str]
 ) -> AsyncIterator[tuple[Keys, OpenRecord]]:
-    """The keys, to change one: recorded before, and with its outcome after."""
-    asked = OperatorRequest(request_id=new_request_id(), operation_id=f"operator.keys.{verb}")
-    async with _open_keys(settings) as (keys, audit), audit.open(asked) as record:
+    """The keys, for one change. The change is recorded before it, and its outcome after it."""
+    request = OperatorRequest(request_id=new_request_id(), operation_id=f"operator.keys.{verb}")
+    async with _open_keys(settings) as (keys, audit), audit.open(request) as record:
         record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
         record.facts = facts
         await record.begin()
@@ -124,7 +128,7 @@ async def _revoke(settings: Settings, key_id: str) -> None:
             raise UnknownPath(f"no active key has the id {key_id}; see `gateway keys list`")
 
 
-def _shown(key: AgentKey) -> dict[str, str | None]:
+def _described(key: AgentKey) -> dict[str, str | None]:
     return {
         "id": key.id,
         "agent": key.agent,

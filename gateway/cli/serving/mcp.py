@@ -21,13 +21,15 @@ from gateway.transports.stdio.server import serve_stdio
 
 @click.command(epilog="Example: gateway mcp --agent flight_search")
 @remote_options
-@click.option("--agent", help="Whose tools to serve; needed without --url.  [GATEWAY_AGENT]")
-@click.option("--connector", help="Serve one connector's tools, under their short names.")
+@click.option(
+    "--agent", help="The agent whose tools are served; required without --url.  [GATEWAY_AGENT]"
+)
+@click.option("--connector", help="Serve the tools of one connector, with their short names.")
 @click.option(
     "--answer-timeout",
     type=click.FloatRange(min=0.1, max=3600),
     metavar="SECONDS",
-    help=f"Seconds that --url may take for an answer.  [default: {ANSWER_SECONDS:g}]",
+    help=f"Seconds to wait for a response of --url.  [default: {ANSWER_SECONDS:g}]",
 )
 @settings_options(*OPENING)
 def command(
@@ -39,15 +41,15 @@ def command(
     answer_timeout: float | None,
     **flags: Any,
 ) -> None:
-    """Serve MCP on standard input and output, for hosts that start a program.
+    """Serve MCP on standard input and output, for hosts that start the server as a program.
 
-    Runs the tools in this process, or passes everything on to the gateway at --url.
+    Runs the tools in this process, or forwards everything to the gateway at --url.
     """
     refuse_mixed(url, key_file, {"--agent": agent, "--connector": connector})
     settings = settings_of(flags)
     if url is None:
         if answer_timeout is not None:
-            raise click.UsageError("--answer-timeout is for --url alone")
+            raise click.UsageError("--answer-timeout requires --url")
         serve_stdio_here(settings, agent=agent, connector=connector)
     else:
         key = remote_key(settings, key_file)
@@ -64,9 +66,9 @@ def command(
 def serve_stdio_here(
     settings: Settings, *, agent: str | None = None, connector: str | None = None
 ) -> None:
-    """Serve this process's tools on stdio, as `agent` or that of the settings.
+    """Serve the tools in this process on stdio, for `agent` or the agent of the settings.
 
-    Raises an `OperatorError` when it cannot start.
+    Raises an `OperatorError` if it cannot start.
     """
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     if connector is not None:
@@ -77,10 +79,10 @@ def serve_stdio_here(
 
 
 def _named(agent: str, catalogue: Catalogue) -> str:
-    """`agent`. Raises `ConfigurationError` for none: nobody is the administrator unasked."""
+    """`agent`. Raises `ConfigurationError` if it is empty: the administrator is not the default."""
     if not agent:
         raise ConfigurationError(
-            "no agent is named, and on standard input no key says who calls; name one with --agent "
+            "no agent is given, and stdio has no key that identifies one; name one with --agent "
             f"or GATEWAY_AGENT: {', '.join(sorted(catalogue.grants))}"
         )
     return agent

@@ -16,7 +16,7 @@ VARIABLE: Final = "MCP_TRANSPORT"
 @click.command(epilog="Example: MCP_TRANSPORT=stdio gateway run")
 @settings_options(*FLAGS)
 def command(**flags: Any) -> None:
-    """Serve over the transport that the variable MCP_TRANSPORT names: http (default) or stdio."""
+    """Serve over the transport in the variable MCP_TRANSPORT: http (default) or stdio."""
     settings = settings_of(flags)
     match os.environ.get(VARIABLE, "http").strip().lower():
         case "http" | "":

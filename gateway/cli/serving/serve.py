@@ -18,14 +18,14 @@ from gateway.settings import Settings
 def command(**flags: Any) -> None:
     """Serve the tools over MCP and REST until stopped.
 
-    Prints `ready URL`, and nothing else, on standard output when it can serve. Logs go to standard
-    error, and so does the first administrator's key when this start makes it.
+    Prints only `ready URL` on standard output, when it can serve. Logs go to standard error, and so
+    does the first administrator's key when this start creates it.
     """
     serve_until_stopped(settings_of(flags))
 
 
 def serve_until_stopped(settings: Settings) -> None:
-    """Serve over HTTP. Raises an `OperatorError` when the gateway cannot start."""
+    """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start."""
     start_logs(settings)
     serve(settings, partial(_announce, settings), work=work_policy())
 
@@ -33,5 +33,5 @@ def serve_until_stopped(settings: Settings) -> None:
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:
     if new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
-        click.echo(f"administrator key, shown once and kept in {place}: {new_key.key}", err=True)
+        click.echo(f"administrator key, shown once and stored in {place}: {new_key.key}", err=True)
     announce(url)

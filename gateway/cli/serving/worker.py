@@ -25,17 +25,17 @@ _KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})
 )
 @settings_options(*_KEYS)
 def command(**flags: Any) -> None:
-    """Process webhooks and deliver events, beside gateways that serve, until stopped.
+    """Process webhooks and deliver events until stopped, next to gateways that serve.
 
-    Any number may run on one PostgreSQL database; a gateway that should leave all work to them has
-    the setting `workers` at 0. Prints `ready` when it works. On SIGTERM it claims no more, and ends
-    what it has begun.
+    Any number of workers can run on one PostgreSQL database. A gateway with the setting `workers`
+    at 0 processes no jobs itself. Prints `ready` when it can work. On SIGTERM, it claims no more
+    jobs and finishes the running ones.
     """
     settings = settings_of(flags)
     if not settings.database.startswith(POSTGRES_PREFIXES):
         raise ConfigurationError(
-            "separate workers need PostgreSQL, since one process owns a SQLite file;"
-            " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` do the work"
+            "separate workers need PostgreSQL, because only one process can use a SQLite file;"
+            " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` process the jobs"
         )
     start_logs(settings)
     work = work_policy()

@@ -1,2 +1,1 @@
-"""Calls every tool by its contract's own examples over every transport, and compares the
-answers."""
+"""Calls every tool with its contract's examples over every transport, and compares the results."""

@@ -1,4 +1,4 @@
-"""Whether two answers are the same, except for what differs from run to run over one transport."""
+"""Compares two results, except for values that differ between runs over one transport."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,9 +9,9 @@ VARYING: Final = "(varies)"
 
 
 def varying(one: Any, other: Any, pointer: str = "") -> Iterator[str]:
-    """Pointers of the texts and numbers that differ; of a whole value whose shape differs.
+    """Pointers to the strings and numbers that differ, and to values whose structure differs.
 
-    The shape of an answer may not vary: `is_shape_of` distinguishes the two.
+    The structure of a result must not vary: `is_leaf` distinguishes the two cases.
     """
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         for name in one:
@@ -24,7 +24,7 @@ def varying(one: Any, other: Any, pointer: str = "") -> Iterator[str]:
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a difference here leaves the shape of the answer alone."""
+    """Whether a difference at this value does not change the structure of the result."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""Which calls to make: every example of every contract, in an order in which all can succeed."""
+"""The calls to make: every example of every contract, in an order in which all can succeed."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -18,14 +18,14 @@ class Step(Struct, frozen=True):
 
     entry: Entry
     example: str
-    """Its name in the contract."""
+    """The name of the example in the contract."""
     arguments: dict[str, Any]
 
 
 def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...]:
-    """The examples of all tools, or of one connector's: of each connector first what writes.
+    """The examples of all tools, or of one connector. For each connector, writes are first.
 
-    So reads find what their examples speak of.
+    So reads find the data that their examples need.
     """
     document = msgspec.json.decode(catalogue.openapi)
     entries = [e for e in catalogue.entries if connector in {None, e.operation.connector}]

@@ -1,8 +1,7 @@
-"""What the transports of a verification start: the gateway with every tool granted, mocks alone.
+"""The process under verification: a gateway with all tools granted, and only mocks.
 
-`python -m gateway.cli.verification.process serve|mcp FOLDER`. A tool that no agent is granted is
-still a promise, so it is verified too; no setting makes `gateway serve` grant what the policy
-does not.
+`python -m gateway.cli.verification.process serve|mcp FOLDER`. Tools that no agent is granted are
+verified too. `gateway serve` has no setting to grant more than the policy, so this module exists.
 """
 
 import asyncio

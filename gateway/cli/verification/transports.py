@@ -1,4 +1,4 @@
-"""The transports as clients use them: separate processes, sockets and pipes, official clients."""
+"""The transports as clients use them: separate processes, sockets, pipes and official clients."""
 
 import asyncio
 import json
@@ -27,36 +27,36 @@ _LOG: Final = ".stderr"
 _LAST_LINES: Final = 10
 _KEY: Final = "key-of-a-verification-0123456789"
 FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
-"""When the examples of the contracts are written for: what they name lies ahead of it."""
+"""The time for which the contracts' examples are written: their dates are after it."""
 
 
 UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, ValueError)
-"""What clients raise when a transport does not answer as its protocol says."""
+"""The errors of clients when a transport breaks its protocol."""
 
 
 class CallRefused(Exception):
-    """A call was not answered with a result; says how it was."""
+    """A call returned no result. The text has the response."""
 
 
 class TransportFailed(Exception):
-    """A transport could not be opened, or its protocol was broken."""
+    """A transport could not be opened, or broke its protocol."""
 
 
 class World(Struct, frozen=True):
-    """What every transport of one verification is opened with."""
+    """The parameters of all transports in one verification."""
 
     folder: Path
-    """Empty, for the state of the processes."""
+    """An empty folder for the state of the processes."""
     upstreams: tuple[str, ...]
-    """All of them are mocked: nothing here reaches a real system."""
+    """All of them are mocked: no real system is called."""
     served: Mapping[str, str]
-    """The variables that say what to serve, whatever gave these settings."""
+    """The variables that select what to serve, from any source of settings."""
 
     def environment(self) -> dict[str, str]:
-        """This environment, of the operator's settings only those that say what to serve.
+        """This environment, without the operator's settings except those in `served`.
 
-        The processes find the modules that this one finds: their folder is another, and a package
-        of the project's own lies where the command was given.
+        The processes run in another folder, so they get this process's import path. The project's
+        own package is in the folder of the command.
         """
         plain = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
         mocked = {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in self.upstreams}
@@ -71,7 +71,7 @@ class World(Struct, frozen=True):
         }
 
     def last_words(self) -> list[str]:
-        """The ends of what the processes wrote to standard error."""
+        """The last lines of each process's standard error."""
         texts = (path.read_text("utf-8", "replace") for path in self.folder.glob(f"*{_LOG}"))
         return [line for text in texts for line in text.splitlines()[-_LAST_LINES:]]
 
@@ -165,7 +165,7 @@ def _headers() -> dict[str, str]:
 
 @asynccontextmanager
 async def _serving(world: World) -> AsyncIterator[str]:
-    """The address of a separate `gateway serve`, which is stopped afterwards."""
+    """The URL of a separate `gateway serve`, which is stopped afterwards."""
     data = world.folder / f"serve-{len(list(world.folder.iterdir()))}"
     data.mkdir()
     with data.with_suffix(_LOG).open("wb") as log:

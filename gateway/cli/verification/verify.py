@@ -20,25 +20,23 @@ from gateway.cli.verification.transports import (
 from gateway.contract.values.pointers import NoSuchPlace, follow
 
 REFERENCE: Final = "REST"
-"""The transport that the others are compared with. It is called twice, to learn what varies."""
+"""The transport with which the others are compared. It runs twice, to find values that vary."""
 
 Answer = dict[str, Any] | str
-"""A result, or why there is none."""
+"""A result, or the reason why there is none."""
 Report = Callable[[str], None]
 
 
 class ToolReport(Struct, frozen=True, kw_only=True):
-    """What came of one tool."""
+    """The outcome for one tool."""
 
     operation: str
     examples: int
     verified: Mapping[str, int]
-    """Examples by transport that were answered, within the contract, as over the first
-    transport."""
+    """By transport: the number of examples with a valid result, equal to the reference's."""
     failures: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
-    """Members that differ from run to run, such as times; all transports return them, each its
-    own."""
+    """Members that differ between runs, such as times. They are not compared between transports."""
 
     @property
     def is_verified(self) -> bool:
@@ -48,14 +46,13 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 async def verify(
     catalogue: Catalogue, world: World, *, connector: str | None = None, report: Report
 ) -> list[ToolReport]:
-    """Call everything everywhere, on mocks. Raises `TransportFailed` when a transport does not
-    open."""
+    """Run all calls over all transports, on mocks. Raises `TransportFailed`."""
     plan = steps(catalogue, connector)
     names = [*TRANSPORTS, REFERENCE]
     answers = await asyncio.gather(*(_pass(world, name, plan, report) for name in names))
     by_transport = dict(zip(TRANSPORTS, answers[:-1], strict=True))
     varies = [_varying(*pair) for pair in zip(by_transport[REFERENCE], answers[-1], strict=True)]
-    # Of all its examples: two runs may well give one of them the same millisecond.
+    # Over all examples of a tool: two runs can give one example the same millisecond.
     by_tool: dict[str, frozenset[str]] = {}
     for step, found in zip(plan, varies, strict=True):
         by_tool[step.entry.id] = by_tool.get(step.entry.id, frozenset()) | found
@@ -64,7 +61,7 @@ async def verify(
         for i, step in enumerate(plan)
     ]
     operations = dict.fromkeys(step.entry.id for step in plan)
-    return [_verdict(each, [j for j in checked if j.operation == each]) for each in operations]
+    return [_tool_report(each, [j for j in checked if j.operation == each]) for each in operations]
 
 
 async def _pass(world: World, name: str, plan: Sequence[Step], report: Report) -> list[Answer]:
@@ -78,7 +75,7 @@ async def _pass(world: World, name: str, plan: Sequence[Step], report: Report) -
     except* UNREACHABLE as failures:
         failed = _first(failures)
     if failed is not None:
-        # A step that is not answered at all ends the pass: the connection is gone.
+        # A step without a response ends the pass, because the connection is lost.
         what = f"{name}: {plan[len(answers)].entry.id}" if len(answers) < len(plan) else name
         raise TransportFailed(f"{what}: {type(failed).__name__}")
     return answers
@@ -96,8 +93,8 @@ async def _answer(ask: Ask, step: Step) -> Answer:
         return str(refused)
 
 
-class _Judgement(Struct, frozen=True, kw_only=True):
-    """What came of one example."""
+class _ExampleReport(Struct, frozen=True, kw_only=True):
+    """The outcome for one example."""
 
     operation: str
     verified: tuple[str, ...]
@@ -105,22 +102,22 @@ class _Judgement(Struct, frozen=True, kw_only=True):
     varying: tuple[str, ...]
 
 
-def _varying(reference: Answer, again: Answer) -> frozenset[str]:
-    return frozenset(varying(reference, again)) if isinstance(reference, dict) else frozenset()
+def _varying(reference: Answer, repeated: Answer) -> frozenset[str]:
+    return frozenset(varying(reference, repeated)) if isinstance(reference, dict) else frozenset()
 
 
 def _check(
     step: Step,
     index: int,
     by_transport: Mapping[str, Sequence[Answer]],
-    again: Answer,
+    repeated: Answer,
     varies: frozenset[str],
-) -> _Judgement:
+) -> _ExampleReport:
     reference = by_transport[REFERENCE][index]
     failures = [
         f"{step.example}: {place or '/'} is present in one run and missing in another"
-        for place in sorted(_varying(reference, again))
-        if not _is_leaf_at(reference, again, place)
+        for place in sorted(_varying(reference, repeated))
+        if not _is_leaf_at(reference, repeated, place)
     ]
     verified = []
     for transport, answers in by_transport.items():
@@ -129,7 +126,7 @@ def _check(
             verified.append(transport)
         else:
             failures.append(f"{step.example} at {transport}: {problem}")
-    return _Judgement(
+    return _ExampleReport(
         operation=step.entry.id,
         verified=tuple(verified),
         failures=tuple(failures),
@@ -155,7 +152,7 @@ def _is_leaf_at(one: Answer, other: Answer, pointer: str) -> bool:
         return False
 
 
-def _verdict(operation: str, checked: Sequence[_Judgement]) -> ToolReport:
+def _tool_report(operation: str, checked: Sequence[_ExampleReport]) -> ToolReport:
     return ToolReport(
         operation=operation,
         examples=len(checked),

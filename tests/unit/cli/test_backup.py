@@ -44,7 +44,7 @@ def test_nothing_is_written_unencrypted(cli, data, tmp_path, monkeypatch):
     monkeypatch.delenv("GATEWAY_BACKUP_PASSPHRASE")
     code, _, err = cli("backup", "create", tmp_path / "b.gwb", "--data", data)
     assert code == 2
-    assert "there is no passphrase, and a backup holds secrets" in err
+    assert "there is no passphrase, and a backup contains secrets" in err
     assert "GATEWAY_BACKUP_PASSPHRASE_FILE" in err
     assert not (tmp_path / "b.gwb").exists()
 

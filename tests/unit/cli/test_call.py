@@ -152,7 +152,7 @@ def test_an_operation_cannot_change_the_rest_of_the_address(cli, remote, name, p
     ("options", "words"),
     [
         (("--url", "http://127.0.0.1:1", "--agent", "flight_search"), "--agent and --url exclude"),
-        (("--key-file", "key"), "--key-file is for --url alone"),
+        (("--key-file", "key"), "--key-file requires --url"),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(cli, options, words):
@@ -202,7 +202,7 @@ def test_a_gateway_that_is_not_there_is_one_clear_error(cli):
 def test_an_address_that_is_none_is_refused(cli, url):
     code, _, err = cli("call", "example.greet", "--url", url)
     assert code == 2
-    assert err.startswith("error: --url is not an address\n")
+    assert err.startswith("error: --url is not a URL\n")
 
 
 @pytest.mark.parametrize("content", [None, "", "two\nlines"])

@@ -37,7 +37,7 @@ def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli):
     code, out, _ = cli("lint")
     assert code == 0
     assert "amber" not in out
-    assert out.splitlines()[-1].endswith("ask for no change: gateway lint --notes prints them")
+    assert out.splitlines()[-1].endswith("need no change: gateway lint --notes prints them")
 
     code, out, _ = cli("lint", "--notes")
     assert code == 0
@@ -79,7 +79,7 @@ def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schem
     tool.write_text(tool.read_text("utf-8").replace("value: {name: ", "value: {name: Dr ", 1))
     code, out, err = cli("verify", "--schemas", schemas)
     assert (code, out) == (1, "")
-    assert "are not what the contracts say" in err
+    assert "do not match the contracts" in err
     assert err.endswith("fix: gateway generate\n")
 
 

@@ -157,7 +157,7 @@ def test_a_running_gateway_is_known_as_one(cli, tmp_path):
     with started("serve", "--port", 0, "--data", tmp_path / "served") as process:
         port = ready_url(process).rpartition(":")[2]
         outcome = cli("doctor", "--schemas", "absent", "--port", port)
-    assert f"note   address: a gateway serves at 127.0.0.1:{port} already" in outcome.out
+    assert f"note   address: a gateway already serves at 127.0.0.1:{port}" in outcome.out
 
 
 def test_every_file_that_is_missing_is_named_at_once(examine, monkeypatch):
@@ -187,7 +187,7 @@ def test_credentials_are_not_said_to_be_right_before_they_are_tried(examine, mon
     monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
     _, found = examine()
     assert found["upstream weather"][0]["finding"].endswith(
-        ", because its credentials are set; the credentials were not tried; --connect tries them"
+        ", because its credentials are set; the credentials were not tested; --connect tests them"
     )
     assert not [part for part in found if part.startswith("connect")]
 
@@ -302,7 +302,7 @@ def test_the_workspace_is_opened_as_serving_would_but_not_made(examine, tmp_path
     code, found = examine()
     [diagnosis] = found["workspace of supabase"]
     assert (code, diagnosis["verdict"]) == (0, "note")
-    assert "workspace.db will be made by the first call" in diagnosis["finding"]
+    assert "workspace.db will be created by the first call" in diagnosis["finding"]
     assert not (tmp_path / "data").exists()
 
     rows = tmp_path / "rows.db"

@@ -153,7 +153,7 @@ def test_options_of_this_process_are_refused_beside_a_url(cli, option, value):
 def test_an_answer_timeout_without_a_url_is_refused(cli):
     code, out, err = cli("mcp", "--answer-timeout", "5")
     assert (code, out) == (2, "")
-    assert "--answer-timeout is for --url alone" in err
+    assert "--answer-timeout requires --url" in err
 
 
 @pytest.mark.parametrize("command", ["mcp", "run"])
@@ -162,7 +162,7 @@ def test_nobody_is_the_administrator_unasked(cli, command, monkeypatch, tmp_path
     code, out, err = cli(command, "--data", str(tmp_path / "data"))
     assert (code, out) == (2, "")
     problem, fix = err.splitlines()
-    assert "no agent is named" in problem
+    assert "no agent is given" in problem
     assert fix.startswith("fix: name one with --agent or GATEWAY_AGENT: administrator, ")
     assert "flight_search" in fix
     assert not (tmp_path / "data").exists()

@@ -18,7 +18,7 @@ from tests.unit.cli.processes import (
 )
 
 UNWRITABLE = (
-    "error: the output cannot be written (No space left on device)\nfix: send it to another place\n"
+    "error: the output cannot be written (No space left on device)\nfix: redirect it elsewhere\n"
 )
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 PRINTING = [
