@@ -1,6 +1,6 @@
 """The job policies: how jobs of each kind are run, retried and retained.
 
-These numbers are defined only here. A program can pass its own policy to `Gateway.work_by`,
+These numbers are defined only here. A program can pass its own policy to `Gateway.set_work_policy`,
 `open_store` and `Worker`. The settings `workers`, `webhook_days`, `webhook_id_days` and `job_days`
 take their defaults from here.
 """

@@ -1,4 +1,4 @@
-"""The gateway as an object, for programs that embed it, and as a server."""
+"""The gateway: an object for programs that embed it, and a server."""
 
 from gateway.app.gateway import Gateway, Lifecycle
 from gateway.app.http_app import VERSION

@@ -7,30 +7,32 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 _log: Final = logging.getLogger(__name__)
-_REST_SECONDS: Final = 1.0
+_PAUSE_SECONDS: Final = 1.0
 
 Task = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def kept_going(tasks: Mapping[str, Task]) -> AsyncIterator[None]:
+async def running(tasks: Mapping[str, Task]) -> AsyncIterator[None]:
     """Run `tasks`, given by name, until the block ends. Then cancel them."""
-    running = [asyncio.create_task(keep(name, task), name=name) for name, task in tasks.items()]
+    started = [
+        asyncio.create_task(run_to_end(name, task), name=name) for name, task in tasks.items()
+    ]
     try:
         yield
     finally:
-        for each in running:
+        for each in started:
             each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*started, return_exceptions=True)
 
 
-async def keep(name: str, task: Task) -> None:
-    """Run `task` to its end. After a defect, wait a moment and start it again."""
+async def run_to_end(name: str, task: Task) -> None:
+    """Run `task` until it returns. If it raises (a defect), start it again after a pause."""
     while True:
         try:
             await task()
-        except Exception:  # noqa: BLE001 - whatever it is, the other tasks and the transports go on
+        except Exception:  # noqa: BLE001 - the other tasks and the transports must continue
             _log.exception("the task %s failed and is restarted", name)
-            await asyncio.sleep(_REST_SECONDS)
+            await asyncio.sleep(_PAUSE_SECONDS)
         else:
             return

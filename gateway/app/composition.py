@@ -129,7 +129,7 @@ def _checked(
 ) -> tuple[Catalogue, Mapping[str, UpstreamConnection], Mapping[str, Workspace], Secrets]:
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
     catalogue = open_catalogue(settings.package, settings.handler_packages)
-    settings.proxies()  # read again by the server, after the database was brought up to date
+    settings.proxies()  # the server reads it again, but only after the upgrade of the database
     connections, workspaces = open_connections(catalogue, settings, clock, stack)
     return catalogue, connections, workspaces, webhook_secrets(catalogue, settings, connections)
 
@@ -165,8 +165,9 @@ async def _bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey 
         "revoked": [key.id for key in after if key.revoked_at and key != before.get(key.id)],
     }
     if any(changed.values()):
-        asked = OperatorRequest(request_id=new_request_id(), operation_id="operator.keys.bootstrap")
-        async with audit.open(asked) as record:
+        operation = "operator.keys.bootstrap"
+        request = OperatorRequest(request_id=new_request_id(), operation_id=operation)
+        async with audit.open(request) as record:
             record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
             record.facts = changed
     return new_key

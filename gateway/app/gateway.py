@@ -1,4 +1,4 @@
-"""The gateway as an object: opened, called, closed."""
+"""The gateway as an object that can be opened, called and closed."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import (
@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from gateway.app.composition import Components, OpenOptions, assemble
-from gateway.app.http_app import followers_of, operator_routes, site_of
+from gateway.app.http_app import followers_of, http_app_of, operator_routes
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
@@ -34,8 +34,8 @@ from gateway.transports.following import Followers
 from gateway.transports.health import Readiness
 from gateway.transports.http.asgi import App
 from gateway.transports.http.bounds import bounds_of
+from gateway.transports.http_app import build_operator_app
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.site import build_operator_site
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
 
@@ -59,7 +59,8 @@ class Gateway:
         async with Gateway.open(read_settings(os.environ, None, {})) as gateway:
             greeting = await gateway.call("example.greet", {"name": "Ada"})
 
-    `on_start` and `on_stop` run in order, after everything is open and before anything is closed.
+    The hooks `on_start` run in order after everything is open. The hooks `on_stop` run in order
+    before anything is closed.
     """
 
     def __init__(
@@ -96,11 +97,11 @@ class Gateway:
         on_stop: Sequence[Hook] = (),
         is_server: bool = False,
     ) -> "Gateway":
-        """A gateway to be entered with `async with`.
+        """A gateway for `async with`.
 
-        `grants` hold instead of the policies'; only a program that embeds the gateway can say so.
-        `is_server`: be the only one that works on its SQLite files from the start, and not only for
-        the length of `at_work`.
+        `grants` replace the grants of the policies. There is no setting for them. If `is_server` is
+        true, the gateway locks its SQLite database from the start, and not only during `at_work`,
+        so that no other process works on it.
         """
         return cls(
             settings,
@@ -112,21 +113,20 @@ class Gateway:
         )
 
     def on_tool_execution(self, hook: ExecutionHook) -> None:
-        """Run `hook` before each call that is admitted, over every transport.
+        """Run `hook` before each admitted call, over every transport.
 
-        It observes; see `CallHooks`. To be said before the gateway is entered. Raises `NotRunning`
-        afterwards.
+        It only observes, as `CallHooks` describes. Raises `NotRunning` after `async with`.
         """
         self._require_idle()
         self._hooks = replace(self._hooks, on_execution=(*self._hooks.on_execution, hook))
 
     def on_tool_error(self, hook: ErrorHook) -> None:
-        """Run `hook` when such a call fails. As `on_tool_execution` otherwise."""
+        """Run `hook` when an admitted call fails. Like `on_tool_execution` in all else."""
         self._require_idle()
         self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
 
-    def work_by(self, policy: WorkPolicy) -> None:
-        """Process jobs by `policy`. As `on_tool_execution` otherwise."""
+    def set_work_policy(self, policy: WorkPolicy) -> None:
+        """Process jobs by `policy`. Raises `NotRunning` after `async with`."""
         self._require_idle()
         self._work = policy
 
@@ -141,7 +141,7 @@ class Gateway:
         try:
             async with AsyncExitStack() as stack:
                 if self._is_server:
-                    stack.enter_context(self._alone())
+                    stack.enter_context(self._lock())
                 options = OpenOptions(grants=self._grants, hooks=self._hooks, work=self._work)
                 self._parts = await assemble(self._settings, self._clock, stack, options)
                 self.state = Lifecycle.RUNNING
@@ -160,7 +160,7 @@ class Gateway:
         trace: TracebackType | None,
     ) -> None:
         async with self._stack:
-            # Each of them runs, and everything is closed, also when one of them fails.
+            # All hooks run and everything is closed, even if a hook fails.
             self._stack.callback(self._end, Lifecycle.STOPPED)
             for hook in reversed(self._on_stop):
                 self._stack.push_async_callback(hook, self)
@@ -210,33 +210,33 @@ class Gateway:
         return (await self.local_pipeline(agent).invoke(call)).values
 
     def local_pipeline(self, agent: str) -> Pipeline:
-        """The pipeline for callers in this process, who act as `agent`."""
+        """The pipeline for callers in this process, which act as `agent`."""
         return replace(self.parts.pipeline, identification=LocalIdentification(agent))
 
     def local_tools(self, agent: str) -> Tools:
-        """The MCP face for callers in this process, who act as `agent`."""
+        """The MCP tools for callers in this process, which act as `agent`."""
         pipeline = self.local_pipeline(agent)
         parts = self.parts
         return Tools(pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy)
 
     @asynccontextmanager
     async def local_followers(self, agent: str) -> AsyncIterator[Followers]:
-        """Admits followers in this process, who act as `agent`, until the block ends."""
+        """Admits followers in this process, which act as `agent`, until the block ends."""
         parts = self.parts
         async with following(parts):
             yield followers_of(parts, LocalIdentification(agent))
 
-    def site(self) -> App:
-        """The HTTP face, an ASGI application. Raises `ContractError` for damaged routes."""
+    def http_app(self) -> App:
+        """The HTTP interface, an ASGI application. Raises `ContractError` for damaged routes."""
         self._probe = ReadinessProbe(self.parts, self._clock)
-        return site_of(self.parts, self._settings, self._probe)
+        return http_app_of(self.parts, self._settings, self._probe)
 
-    def operator_site(self, agent: str) -> App:
-        """The operator's routes alone, for callers in this process, who act as `agent`."""
-        return build_operator_site(operator_routes(self.parts, LocalIdentification(agent)))
+    def operator_app(self, agent: str) -> App:
+        """The operator's routes alone, for callers in this process, which act as `agent`."""
+        return build_operator_app(operator_routes(self.parts, LocalIdentification(agent)))
 
     async def readiness(self) -> Readiness:
-        """Whether calls can be served and recorded. Anybody may ask, so it gives no detail."""
+        """Whether calls can be served and recorded. It is public, so it contains no details."""
         return await readiness_of(self.parts)
 
     @asynccontextmanager
@@ -246,13 +246,13 @@ class Gateway:
         Mocks send their webhooks to the gateway at `url`, if there is one. Raises `StoreError` when
         another process works on the same SQLite file.
         """
-        alone = nullcontext() if self._is_server else self._alone()
-        with alone:
+        lock = nullcontext() if self._is_server else self._lock()
+        with lock:
             async with at_work(self.parts, self._settings, url):
                 yield
 
-    def _alone(self) -> AbstractContextManager[None]:
-        # Not of the workspace: any number of gateways and workers on PostgreSQL may share its file.
+    def _lock(self) -> AbstractContextManager[None]:
+        # The workspace is not locked: gateways with PostgreSQL as database may share its file.
         return only_server(self._settings.database)
 
     def announce_stop(self) -> float:

@@ -1,4 +1,4 @@
-"""The gateway's HTTP faces, each made of the same parts."""
+"""Builds the HTTP interface of the gateway from its components."""
 
 from importlib.metadata import version
 from typing import Final
@@ -18,20 +18,20 @@ from gateway.transports.http.asgi import App
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
+from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.operator.audit import audit_routes
 from gateway.transports.operator.endpoints import endpoint_routes
 from gateway.transports.operator.events import event_routes
 from gateway.transports.operator.guard import OperatorGuard
 from gateway.transports.operator.webhooks import WorkParts, work_routes
-from gateway.transports.site import SiteParts, build_site
 
 VERSION: Final = version("contract-gateway")
 
 
-def site_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App:
-    """Everything that is served over HTTP. Raises `ContractError` for damaged routes."""
-    return build_site(
-        SiteParts(
+def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App:
+    """The ASGI application with all routes. Raises `ContractError` for damaged routes."""
+    return build_http_app(
+        HttpAppParts(
             invoke=parts.pipeline.invoke,
             identification=parts.identification,
             catalogue=parts.catalogue,
@@ -56,12 +56,12 @@ def site_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:
-    """What clients may cost, alone and together."""
-    opened = settings.max_connects_per_second
+    """The limits of connections and bodies, for each host and in total."""
+    connects = settings.max_connects_per_second
     return ConnectionLimits(
         max_connections=settings.max_connections,
         max_connections_of_one_host=settings.max_connections_per_address,
-        opened_by_one_host=Rate(opened, opened),
+        opened_by_one_host=Rate(connects, connects),
         max_body_bytes=settings.max_bodies_bytes,
         max_unauthenticated_bytes=settings.max_unauthenticated_body_bytes,
         max_unauthenticated_bytes_of_one_host=settings.max_unauthenticated_body_bytes // 4,
@@ -70,17 +70,17 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
 
 
 def followers_of(parts: Components, identification: Identification) -> Followers:
-    """Who may follow the events, of those that `identification` knows."""
+    """The check of followers. `identification` authenticates them."""
     return Followers(parts.work.feed, identification, parts.policy, parts.audit)
 
 
 def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:
-    """What operators see and do, for callers that `identification` knows."""
+    """The routes for operators. `identification` authenticates them."""
     store, work = parts.store, parts.work
     guard = OperatorGuard(identification, parts.policy, parts.audit)
-    seen = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
+    work_parts = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
     return [
-        *work_routes(guard, seen),
+        *work_routes(guard, work_parts),
         *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
         *event_routes(guard, store.events),
         *audit_routes(guard, store.audit),

@@ -1,4 +1,4 @@
-"""The way in for webhooks: sources with their secrets, the group commit, and what stands before."""
+"""Builds the endpoint for webhooks: the sources with their secrets, and the group commit."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -17,16 +17,16 @@ from gateway.webhooks.made_secrets import made_secret
 from gateway.webhooks.source import OpenSource, SourceAccess
 
 Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""By provider and profile, the live secrets."""
+"""The secrets by provider and profile."""
 
 
 def webhook_secrets(
     catalogue: Catalogue, settings: Settings, connections: Mapping[str, UpstreamConnection]
 ) -> Secrets:
-    """The secrets that the settings name, and for sources that are only mocked those made here.
+    """The secrets from the settings. For a mocked source without any, secrets are created.
 
-    Raises `ConfigurationError` for what is misconfigured, and `StoreError` when a secret that is to
-    be made cannot be kept.
+    Raises `ConfigurationError` for invalid settings, and `StoreError` if the file of a created
+    secret cannot be read or written.
     """
     found = settings.for_webhooks(catalogue.sources)
     return {
@@ -38,7 +38,7 @@ def webhook_secrets(
 def open_group_commit(
     inbox: Inbox, on_stored: Callable[[], None], stack: AsyncExitStack
 ) -> GroupCommit:
-    """The group commit; `stack` stores what waits before it closes the store."""
+    """The group commit. `stack` closes it before the store, so that waiting messages are stored."""
     group_commit = GroupCommit(inbox, on_stored)
     stack.push_async_callback(group_commit.close)
     return group_commit
@@ -51,7 +51,7 @@ def open_webhook_endpoint(
     group_commit: GroupCommit,
     clock: Clock,
 ) -> WebhookEndpoint:
-    """The endpoint, with every source that has secrets. Raises `ConfigurationError`."""
+    """The endpoint with all sources. A source without secrets is closed."""
     sources = {
         name: OpenSource(
             contract.source,
@@ -84,11 +84,11 @@ def _secrets(
 
 
 def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> bool:
-    """Whether nobody real can be the sender: its upstream is a mock, or without one, all are."""
+    """Whether no real sender is possible: the provider's upstream is not live or, if the provider
+    has no upstream, none is live."""
     own = connections.get(provider)
-    return not any(
-        connection.backend_name == "live" for connection in ([own] if own else connections.values())
-    )
+    candidates = [own] if own else connections.values()
+    return not any(connection.backend_name == "live" for connection in candidates)
 
 
 def _keys(

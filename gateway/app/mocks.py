@@ -1,4 +1,4 @@
-"""Mocks that send their vendors' webhooks to the gateway that they are part of."""
+"""Builds the senders of mocks, which send their vendors' webhooks to this gateway."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 
 MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
-"""The senders of a gateway that listens at this address."""
+"""Returns the senders for a gateway that listens at this URL."""
 
 
 def mock_senders(
@@ -21,7 +21,7 @@ def mock_senders(
     clock: Clock,
     url: str,
 ) -> Sequence[MockSender]:
-    """A sender for each mock whose source of webhooks has a secret and receives messages."""
+    """A sender for each mock whose source of webhooks has a secret."""
     return tuple(_senders(catalogue, connections, secrets, clock, url))
 
 
@@ -34,12 +34,13 @@ def _senders(
 ) -> Iterator[MockSender]:
     for name, contract in catalogue.webhooks.items():
         backend = connections[name].backend if name in connections else None
-        live = [each for each in contract.source.profiles if secrets[name].get(each.name)]
-        if isinstance(backend, MockBackend) and live:
+        open_profiles = [each for each in contract.source.profiles if secrets[name].get(each.name)]
+        if isinstance(backend, MockBackend) and open_profiles:
+            profile = open_profiles[0]
             listener = Listener(
                 url=f"{url}/webhooks/{name}",
                 source=contract.source,
-                profile=live[0],
-                secret=secrets[name][live[0].name][0],
+                profile=profile,
+                secret=secrets[name][profile.name][0],
             )
             yield MockSender(backend.application, listener, clock)

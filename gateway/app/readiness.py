@@ -1,4 +1,4 @@
-"""The answers to operators' probes."""
+"""The readiness of the gateway, for the probes of operators."""
 
 import asyncio
 import logging
@@ -18,22 +18,23 @@ _log: Final = logging.getLogger(__name__)
 _FRESH_SECONDS: Final = 1.0
 """Anyone may probe at any rate, so the store is checked at most once in this time."""
 _WATCHED_SECONDS: Final = 60.0
+"""After a probe, further probes are expected for this time."""
 
 
 class ReadinessProbe:
-    """The answer of `/readyz`. It is checked at most once a second, and fails before a stop."""
+    """The answer of `/readyz`. It is updated at most once per second, and fails before a stop."""
 
     def __init__(self, parts: Components, clock: Clock) -> None:
         self._parts = parts
         self._clock = clock
         self._lock = asyncio.Lock()
         self._found: Readiness | None = None
-        self._found_at = self._asked_at = -inf
+        self._found_at = self._probed_at = -inf
         self._is_stopping = False
 
     async def __call__(self) -> Readiness:
         """The readiness, at most one second old."""
-        self._asked_at = self._clock.monotonic()
+        self._probed_at = self._clock.monotonic()
         async with self._lock:
             found = self._found
             if found is None or self._clock.monotonic() - self._found_at >= _FRESH_SECONDS:
@@ -44,11 +45,11 @@ class ReadinessProbe:
     def announce_stop(self) -> bool:
         """Answer "not ready" from now on. Returns whether a regular probe will see it."""
         self._is_stopping = True
-        return self._clock.monotonic() - self._asked_at < _WATCHED_SECONDS
+        return self._clock.monotonic() - self._probed_at < _WATCHED_SECONDS
 
 
 async def readiness_of(parts: Components) -> Readiness:
-    """Whether calls can be served and recorded. Anybody may ask, so it gives no detail."""
+    """Whether calls can be served and recorded. It is public, so it contains no details."""
     problems = ["Audit records cannot be stored."] if parts.audit.problem else []
     try:
         await parts.store.audit.latest(1)

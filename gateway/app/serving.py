@@ -1,4 +1,4 @@
-"""The gateway as a server, until it is asked to stop."""
+"""The gateway as an HTTP server, until SIGINT or SIGTERM."""
 
 import asyncio
 import gc
@@ -45,11 +45,11 @@ async def _serve(
     # Bind the port before opening the store: a second start must not touch the first one's store.
     with bind(settings.host, settings.port) as listener:
         gateway = Gateway.open(settings, grants=grants, is_server=True)
-        gateway.work_by(work)
+        gateway.set_work_policy(work)
         async with gateway:
             new_key = gateway.parts.new_key
             grace = _grace_seconds(settings, gateway.parts.catalogue)
-            site = gateway.site()
+            app = gateway.http_app()
             # The objects of the start live as long as the process. A full collection that visits
             # them stops all calls for 50 ms.
             gc.collect()
@@ -58,7 +58,7 @@ async def _serve(
             url = url_of(listener)
             async with gateway.at_work(url):
                 await serve_http(
-                    site,
+                    app,
                     listener,
                     lambda: on_ready(url, new_key),
                     StopPlan(
@@ -81,6 +81,6 @@ def _grace_seconds(settings: Settings, catalogue: Catalogue) -> float:
         origin = settings.origins.get("stop_grace_seconds", "stop_grace_seconds")
         raise ConfigurationError(
             f"{origin}: {longest.id} may take {limit:g} seconds, and would be cut off after"
-            f" {given:g}; give it at least {limit:g}"
+            f" {given:g}; set it to at least {limit:g}"
         )
     return given

@@ -73,7 +73,8 @@ def _workspaces(
 def _workspace(
     shapes: Iterable[Shape], found: UpstreamSettings, settings: Settings, clock: Clock
 ) -> Workspace:
-    """The rows of a mock are gone with the process; their keys and times repeat with the seed."""
+    """The workspace, not opened yet. A mock's is in memory. Its keys and times depend on the seed
+    and the mock's clock."""
     if found.backend != "mock":
         return Workspace(settings.workspace, shapes, clock)
     mock_clock = MockClock(clock, settings.mock_time, is_still=not settings.mock_speed)
@@ -122,7 +123,7 @@ def _backend(
 def _mock(
     upstream: Upstream, settings: Settings, clock: Clock, credentials: Mapping[str, str]
 ) -> MockBackend:
-    """A mock that stores its state next to the database, so that it survives a restart."""
+    """A mock that stores its state in the data folder, so that it survives a restart."""
     options = MockOptions(
         seed=str(settings.seed),
         speed=settings.mock_speed,
@@ -136,7 +137,7 @@ def _mock(
 
 
 def base_urls(connections: Mapping[str, UpstreamConnection], settings: Settings) -> dict[str, str]:
-    """Where each upstream is, or says that it is where it is a mock, as far as that is known."""
+    """The known base URLs of the upstreams. For a mock, it is the one in the mock's links."""
     configured = {
         name: connection.backend.application.base_url
         if isinstance(connection.backend, MockBackend)

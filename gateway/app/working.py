@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from gateway.app.announcement import announce_contract
-from gateway.app.background import Task, keep, kept_going
+from gateway.app.background import Task, run_to_end, running
 from gateway.app.composition import Components
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
@@ -13,10 +13,10 @@ from gateway.settings import Settings
 
 @asynccontextmanager
 async def at_work(parts: Components, settings: Settings, url: str | None) -> AsyncIterator[None]:
-    """Do what webhooks and events ask for.
+    """Run the background work for webhooks and events until the block ends.
 
-    Mocks send their webhooks to the gateway at `url`, if there is one, and if time passes for them:
-    where it stands still, nothing happens of itself.
+    Mocks send their webhooks to the gateway at `url`, if it is given and the clock of mocks does
+    not stand still (`mock_speed` 0).
     """
     work = parts.work
     tasks: dict[str, Task] = {
@@ -27,10 +27,10 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run
-    # After this, replaced keys can be removed from the settings.
+    # After this, the operator can remove replaced keys from the settings.
     await work.endpoint_registry.reseal()
     await announce_contract(parts.store.events, parts.catalogue.openapi)
-    async with kept_going(tasks):
+    async with running(tasks):
         if not settings.workers:
             yield
             return
@@ -41,16 +41,16 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
 @asynccontextmanager
 async def following(parts: Components) -> AsyncIterator[None]:
     """Read the events that other processes publish, for followers in this process."""
-    async with kept_going({"feed": parts.work.feed.run}):
+    async with running({"feed": parts.work.feed.run}):
         yield
 
 
 @asynccontextmanager
 async def _working(worker: Worker) -> AsyncIterator[None]:
     """Run the worker. It is stopped and not cancelled, so that running jobs have a grace period."""
-    running = asyncio.create_task(keep("worker", worker.work), name="worker")
+    task = asyncio.create_task(run_to_end("worker", worker.work), name="worker")
     try:
         yield
     finally:
         worker.stop()
-        await running
+        await task

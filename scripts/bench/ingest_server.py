@@ -60,7 +60,7 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
     )
     endpoint = WebhookEndpoint(Ingest({SOURCE: source}, group_commit, clock))
     litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
-    return Edge(litestar, EdgeRules(hosts=HostRules(("127.0.0.1",), ())))  # type: ignore[arg-type]  # as in site.py
+    return Edge(litestar, EdgeRules(hosts=HostRules(("127.0.0.1",), ())))  # type: ignore[arg-type]  # as in http_app.py
 
 
 async def bare(url: str, stack: AsyncExitStack) -> Any:

@@ -79,7 +79,7 @@ def _load() -> None:
     async def rehearse() -> None:
         read = read_settings(environment, None, {"data": "/nonexistent"})
         async with Gateway.open(read) as gateway:
-            gateway.site()
+            gateway.http_app()
 
     with contextlib.suppress(Exception):
         asyncio.run(rehearse())

@@ -41,7 +41,7 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 
 def client(gateway: Gateway, key: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=httpx.ASGITransport(gateway.site()),  # type: ignore[arg-type]  # httpx's own ASGI types
+        transport=httpx.ASGITransport(gateway.http_app()),  # type: ignore[arg-type]  # httpx's own ASGI types
         base_url="http://localhost",
         headers={"authorization": f"Bearer {key}"} if key else {},
     )
@@ -142,7 +142,7 @@ async def test_a_request_without_a_valid_key_is_counted_once(gateway: Gateway, p
 async def test_unauthenticated_clients_who_hang_up_write_a_bounded_number_of_rows(
     gateway: Gateway,
 ) -> None:
-    site = gateway.site()
+    site = gateway.http_app()
     before = len(await gateway.parts.store.audit.latest(1000))
     for _ in range(300):
         await _ask_and_leave(site, "/events")

@@ -45,7 +45,7 @@ async def records(gateway: Gateway) -> list[AuditRecord]:
 
 def client(gateway: Gateway, key: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=httpx.ASGITransport(gateway.site()),  # type: ignore[arg-type]  # httpx's own ASGI types
+        transport=httpx.ASGITransport(gateway.http_app()),  # type: ignore[arg-type]  # httpx's own ASGI types
         base_url="http://localhost",
         headers={"authorization": f"Bearer {key}"},
     )

@@ -25,7 +25,7 @@ async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Any]:
     given = {"data": data, "database_url": "memory:", "allowed_hosts": ("gateway.test",)}
     settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, given)
     async with Gateway.open(settings) as gateway:
-        yield gateway.site()
+        yield gateway.http_app()
 
 
 def paths(app: Any) -> Iterator[str]:

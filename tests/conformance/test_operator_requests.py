@@ -37,7 +37,7 @@ ODD = (
 async def operator(store_url: str, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     options = {"data": tmp_path, "database_url": store_url, "bootstrap_key": KEY, "mock_speed": 0}
     async with Gateway.open(read_settings({}, None, options)) as gateway:
-        transport = httpx.ASGITransport(gateway.site())
+        transport = httpx.ASGITransport(gateway.http_app())
         headers = {"authorization": f"Bearer {KEY}"}
         async with httpx.AsyncClient(
             transport=transport, base_url="http://127.0.0.1", headers=headers

@@ -160,7 +160,7 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:
         watched = list(watch(gateway))
-        site = gateway.site()
+        site = gateway.http_app()
         async with lifespan(site):
             transport = httpx.ASGITransport(app=site)  # type: ignore[arg-type]  # any ASGI callable
             async with httpx.AsyncClient(

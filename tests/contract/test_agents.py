@@ -98,7 +98,7 @@ async def open_site(data: Path) -> AsyncIterator[Site]:
     async with Gateway.open(settings) as gateway:
         create = gateway.parts.keys.create
         keys = {agent: (await create(agent, "test")).key for agent in GRANTED}
-        application = gateway.site()
+        application = gateway.http_app()
         transport = httpx.ASGITransport(app=application)  # type: ignore[arg-type]  # any ASGI callable
         async with (
             lifespan(application),

@@ -53,7 +53,7 @@ def found(text: str) -> list[str]:
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_no_secret_is_reported(fault: str, tmp_path: Any, log: io.StringIO) -> None:
     """The upstream repeats what it was sent, which only what travels to the caller may not."""
-    async with open_live(tmp_path) as live, serving(live.gateway.site()) as url:
+    async with open_live(tmp_path) as live, serving(live.gateway.http_app()) as url:
         live.upstreams.fault = FAULTS[fault]
         headers = {"authorization": f"Bearer {KEY}"}
         answers = []

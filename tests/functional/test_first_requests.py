@@ -48,7 +48,7 @@ from gateway.settings import read_settings
 async def start():
     environment = {"GATEWAY_BOOTSTRAP_KEY": sys.argv[2]}
     async with Gateway.open(read_settings(environment, None, {"data": sys.argv[1]})) as gateway:
-        gateway.site()
+        gateway.http_app()
 
 asyncio.run(start())
 print(json.dumps(sorted(sys.modules)))

@@ -42,8 +42,8 @@ from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.problems import classify
+from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.site import SiteParts, build_site
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
 from tests.remembered import MemoryStore
@@ -257,7 +257,7 @@ def build_running(
     async def check_readiness() -> Readiness:
         return Readiness(upstreams={"avinode": UpstreamState(backend="mock")}, **readiness)
 
-    parts = SiteParts(
+    parts = HttpAppParts(
         invoke=pipeline.invoke,
         identification=pipeline.identification,
         catalogue=catalogue,
@@ -275,7 +275,7 @@ def build_running(
         followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
     )
     tools = Tools(parts.invoke, parts.identification, catalogue, policy)
-    site = build_site(parts)
+    site = build_http_app(parts)
     return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 
 

@@ -169,7 +169,7 @@ async def test_the_setting_turns_them_off(tmp_path: Path) -> None:
     """Then each is a path that does not exist."""
     settings = read_settings({"GATEWAY_ALIASES": "false"}, None, {"data": tmp_path})
     async with Gateway.open(settings) as gateway:
-        transport = httpx.ASGITransport(app=gateway.site())  # type: ignore[arg-type]  # any ASGI callable
+        transport = httpx.ASGITransport(app=gateway.http_app())  # type: ignore[arg-type]  # any ASGI callable
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             for path in (EXECUTE, "/health", "/mcp/info"):
                 answer = await http.get(path)

@@ -39,7 +39,7 @@ async def gateway(tmp_path) -> AsyncIterator[Gateway]:
 
 @pytest.fixture
 async def http(gateway) -> AsyncIterator[httpx.AsyncClient]:
-    site = gateway.site()
+    site = gateway.http_app()
     async with (
         lifespan(site),
         httpx.AsyncClient(

@@ -86,7 +86,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with Gateway.open(settings) as gateway, gateway.at_work():
         new_key = gateway.parts.new_key
         assert new_key is not None
-        app: Any = gateway.site()
+        app: Any = gateway.http_app()
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://localhost",

@@ -63,7 +63,7 @@ async def test_a_gateway_works_by_the_policy_that_it_is_given(tmp_path: Path):
     gateway = Gateway.open(
         read_settings({"GATEWAY_DATABASE_URL": "memory:"}, None, {"data": tmp_path})
     )
-    gateway.work_by(WORK_POLICY.in_each_row(attempts=2))
+    gateway.set_work_policy(WORK_POLICY.in_each_row(attempts=2))
     async with gateway:
         [webhook] = await put(gateway.parts.store, message())
         assert (await job(gateway.parts.store, webhook)).max_attempts == 2

@@ -83,7 +83,7 @@ async def open_desk(data: Path) -> AsyncIterator[Desk]:
     )
     async with AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(Gateway.open(settings, clock=clock))
-        url = await stack.enter_async_context(serving(gateway.site()))
+        url = await stack.enter_async_context(serving(gateway.http_app()))
         await stack.enter_async_context(gateway.at_work(url))
         agents = {}
         for name in AGENTS:

@@ -49,7 +49,7 @@ async def on_live(clock: ManualClock, data: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _opened(settings: Settings, clock: ManualClock) -> AsyncIterator[str]:
-    async with Gateway.open(settings, clock=clock) as gateway, serving(gateway.site()) as url:
+    async with Gateway.open(settings, clock=clock) as gateway, serving(gateway.http_app()) as url:
         yield url
 
 

@@ -51,7 +51,7 @@ async def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     }
     async with (
         Gateway.open(read_settings(environment, None, {})) as gateway,
-        serving(gateway.site()) as url,
+        serving(gateway.http_app()) as url,
     ):
         keys = {agent: (await gateway.parts.keys.create(agent, "test")).key for agent in AGENTS}
         yield Site(gateway, url, keys)

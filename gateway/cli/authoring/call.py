@@ -77,7 +77,7 @@ async def _call_here(
     settings: Settings, policy: WorkPolicy, entry: Entry, agent: str, text: bytes
 ) -> RemoteAnswer:
     gateway = Gateway.open(settings)
-    gateway.work_by(policy)
+    gateway.set_work_policy(policy)
     async with gateway:
         report_new_key(gateway, settings)
         call = Call(

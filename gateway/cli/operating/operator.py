@@ -129,10 +129,10 @@ async def _run(
     if url is None:
         start_logs(settings, is_quiet=True)
         gateway = Gateway.open(settings)
-        gateway.work_by(work_policy())
+        gateway.set_work_policy(work_policy())
         async with gateway:
             report_new_key(gateway, settings)
-            app: Any = gateway.operator_site(ADMINISTRATOR)
+            app: Any = gateway.operator_app(ADMINISTRATOR)
             async with _client(_HERE, None, httpx.ASGITransport(app)) as client:
                 return await ask(OperatorClient(client))
     async with _client(checked_url(url), remote_key(settings, key_file), None) as client:

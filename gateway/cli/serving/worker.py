@@ -46,7 +46,7 @@ def command(**flags: Any) -> None:
 
 async def _work(settings: Settings, work: WorkPolicy) -> None:
     gateway = Gateway.open(settings)
-    gateway.work_by(work)
+    gateway.set_work_policy(work)
     async with gateway:
         report_new_key(gateway, settings)
         async with gateway.at_work():

@@ -18,13 +18,13 @@ def test_a_command_works_by_the_policy_of_its_program(cli, monkeypatch):
 
 def test_what_a_local_call_leaves_to_do_is_done_by_that_policy_too(cli, monkeypatch):
     policies = []
-    work_by = Gateway.work_by
+    set_work_policy = Gateway.set_work_policy
 
     def noted(self, policy):
         policies.append(policy)
-        work_by(self, policy)
+        set_work_policy(self, policy)
 
-    monkeypatch.setattr(Gateway, "work_by", noted)
+    monkeypatch.setattr(Gateway, "set_work_policy", noted)
     own = WORK_POLICY.in_each_row(attempts=2)
     assert run(["call", "example.greet", "--json", '{"name": "Ada"}'], own) == 0
     assert run(["webhooks", "list"], own) == 0

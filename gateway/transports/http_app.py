@@ -37,7 +37,7 @@ from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
 
-class SiteParts(Struct, frozen=True, kw_only=True):
+class HttpAppParts(Struct, frozen=True, kw_only=True):
     """What the HTTP application needs. The composition root builds it."""
 
     invoke: Invoke
@@ -61,7 +61,7 @@ class SiteParts(Struct, frozen=True, kw_only=True):
     """Whether all callers see all tools in the documents."""
 
 
-def build_site(parts: SiteParts) -> Edge:
+def build_http_app(parts: HttpAppParts) -> Edge:
     """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
@@ -104,7 +104,7 @@ def build_site(parts: SiteParts) -> Edge:
     return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
 
 
-def _documents(parts: SiteParts) -> Documents:
+def _documents(parts: HttpAppParts) -> Documents:
     return Documents(
         catalogue=parts.catalogue,
         identification=parts.identification,
@@ -114,7 +114,7 @@ def _documents(parts: SiteParts) -> Documents:
     )
 
 
-def build_operator_site(routes: Sequence[HTTPRouteHandler]) -> App:
+def build_operator_app(routes: Sequence[HTTPRouteHandler]) -> App:
     """The operator's routes alone, for callers in the same process."""
     litestar: Any = Litestar(
         routes,
