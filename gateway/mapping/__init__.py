@@ -1,1 +1,1 @@
-"""Field maps and event maps: read, checked, proved, and compiled to Python."""
+"""Parses, checks, proves and compiles field maps and event maps."""

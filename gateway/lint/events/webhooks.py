@@ -15,7 +15,7 @@ from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
 from gateway.mapping.events.check import text_objection
 from gateway.mapping.fields.analysis.algebra import Schema, admits
-from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.language.nodes import ReadExpression
 from gateway.signatures.registry import SCHEMES, InvalidScheme, never_stored, scheme_of
 from gateway.signatures.scheme import SignatureScheme

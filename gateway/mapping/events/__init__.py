@@ -1,4 +1,4 @@
-"""What an event of a webhook does: read from `x-webhook`, checked, and compiled to Python."""
+"""Parses, checks and compiles the events of `x-webhook`."""
 
 from gateway.mapping.events.check import check
 from gateway.mapping.events.compile import compile_event

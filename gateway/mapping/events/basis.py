@@ -1,4 +1,4 @@
-"""What decides an event's maps, picked from all that the contracts declare."""
+"""Selects the contracts that determine the maps of an event."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,19 +10,19 @@ from gateway.mapping.events.nodes import EventBasis, Schema
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """What maps may name. Schemas hold no references."""
+    """The contracts that maps may name. Their schemas are dereferenced."""
 
     entities: Mapping[str, Schema]
-    """Kinds of rows, each with its `x-entity`."""
+    """Entities with their `x-entity`, by kind."""
     events: Mapping[str, Schema]
-    """By type."""
+    """Schemas of published events, by type."""
     tools: Mapping[str, Schema]
     """Input schemas by operation id."""
     upstreams: Mapping[str, Upstream]
 
 
 class Named(Struct, frozen=True, kw_only=True):
-    """What the rules of an event name."""
+    """The names of contracts in the rules of an event."""
 
     entities: frozenset[str]
     events: frozenset[str]
@@ -31,7 +31,7 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 def named_in(rules: Mapping[str, Any]) -> Named:
-    """Everything outside its own file that an event of `x-webhook` names."""
+    """The contracts in other files that an event of `x-webhook` names."""
     return Named(
         entities=_kinds(dict(rules)),
         events=frozenset(_text(rules.get("emits"), "event")),
@@ -43,7 +43,7 @@ def named_in(rules: Mapping[str, Any]) -> Named:
 def basis_of(
     name: str, x_webhook: Mapping[str, Any], payloads: Mapping[str, Schema], declared: Declared
 ) -> EventBasis:
-    """The basis of the event `name`, `<provider>.<event>`: what it names, and nothing else."""
+    """The basis of the event `name`, `<provider>.<event>`: its rules and the contracts it names."""
     event_type = name.partition(".")[2]
     rules = {k: v for k, v in x_webhook["events"][event_type].items() if k != "payload"}
     named = named_in(rules)
@@ -65,7 +65,7 @@ def basis_of(
 
 
 def _kinds(value: Any) -> frozenset[str]:
-    """The kinds of rows that are written or referred to."""
+    """The kinds of entities that are written or referred to."""
     if isinstance(value, list):
         return frozenset().union(*map(_kinds, value))
     if not isinstance(value, dict):

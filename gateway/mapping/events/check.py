@@ -1,4 +1,4 @@
-"""What an event of a webhook says, held against the contracts that it joins."""
+"""Checks an event of a webhook against the contracts that it names."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from gateway.mapping.events.walk import (
     visits_of,
 )
 from gateway.mapping.fields.analysis.algebra import Schema, covers, kinds
-from gateway.mapping.fields.analysis.places import NoPlace, Scope
+from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
 from gateway.mapping.fields.analysis.walk import FieldContext
 from gateway.mapping.fields.checks.gaps import gap_of, unanswerable, unsendable
 from gateway.mapping.fields.checks.values import check_context
@@ -27,7 +27,7 @@ _MOMENT: Schema = {"type": "string", "format": "date-time"}
 
 
 def check(basis: EventBasis) -> list[MappingError]:
-    """Every problem of an event, gaps included, in the order of the contract."""
+    """The problems of an event, in the order of the contract. Gaps only if there are no others."""
     written, problems = parse(basis.rules)
     if written is None:
         return list(problems)
@@ -36,7 +36,7 @@ def check(basis: EventBasis) -> list[MappingError]:
 
 
 def meaning_problems(written: EventMap, basis: EventBasis) -> list[MappingError]:
-    """The problems that keep an event from being compiled: something in it means nothing."""
+    """The problems that make it impossible to compile an event."""
     unknown = [*_unknown(written, basis)]
     if unknown:
         return unknown
@@ -54,7 +54,7 @@ def _all(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
 
 
 def _unknown(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
-    """What the event names and nobody has declared."""
+    """Problems about names that are not declared."""
     for effect in written.effects:
         yield from _missing(f"{effect.pointer}/entity", effect.entity, basis.entities, "entity")
     if written.emission is not None:
@@ -94,7 +94,7 @@ def _fetch_problems(fetch: FetchMap, basis: EventBasis) -> Iterator[MappingError
         yield MappingError(
             pointer=pointer,
             rule="webhook/fetch",
-            message=f"{fetch.operation} is no GET with a JSON reply",
+            message=f"{fetch.operation} is not a GET with a JSON reply",
             fix="name an operation that reads",
         )
 
@@ -108,7 +108,7 @@ def _moment_problems(written: EventMap, basis: EventBasis) -> Iterator[MappingEr
             pointer="/occurredAt",
             rule="webhook/occurred-at",
             message=f"{written.occurred_at} {objection}",
-            fix="require it in the payload, with `format: date-time`, or leave occurredAt out",
+            fix="require it in the payload, with `format: date-time`, or remove occurredAt",
         )
 
 
@@ -127,25 +127,27 @@ def _derivation_problems(written: EventMap, basis: EventBasis) -> Iterator[Mappi
         is_plain = context.field.count("/") == 1 and not isinstance(context.value, Constant)
         if is_plain and not any(check_context(context)) and is_list(context.value, context.scope):
             fix = "send a scalar"
-            yield problem(context.value.pointer, "not-text", "a fetch sends no lists", fix)
+            yield problem(context.value.pointer, "not-text", "a fetch cannot send lists", fix)
 
 
 def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
-    """Why there is not always a text like `wanted` at `pointer` of the payload; empty if so."""
+    """Why `pointer` of the payload is not always a text of the schema `wanted`. Empty if it is."""
     try:
-        place = scope.find(ReadExpression("payload", tuple(steps(pointer))))
-    except NoPlace:
+        values = scope.find(ReadExpression("payload", tuple(steps(pointer))))
+    except UnknownSource:
         return "is not declared in the payload"
-    if place.may_be_absent:
+    if values.may_be_absent:
         return "may be absent from the payload"
-    if kinds(place.schema) != {"string"}:
+    if kinds(values.schema) != {"string"}:
         return "is not always a text in the payload"
-    return "" if covers(wanted, place.schema) else "may be another text in the payload"
+    return "" if covers(wanted, values.schema) else "may be another text in the payload"
 
 
 def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:
-    """Values that may arrive and have no place. Derived payloads are checked when they are
-    there."""
+    """Values that may arrive and that the target schema refuses.
+
+    Derived payloads are validated at run time instead.
+    """
     for context in fetch_visits(written.fetch, basis) if written.fetch else ():
         if proof := gap_of(context):
             yield unsendable(proof)

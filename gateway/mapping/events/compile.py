@@ -1,4 +1,4 @@
-"""From a checked event of a webhook to the Python module under `generated/webhooks/`."""
+"""Compiles an event of a webhook to a Python module under `generated/webhooks/`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -24,23 +24,23 @@ from gateway.mapping.events.walk import (
     scope_of,
     subject_schema,
 )
-from gateway.mapping.fields.analysis.places import Scope
 from gateway.mapping.fields.analysis.presence import may_be_absent
+from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.walk import group_schema
 from gateway.mapping.fields.language.nodes import Members, ReadExpression, Value
 from gateway.mapping.fields.python.emit import emit, emit_members
+from gateway.mapping.fields.python.emit_context import EmitContext
 from gateway.mapping.fields.python.pycode import Module, literal, tuple_text
 from gateway.mapping.fields.python.reading import is_present
-from gateway.mapping.fields.python.site import EmitContext
 from gateway.mapping.fields.python.texts import emit_scalar
 
 _RECORDS: Final = "gateway.contract.webhook"
 
 
 def compile_event(basis: EventBasis) -> str:
-    """The body of the module that holds `EVENT`, to be formatted by the caller.
+    """The text of the module that defines `EVENT`. The caller must format it.
 
-    Raises `ContractError` naming the first of the event's problems.
+    Raises `ContractError` with the first problem of the event.
     """
     written, problems = parse(basis.rules)
     found = [*problems] if written is None else meaning_problems(written, basis)
@@ -51,7 +51,7 @@ def compile_event(basis: EventBasis) -> str:
 
 
 class _Compiler:
-    """The module of one event while it is written."""
+    """Builds the module of one event."""
 
     def __init__(self, basis: EventBasis) -> None:
         self._basis = basis
@@ -104,13 +104,13 @@ class _Compiler:
         return self._record("Notification", fields)
 
     def _fetch(self, fetch: FetchMap) -> str:
-        place = fetch.href and self._record("MessagePart", {"pointer": literal(fetch.href)})
+        href = fetch.href and self._record("MessagePart", {"pointer": literal(fetch.href)})
         fields = {
             "upstream": literal(fetch.upstream),
             "operation": literal(fetch.operation),
             "path": self._texts("path", fetch, fetch.path),
             "query": self._texts("query", fetch, fetch.query),
-            "href": place,
+            "href": href,
         }
         return self._record("Fetch", fields)
 
@@ -127,24 +127,24 @@ class _Compiler:
     def _members(
         self, name: str, members: Members, when: ReadExpression | None, target: Schema
     ) -> str:
-        """The name of the function that makes an object, or None where `when` is absent."""
+        """Define a function that makes an object, or None if `when` is absent. Returns its name."""
         condition = is_present(self._module, self._scope.find(when)) if when else ""
-        text = emit_members(members, self._site(self._scope.assuming(when), target))
+        text = emit_members(members, self._context(self._scope.assuming(when), target))
         if condition:
             text = f"{text} if {condition} else None"
         answer = "dict[str, Any] | None" if condition else "dict[str, Any]"
         return self._function(name, text, answer)
 
     def _value(self, name: str, value: Value, scope: Scope, target: Schema) -> str:
-        return self._function(name, emit(value, self._site(scope, target)), "Any")
+        return self._function(name, emit(value, self._context(scope, target)), "Any")
 
     def _texts(self, group: str, fetch: FetchMap, members: Members) -> str:
-        """The name of the function that makes parameters by name."""
+        """Define a function that makes parameters by name. Returns its name."""
         operation = operation_of(self._basis, fetch)
         target = group_schema(operation, self._basis.upstream, group) if operation else {}
-        site = self._site(self._scope, target)
+        context = self._context(self._scope, target)
         parts = (
-            f"{literal(name)}: {emit_scalar(value, site.at(name))}"
+            f"{literal(name)}: {emit_scalar(value, context.at(name))}"
             for name, value in members.values.items()
         )
         text = "{" + ", ".join(parts) + "}"
@@ -157,7 +157,7 @@ class _Compiler:
         self._module.define(free, ("payload", "call"), answer, [text])
         return free
 
-    def _site(self, scope: Scope, target: Schema) -> EmitContext:
+    def _context(self, scope: Scope, target: Schema) -> EmitContext:
         return EmitContext(module=self._module, scope=scope, target=target)
 
     def _record(self, name: str, fields: Mapping[str, str | None]) -> str:

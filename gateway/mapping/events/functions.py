@@ -1,4 +1,4 @@
-"""The Python functions that an event of a webhook names."""
+"""Finds the Python functions that an event of a webhook names."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from gateway.mapping.fields.language.nodes import FieldFunction, Value
 
 
 def functions(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Pointer inside the event, module and function of each, in the order of the contract."""
+    """Pointer inside the event, module and name of each function, in the order of the contract."""
     written, _ = parse(rules)
     for value in _values(written) if written else ():
         for leaf in leaves_of(value):

@@ -1,6 +1,6 @@
-"""What an event of a webhook does, read into frozen records.
+"""The records of a parsed event of a webhook.
 
-Every node knows its `pointer`, the JSON Pointer inside the event of `x-webhook.events`.
+`pointer` of every record is the JSON Pointer inside the event of `x-webhook.events`.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 
 class EventBasis(Struct, frozen=True, kw_only=True):
-    """Everything in the contracts that decides what one event does. Schemas hold no references."""
+    """All parts of the contracts that determine one event. The schemas are dereferenced."""
 
     name: str
     """`<provider>.<event>`, for errors."""
@@ -24,17 +24,17 @@ class EventBasis(Struct, frozen=True, kw_only=True):
     """The event of `x-webhook.events`, without its payload."""
     payload: Schema
     siblings: Mapping[str, Schema]
-    """The payloads of all events of the source, by type."""
+    """The payload schemas of the source's events that `derives` names, by type."""
     settings: Mapping[str, Schema]
-    """What the values of the source's settings look like, by name."""
+    """Schemas of the source's settings, by name."""
     empty_settings: frozenset[str]
-    """Those that have no text unless the operator gives one."""
+    """Settings without a default, which are absent unless the operator sets them."""
     entities: Mapping[str, Schema]
-    """The kinds of rows, each with its `x-entity`."""
+    """The named entities with their `x-entity`, by kind."""
     events: Mapping[str, Schema]
-    """The types of events that the gateway publishes."""
+    """Schemas of the named published events, by type."""
     tools: Mapping[str, Schema]
-    """The input schemas of tools, by operation id; those that are named are enough."""
+    """Input schemas of the named tools, by operation id."""
     upstream: Upstream | None = None
     """The upstream that `fetch` names."""
 
@@ -68,7 +68,7 @@ class NotificationMap(Struct, frozen=True, kw_only=True):
 
 
 class FetchMap(Struct, frozen=True, kw_only=True):
-    """The request that gets what the message points to."""
+    """The request that reads the state the message refers to."""
 
     pointer: str
     upstream: str
@@ -79,7 +79,7 @@ class FetchMap(Struct, frozen=True, kw_only=True):
 
 
 class DerivationMap(Struct, frozen=True, kw_only=True):
-    """Messages in what was fetched."""
+    """Messages to derive from the fetched reply."""
 
     pointer: str
     event: str
@@ -88,7 +88,7 @@ class DerivationMap(Struct, frozen=True, kw_only=True):
 
 
 class EventMap(Struct, frozen=True, kw_only=True):
-    """All that an event does."""
+    """A parsed event."""
 
     profiles: tuple[str, ...]
     occurred_at: str | None

@@ -1,4 +1,4 @@
-"""From the text of an event in `x-webhook` to frozen records. The meta-schema has admitted it."""
+"""Parses an event of `x-webhook`, which is valid by the meta-schema, to records."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from gateway.mapping.fields.language.values import read_filter, read_members, re
 
 
 def parse(rules: dict[str, Any]) -> tuple[EventMap | None, tuple[MappingError, ...]]:
-    """What the event does, or None with at least one problem when it cannot be read."""
+    """The parsed event and no problems, or None and at least one problem."""
     reader = Reader()
     found = EventMap(
         profiles=tuple(rules["profiles"]),
@@ -90,7 +90,7 @@ def _derivation(reader: Reader, text: dict[str, Any], pointer: str) -> Derivatio
 
 
 def _payloads(reader: Reader, text: dict[str, Any], pointer: str) -> Each | Items:
-    """One payload per item of a list, or one for the whole reply; none where that is absent."""
+    """One payload per item of the list `each`. Without `each`, one payload if `when` is present."""
     item = read_members(reader, text["item"], f"{pointer}/item")
     if "each" not in text:
         when = reader.optional_expression(text, "when", pointer)

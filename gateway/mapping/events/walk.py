@@ -1,4 +1,4 @@
-"""Every value of what an event does, with what it may read and what it must become."""
+"""Lists every value of an event, with its scope and its target schema."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap, Schema
-from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.shapes import member
 from gateway.mapping.fields.analysis.walk import FieldContext, group_schema, visits
 from gateway.mapping.fields.language.nodes import Members, Presence, ReadExpression
@@ -16,7 +16,7 @@ _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 
 
 def scope_of(basis: EventBasis) -> Scope:
-    """What the maps of an event may speak of."""
+    """The scope of an event's maps."""
     return Scope(
         payload=basis.payload,
         settings=basis.settings,
@@ -26,14 +26,14 @@ def scope_of(basis: EventBasis) -> Scope:
 
 
 def reply_scope(basis: EventBasis, fetch: FetchMap) -> Scope:
-    """What derivations may speak of: the body is what was fetched."""
+    """The scope of derivations, in which the payload is the fetched reply."""
     reply = reply_of(operation_of(basis, fetch))
     side = f"the reply of {fetch.operation}"
     return replace(scope_of(basis), payload=reply or {}, payload_side=side)
 
 
 def operation_of(basis: EventBasis, fetch: FetchMap) -> UpstreamOperation | None:
-    """The operation that is fetched from; None when there is none."""
+    """The upstream operation of `fetch`. None if it does not exist."""
     return basis.upstream.find(fetch.operation) if basis.upstream else None
 
 
@@ -44,12 +44,12 @@ def reply_of(operation: UpstreamOperation | None) -> Schema | None:
 
 
 def key_schema(entity: Schema) -> Schema:
-    """The key of a kind of rows as an object."""
+    """The schema of an entity's key, an object."""
     return _only(entity, entity["x-entity"]["key"], required=entity["x-entity"]["key"])
 
 
 def row_schema(entity: Schema) -> Schema:
-    """What an event may set of a row: the columns that the webhook owns."""
+    """The schema of the columns that an event may set: those that the webhook owns."""
     facts = entity["x-entity"]
     others = {*facts.get("agent", ()), *facts.get("computed", ())}
     own = [
@@ -61,24 +61,24 @@ def row_schema(entity: Schema) -> Schema:
 
 
 def data_schema(event: Schema) -> Schema:
-    """The data of an event."""
+    """The schema of an event's data."""
     found = member(event, "data")
     return found.schema if found else {}
 
 
 def subject_schema(event: Schema) -> Schema:
-    """The subject of an event."""
+    """The schema of an event's subject."""
     found = member(event, "subject")
     return found.schema if found else _TEXT
 
 
 def when_present(members: Members, when: ReadExpression | None) -> Members:
-    """`members`, unless `when` is absent."""
+    """`members` with the condition `when`."""
     return replace(members, presence=Presence(when=when))
 
 
 def visits_of(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
-    """The values that become rows, events and arguments."""
+    """The values of rows, events and arguments."""
     scope = scope_of(basis)
     for effect in written.effects:
         row = when_present(effect.row, effect.when)
@@ -105,7 +105,7 @@ def visits_of(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
 
 
 def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[FieldContext]:
-    """The values of the request that fetches."""
+    """The values of the fetch request."""
     operation = operation_of(basis, fetch)
     for group, members in (("path", fetch.path), ("query", fetch.query)):
         if operation is not None:
@@ -122,7 +122,7 @@ def fetch_visits(fetch: FetchMap, basis: EventBasis) -> Iterator[FieldContext]:
 
 
 def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[FieldContext]:
-    """The values of derived payloads. What they hold is validated again like any arrival."""
+    """The values of derived payloads. Derived payloads are validated like received ones."""
     if written.fetch is None:
         return
     scope = reply_scope(basis, written.fetch)

@@ -1,6 +1,6 @@
-"""The field map of `x-binding`: read, checked, compiled to Python, and proved."""
+"""Parses, checks, proves and compiles the field maps of `x-binding`."""
 
-from gateway.mapping.fields.analysis.verdict import Coverage
+from gateway.mapping.fields.analysis.coverage import Coverage
 from gateway.mapping.fields.checks.check import check
 from gateway.mapping.fields.checks.prove import Proof, prove
 from gateway.mapping.fields.language.nodes import BindingSource, MappingError

@@ -118,8 +118,8 @@ def test_what_only_the_parser_refuses_is_what_modifiers_mean_together(value: Any
     _, problems = parse(binding)
     if meta.validator("x-binding.schema.json").admits(binding):
         assert {problem.message for problem in problems} <= {
-            "has no map to complete",
-            "cannot stand beside map",
+            "is used without map",
+            "cannot be used with map",
             "contradicts omitIfAbsent",
-            "does not speak of the item",
+            "does not read the item",
         }

@@ -1,1 +1,1 @@
-"""What is known of the values that a field map reads and makes."""
+"""Analyses the values that a field map reads and makes."""

@@ -1,7 +1,7 @@
-"""Questions about sets of JSON values: the only place that uses the canonical schema algebra.
+"""Compares JSON Schemas as sets of values. Only this module uses the canonical schema algebra.
 
-That part of jsonschema-rs is experimental, so an answer counts only where it is definite, and a
-witness only after the two validators have checked it.
+That part of jsonschema-rs is experimental, so only definite answers are used, and a witness is used
+only if the validators of both schemas confirm it.
 """
 
 from functools import lru_cache
@@ -31,26 +31,26 @@ _IGNORED: Final = ANNOTATIONS | {"$schema"}
 
 
 def covers(outer: Schema, inner: Schema) -> bool | None:
-    """Whether `outer` admits every value that `inner` does; None when that cannot be decided."""
+    """Whether every value of `inner` is valid under `outer`. None if that cannot be decided."""
     try:
-        verdict = _canonical(outer).covers(_canonical(inner))
+        answer = _canonical(outer).covers(_canonical(inner))
     except CanonicalizationError:
         return None
-    return {Containment.YES: True, Containment.NO: False}.get(verdict)
+    return {Containment.YES: True, Containment.NO: False}.get(answer)
 
 
 def is_empty(schema: Schema) -> bool:
-    """Whether it is certain that `schema` admits no value."""
+    """Whether no value is valid under `schema`. False if that cannot be decided."""
     return _canonical(schema).satisfiability() == Satisfiability.NO
 
 
 def kinds(schema: Schema) -> frozenset[str]:
-    """The JSON types that values of `schema` may have; a number may be an integer."""
+    """The JSON types that values of `schema` may have. Integers are also numbers."""
     return _kinds(_key(schema))
 
 
 def finite(schema: Schema) -> tuple[Any, ...] | None:
-    """All values of `schema`, when they are listed."""
+    """All values of `schema`, if it is a constant or an enumeration. Else None."""
     match _canonical(schema).view():
         case ConstView(value=value):
             return (value,)
@@ -61,28 +61,28 @@ def finite(schema: Schema) -> tuple[Any, ...] | None:
 
 
 def admits(schema: Schema, value: Any) -> bool:
-    """Whether `schema` admits `value`, as the validator checks it at run time."""
+    """Whether `value` is valid under `schema`, by the validator that runs at run time."""
     return _validator(_key(schema)).admits(value)
 
 
 def violations(schema: Schema, value: Any) -> list[Violation]:
-    """Where `value` breaks `schema`; empty where it is admitted."""
+    """The violations of `schema` by `value`. Empty if it is valid."""
     return list(_validator(_key(schema)).violations(value))
 
 
 def both(*schemas: Schema) -> Schema:
-    """The values that all `schemas` admit."""
+    """The intersection of `schemas`."""
     wanted = [schema for schema in schemas if schema]
     return wanted[0] if len(wanted) == 1 else {"allOf": wanted} if wanted else {}
 
 
 def either(*schemas: Schema) -> Schema:
-    """The values that one of `schemas` admits at least."""
+    """The union of `schemas`."""
     return schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
 
 
 def without_null(schema: Schema) -> Schema:
-    """The values of `schema` other than null."""
+    """`schema` without null."""
     if not admits(schema, None):
         return schema
     kind = schema.get("type")
@@ -93,7 +93,7 @@ def without_null(schema: Schema) -> Schema:
 
 
 def bare(schema: Any) -> Any:
-    """`schema` without what no validator reads: titles, descriptions, examples, extensions."""
+    """`schema` without the keywords that validators ignore: annotations and extensions."""
     if isinstance(schema, list):
         return [bare(part) for part in schema]
     if not isinstance(schema, dict):
@@ -114,7 +114,7 @@ def _bare_keyword(keyword: str, value: Any) -> Any:
 
 
 def _key(schema: Schema) -> bytes:
-    """What the caches know a schema by: a schema is asked about many times in one run."""
+    """The key of a schema in the caches. Each schema is used many times in one run."""
     return _encoder.encode(schema)
 
 

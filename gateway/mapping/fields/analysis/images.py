@@ -1,4 +1,4 @@
-"""What a conversion makes of the values of a schema: the image, and whether every value has one."""
+"""Computes the image of a schema under a conversion: the schema of the converted values."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ CONVERT: Final[Mapping[Conversion, Callable[[Any], Any]]] = {
     "time": as_time,
     "date-time": as_date_time,
 }
-"""The word of the field map that each `as` stands for."""
+"""The function of each conversion `as`."""
 _DATE: Final[Schema] = {"type": "string", "format": "date"}
 _DATE_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
 _SCALAR: Final[Schema] = {"type": ["string", "number", "boolean"]}
@@ -44,8 +44,8 @@ _TOTAL: Final[Mapping[Conversion, tuple[Schema, ...]]] = {
     "time": (_DATE_TIME,),
     "date-time": (_DATE_TIME,),
 }
-"""Values that each conversion never refuses. RFC 3339 has the year 0, which no calendar here has;
-such an answer is refused at run time."""
+"""Values that each conversion accepts. One exception: RFC 3339 allows the year 0, but Python does
+not, so it is refused at run time."""
 _IMAGES: Final[Mapping[Conversion, Schema]] = {
     "integer": {"type": "integer"},
     "number": _NUMBER,
@@ -69,17 +69,17 @@ _IMAGES: Final[Mapping[Conversion, Schema]] = {
 
 
 class Image(Struct, frozen=True):
-    """All that a read may yield, without what `else`, `onGap` and `default` add."""
+    """The values that a read may give, without those of `else`, `onGap` and `default`."""
 
     schema: Schema
     is_total: bool | None
-    """Whether every value converts; None when that cannot be decided."""
+    """Whether every value can be converted. None if that cannot be decided."""
     is_exact: bool
-    """Whether every value of `schema` can really occur."""
+    """Whether every value of `schema` can occur."""
 
 
 def image_of(value: Read, source: Schema) -> Image:
-    """What `value` makes of the values of `source`."""
+    """The image of the schema `source` under the read `value`."""
     listed = finite(source)
     if listed is not None:
         return _listed_image(value, listed)
@@ -92,7 +92,7 @@ def image_of(value: Read, source: Schema) -> Image:
 
 
 def apply(value: Read, sample: Any) -> Any:
-    """What `value` makes of one `sample`. Raises `ValueError` when it has no place."""
+    """The result of the read `value` for one `sample`. Raises `ValueError` if it has none."""
     if value.table is not None:
         return mapped(sample, value.table, "")
     return CONVERT[value.conversion](sample) if value.conversion is not None else sample
@@ -110,7 +110,7 @@ def _listed_image(value: Read, listed: tuple[Any, ...]) -> Image:
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    """JSON Schema asks that `enum` lists nothing twice; equal in Python is not equal in JSON."""
+    """`values` without repetitions, for `enum`. By `repr`, because Python's 1 equals True."""
     return [v for i, v in enumerate(values) if repr(v) not in map(repr, values[:i])]
 
 

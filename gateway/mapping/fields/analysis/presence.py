@@ -1,8 +1,8 @@
-"""Whether a mapped value may be missing from what it belongs to."""
+"""Determines whether a mapped value may be absent from its object or list."""
 
 from msgspec import UNSET
 
-from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.language.nodes import (
     Constant,
     Count,
@@ -17,7 +17,7 @@ from gateway.mapping.fields.language.nodes import (
 
 
 def inner_scope(value: Value, scope: Scope) -> Scope:
-    """The scope of what `value` holds: whatever its `when` names is present there."""
+    """The scope inside `value`, in which the source of its `when` is present."""
     return scope.assuming(value.presence.when)
 
 
@@ -30,7 +30,7 @@ def may_be_absent(value: Value, scope: Scope) -> bool:
 
 
 def _is_missing(value: Value, scope: Scope) -> bool:
-    """`may_be_absent` where the value's own `when` holds."""
+    """`may_be_absent` if the source of the value's own `when` is present."""
     match value:
         case Read() | Each() | Count():
             is_answered = value.presence.default is not UNSET or is_needed(value)
@@ -50,13 +50,13 @@ def _is_missing(value: Value, scope: Scope) -> bool:
 
 
 def is_droppable(value: Value) -> bool:
-    """Whether the author said that the rest is whole without this value."""
+    """Whether the author allows the object around it to exist without this value."""
     presence = value.presence
     return presence.is_omitted_if_absent or presence.when is not None or _is_dropped(value)
 
 
 def is_needed(value: Value) -> bool:
-    """Whether absence is a gap like any other: `onGap` says what then, and nothing else does."""
+    """Whether only `onGap` handles the absence of the value, with another fallback than omit."""
     presence = value.presence
     is_handled = presence.is_omitted_if_absent or presence.default is not UNSET
     has_fallback = isinstance(value, Read) and value.gap is not None and value.gap.kind != "omit"
@@ -64,6 +64,6 @@ def is_needed(value: Value) -> bool:
 
 
 def _is_dropped(value: Value) -> bool:
-    """Whether a value without a place on the other side is left out."""
+    """Whether a value that has no counterpart in the target is left out."""
     fallbacks = (value.unmapped, value.gap) if isinstance(value, Read) else ()
     return any(fallback is not None and fallback.kind == "omit" for fallback in fallbacks)

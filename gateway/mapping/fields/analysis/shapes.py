@@ -1,4 +1,4 @@
-"""What a schema says of the parts of its values: members of objects, elements of arrays."""
+"""Finds the schemas of members of objects and of elements of arrays."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def child(schema: Schema, name: str) -> tuple[bool, Member | None]:
 
 
 def member(schema: Any, name: str) -> Member | None:
-    """The property `name` of objects of `schema`; None when nothing declares it."""
+    """The property `name` of objects of `schema`. None if it is not declared."""
     if not isinstance(schema, dict):
         return None
     found = list(_own_members(schema, name))
@@ -47,7 +47,7 @@ def _own_members(schema: Schema, name: str) -> tuple[Member, ...]:
 
 
 def _alternatives(branches: Any, name: str) -> Member | None:
-    """The member as any of `branches` may hold it; a branch for null holds none."""
+    """The member `name` in any of the `branches` that allow objects."""
     objects = [branch for branch in branches if "object" in kinds(_schema(branch))]
     found = [member(branch, name) for branch in objects]
     declared = [part for part in found if part is not None]
@@ -71,7 +71,7 @@ def _element(schema: Schema, name: str) -> Member | None:
 
 
 def items_of(schema: Schema) -> Schema:
-    """What the items of lists of `schema` look like; anything, when it is not said in one place."""
+    """The schema of the items of lists of `schema`. Empty if the items have several schemas."""
     items = schema.get("items")
     if isinstance(items, dict) and "prefixItems" not in schema:
         return items
@@ -80,19 +80,19 @@ def items_of(schema: Schema) -> Schema:
 
 
 def _schema(value: Any) -> Schema:
-    """A subschema as a mapping, for `true` and `false` too."""
+    """A subschema as a mapping, also if it is `true` or `false`."""
     return value if isinstance(value, dict) else {} if value else {"not": {}}
 
 
 def required_of(schema: Schema) -> tuple[str, ...]:
-    """Members that every object of `schema` has, in the order in which they are named."""
+    """The members that every object of `schema` has, in the order of the schema."""
     branches = (required_of(_schema(branch)) for branch in schema.get("allOf", ()))
     names = [*schema.get("required", ()), *(name for branch in branches for name in branch)]
     return tuple(dict.fromkeys(names))
 
 
 def members_of(schema: Schema) -> tuple[str, ...]:
-    """Members that `schema` declares, in its order."""
+    """The members that `schema` declares, in the order of the schema."""
     branches = (
         members_of(_schema(branch))
         for keyword in ("allOf", "anyOf", "oneOf")

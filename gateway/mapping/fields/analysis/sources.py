@@ -1,4 +1,4 @@
-"""Which expressions a value reads."""
+"""Finds the expressions and the parts of a value."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from gateway.mapping.fields.language.nodes import (
 
 
 def sources_of(value: Value) -> tuple[ReadExpression, ...]:
-    """The expressions in `value`, without those that speak of the items of a list inside it."""
+    """The expressions in `value`, except those that read items of a list inside it."""
     own = () if value.presence.when is None else (value.presence.when,)
     match value:
         case Read(source=source) | Count(source=source):
@@ -40,12 +40,12 @@ def _all(values: Iterator[Value]) -> Iterator[ReadExpression]:
 
 
 def reads_of(value: Value) -> Iterator[Read]:
-    """The reads in `value`, however deep."""
+    """All reads inside `value`."""
     return (leaf for leaf in leaves_of(value) if isinstance(leaf, Read))
 
 
 def leaves_of(value: Value) -> Iterator[Value]:
-    """What `value` is made of, however deep: everything that holds no further values."""
+    """All values inside `value` that contain no other values."""
     match value:
         case Members(values=members) | Reference(key=Members(values=members)):
             for member in members.values():
@@ -60,6 +60,6 @@ def leaves_of(value: Value) -> Iterator[Value]:
 
 
 def may_skip(value: Value) -> bool:
-    """Whether mapping `value` may leave out the item it belongs to."""
+    """Whether a fallback in `value` may leave out the list item that contains it."""
     fallbacks = (fallback for read in reads_of(value) for fallback in (read.unmapped, read.gap))
     return any(fallback is not None and fallback.kind == "skip-item" for fallback in fallbacks)

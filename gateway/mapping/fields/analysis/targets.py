@@ -1,4 +1,4 @@
-"""The other side of a binding: upstream operations, their parameters, and what statuses answer."""
+"""The parameters, path templates and settings of the upstream that a binding uses."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _TEMPLATE: Final = re.compile(r"\{([^{}/]+)\}")
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """An OpenAPI Parameter Object as far as a binding cares."""
+    """The parts of an OpenAPI Parameter Object that bindings need."""
 
     name: str
     group: str
@@ -27,26 +27,26 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 def settings_of(upstream: Upstream | None) -> dict[str, Schema]:
-    """What the values of the upstream's settings look like, by name."""
+    """Schemas of the upstream's settings, by name."""
     rules = upstream.settings if upstream else ()
     return {rule.name: {"type": "string", "pattern": rule.pattern} for rule in rules}
 
 
 def parameters_of(operation: UpstreamOperation, group: str) -> dict[str, Parameter]:
-    """The parameters of one group, by name; header names in lower case."""
+    """The parameters of one group, by name. Header names are in lower case."""
     found = (_parameter(raw) for raw in operation.parameters if raw.get("in") == group)
     return {parameter.name: parameter for parameter in found}
 
 
 def parameter_key(group: str, name: str) -> str:
-    """`name` as `parameters_of` knows it."""
+    """The key of the parameter `name` in `parameters_of`."""
     return name.lower() if group == "header" else name
 
 
 def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
-    """The segments of a path template, each as parts that are a parameter's name or a text.
+    """The segments of a path template, each as parts: whether it is a parameter, and its text.
 
-    The root has none: an empty segment is no way to write it.
+    The root `/` has no segments.
     """
     for segment in template.split("/")[1:] if template != "/" else ():
         parts = _TEMPLATE.split(segment)
@@ -59,7 +59,7 @@ def template_names(template: str) -> tuple[str, ...]:
 
 
 def unsupported_styles(operation: UpstreamOperation, written: HttpMap) -> Iterator[str]:
-    """`group/name` of mapped parameters in a style that field maps do not write."""
+    """`group/name` of each mapped parameter whose style field maps do not support."""
     groups = {"path": written.path, "query": written.query, "header": written.header}
     for group, members in groups.items():
         parameters = parameters_of(operation, group)

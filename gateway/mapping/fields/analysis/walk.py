@@ -1,4 +1,4 @@
-"""Every value of a binding, with what it may read and what it must become."""
+"""Lists every value of a binding, with its scope and its target schema."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contract.values.pointers import child
 from gateway.mapping.fields.analysis.algebra import Schema
-from gateway.mapping.fields.analysis.places import NoPlace, Scope
 from gateway.mapping.fields.analysis.presence import inner_scope
+from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
 from gateway.mapping.fields.analysis.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.analysis.targets import (
     GROUPS,
@@ -30,34 +30,34 @@ from gateway.mapping.fields.language.nodes import (
 
 
 class FieldContext(Struct, frozen=True, kw_only=True):
-    """One value where it stands."""
+    """One value with its place in the binding and in the target."""
 
     value: Value
     scope: Scope
-    """What its `when` may read; what it holds may read more."""
+    """The scope of its `when`. `inner` is the scope of the value itself."""
     target: Schema
-    """The other side's schema for it."""
+    """The target schema of the value."""
     field: str
-    """JSON Pointer into the result, or into the request behind its group; `*` is any index."""
+    """JSON Pointer into the result, or into the group of the request. `*` stands for any index."""
     group: str
     """`result`, `body`, `path`, `query` or `header`."""
     side: str
-    """What errors call the other side, such as `the query of findBooks`."""
+    """The name of the target in errors, such as `the query of findBooks`."""
     siblings: tuple[str, ...] = ()
-    """The members that the other side knows where this one stands."""
+    """The members that the target schema declares beside this one."""
     is_declared: bool = True
-    """Whether the other side knows the member at all."""
+    """Whether the target schema declares the member."""
     is_required: bool = False
-    """Whether the other side needs the member."""
+    """Whether the target schema requires the member."""
     is_in_each: bool = False
     is_in_whole: bool = False
-    """Whether it is a member of an object that is left out unless whole."""
+    """Whether it is a member of an object that is left out if a member is absent."""
     is_item: bool = False
-    """Whether it is what each item of a list becomes."""
+    """Whether it is the result for each item of a list."""
 
     @property
     def inner(self) -> Scope:
-        """What the value itself may read."""
+        """The scope of the value itself."""
         return inner_scope(self.value, self.scope)
 
 
@@ -96,9 +96,9 @@ def request_visits(
 def result_visits(
     written: HttpMap, binding: BindingSource, operation: UpstreamOperation
 ) -> Iterator[FieldContext]:
-    """The values of the results, status by status, also of errors that stand for a result.
+    """The values of the results by status, including those of errors that have a result.
 
-    Bodies of errors are not read, so nothing can be said of them.
+    Field maps cannot read the bodies of errors.
     """
     for status, members in written.results.items():
         body = operation.replies.get(status)
@@ -132,9 +132,9 @@ def _result(
 
 
 def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group: str) -> Schema:
-    """The parameters of one group as the members of an object.
+    """The schema of one group of parameters, as an object.
 
-    Those that the upstream's own rules send are not asked of a binding.
+    Parameters that the upstream's rules add to every request are not required.
     """
     parameters = parameters_of(operation, group)
     sent = _sent(upstream, group) if upstream else frozenset()
@@ -152,7 +152,7 @@ def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group:
 
 
 def _sent(upstream: Upstream, group: str) -> frozenset[str]:
-    """The parameters of a group that travel with every request."""
+    """The parameters of a group that the upstream's rules add to every request."""
     names = {
         "header": [rule.name for rule in upstream.headers],
         "query": [rule.name for rule in upstream.query],
@@ -197,14 +197,14 @@ def _members(context: FieldContext, value: Members) -> Iterator[FieldContext]:
 def _items(context: FieldContext, value: Each) -> Iterator[FieldContext]:
     try:
         scope = context.scope.entering(context.scope.find(value.source), value.keep)
-    except NoPlace:
+    except UnknownSource:
         return
     inner = _part(context, value.item, items_of(context.target), "*")
     yield from visits(replace(inner, scope=scope, is_in_each=True, is_item=True))
 
 
 def is_unspecified(schema: Schema) -> bool:
-    """Whether `schema` leaves the members of its objects entirely open."""
+    """Whether `schema` allows any members in its objects."""
     return not schema.keys() & {"properties", "allOf", "anyOf", "oneOf", "not"} and (
         schema.get("additionalProperties", True) is True
     )

@@ -1,4 +1,4 @@
-"""Values worth trying when two schemas disagree, simplest first."""
+"""Generates sample values to find one that a schema allows and another refuses, simplest first."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -30,7 +30,7 @@ _NUMBERS: Final = (0, 1, -1, 0.5, 1e30, -1e30)
 
 
 def samples(schema: Schema, other: Schema) -> Iterator[Any]:
-    """Values of `schema`, with those first that `other` is likely to see differently."""
+    """Values of `schema`. Those that `other` is likely to refuse come first."""
     tried = (value for value in _candidates(schema, other, 0) if admits(schema, value))
     return islice(tried, _MOST)
 
@@ -101,7 +101,7 @@ def _part(schema: Schema, name: str) -> Schema:
 
 
 def _keywords(schema: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """The values of these keywords, also in the branches of combined schemas."""
+    """The values of these keywords, including those in the branches of `allOf` and others."""
     if not isinstance(schema, dict):
         return
     for name in names:

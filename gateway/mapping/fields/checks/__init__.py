@@ -1,1 +1,1 @@
-"""What is wrong with a field map, and what is proved of it."""
+"""The checks and proofs of field maps."""

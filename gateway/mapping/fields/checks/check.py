@@ -1,4 +1,4 @@
-"""What a binding says, held against the two contracts it joins."""
+"""Checks a binding against the contracts of its tool and its upstream."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ from gateway.mapping.fields.language.parse import parse
 
 
 def check(binding: BindingSource) -> list[MappingError]:
-    """Every problem of a binding, proofs included, in the order of the contract."""
+    """Every problem of a binding, including gaps, in the order of the contract."""
     written, problems = parse(binding.x_binding)
     if written is None:
         return list(problems)
@@ -34,7 +34,7 @@ def check(binding: BindingSource) -> list[MappingError]:
 
 
 def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> list[MappingError]:
-    """The problems that keep a binding from being compiled: something in it means nothing."""
+    """The problems that make it impossible to compile a binding."""
     if isinstance(written, HandlerMap):
         return []
     upstream = binding.upstream
@@ -82,28 +82,28 @@ def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Itera
         yield problem(
             f"{written.pointer}/operationId",
             "path-template",
-            f"the upstream's path and its path parameters disagree on {name!r}",
-            "give every {name} of the path one parameter, in the upstream contract",
+            f"{name!r} is not both in the upstream's path and a path parameter",
+            "declare one path parameter for every {name} of the path, in the upstream contract",
         )
     for name in unsupported_styles(operation, written):
         yield problem(
             f"{written.pointer}/request/{name}",
             "unsupported-style",
-            "the upstream declares a parameter style that field maps do not write",
+            "the upstream declares a parameter style that field maps do not support",
             "use style form in queries, simple in paths and headers",
         )
     if written.body is not None and operation.request_schema is None:
         yield problem(
             f"{written.pointer}/request/body",
             "unknown-member",
-            "the upstream operation takes no JSON body",
+            "the upstream operation has no JSON body",
             "remove the body, or declare it in the upstream contract",
         )
     if written.body is None and required_of(operation.request_schema or {}):
         yield problem(
             f"{written.pointer}/request",
             "member-unmapped",
-            "the upstream operation takes a JSON body and none is mapped",
+            "the upstream operation needs a JSON body, and none is mapped",
             "map it under body",
         )
 
@@ -116,14 +116,14 @@ def _status_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator
                 f"{at}/{status}",
                 "unknown-status",
                 "the upstream contract does not declare this status",
-                "declare it there, or map a status that is",
+                "declare it there, or map a declared status",
             )
     for status in operation.replies:
         if status.startswith("2") and status not in written.results:
             yield problem(
                 at,
                 "status-unmapped",
-                f"the upstream may answer {status}, which is not mapped",
+                f"the upstream may reply with {status}, which is not mapped",
                 f'map "{status}"',
             )
 

@@ -1,21 +1,21 @@
-"""For each mapped field: does the other side admit everything that may arrive there?"""
+"""Proves for each mapped field that the target schema allows every value that may arrive."""
 
 from typing import Final
 
 from msgspec import UNSET, Struct
 
 from gateway.mapping.fields.analysis.algebra import Schema
-from gateway.mapping.fields.analysis.places import ROW_ID, NoPlace, SourceValues
-from gateway.mapping.fields.analysis.sources import may_skip
-from gateway.mapping.fields.analysis.targets import maps
-from gateway.mapping.fields.analysis.verdict import (
+from gateway.mapping.fields.analysis.coverage import (
     Coverage,
-    Judgement,
+    CoverageResult,
     fallback_text,
     prove_image,
     prove_read,
-    shown,
+    shortened,
 )
+from gateway.mapping.fields.analysis.scope import ROW_ID, SourceValues, UnknownSource
+from gateway.mapping.fields.analysis.sources import may_skip
+from gateway.mapping.fields.analysis.targets import maps
 from gateway.mapping.fields.analysis.walk import FieldContext, result_visits
 from gateway.mapping.fields.language.nodes import (
     BindingSource,
@@ -31,11 +31,11 @@ from gateway.mapping.fields.language.parse import parse
 
 _LENGTHS: Final[tuple[str, ...]] = ("minItems", "maxItems")
 ABSENT_TEXT: Final = "(absent)"
-_AT_RUN_TIME: Final = "what a function answers is checked at run time, with the whole result"
+_AT_RUN_TIME: Final = "the result of a function is checked at run time, with the whole result"
 
 
 class Proof(Struct, frozen=True, kw_only=True):
-    """The verdict on one mapped field of one result."""
+    """The verdict for one mapped field of one result."""
 
     pointer: str
     """The value's JSON Pointer inside `x-binding`."""
@@ -45,16 +45,16 @@ class Proof(Struct, frozen=True, kw_only=True):
     """The expression, constant or function that the field comes from."""
     verdict: Coverage
     witness: str | None = None
-    """JSON text, shortened for people, of a value that may arrive and may not be answered."""
+    """A value that may arrive and that the target schema refuses, as shortened JSON text."""
     on_gap: str | None = None
-    """What the author says becomes of such a value."""
+    """The contract's fallback for such a value."""
     reason: str = ""
 
 
 def prove(binding: BindingSource) -> list[Proof]:
-    """The verdicts on every field of every result, in the order of the contract.
+    """The verdict for every field of every result, in the order of the contract.
 
-    Fields whose expression leads nowhere have none: `check` reports those.
+    Fields with an unknown source have none: `check` reports those.
     """
     written, _ = parse(binding.x_binding)
     if not isinstance(written, HttpMap) or binding.upstream is None:
@@ -69,11 +69,11 @@ def prove(binding: BindingSource) -> list[Proof]:
 
 
 def prove_context(context: FieldContext) -> Proof | None:
-    """The verdict on one value; None for an object, whose members have their own, and for a value
-    that cannot be checked because an expression in it leads nowhere."""
+    """The verdict for one value. None for an object, whose members have verdicts, and for a value
+    with an unknown source."""
     try:
         return _prove(context)
-    except NoPlace:
+    except UnknownSource:
         return None
 
 
@@ -83,53 +83,53 @@ def _prove(context: FieldContext) -> Proof | None:
             return _prove_read(context, value)
         case Constant(value=constant):
             return _proof(
-                context, shown(constant), prove_image({"const": constant}, context.target)
+                context, shortened(constant), prove_image({"const": constant}, context.target)
             )
         case Each(source=source) | Count(source=source):
             return _proof(context, str(source), _prove_list(context, context.value))
         case Reference(kind=kind):
             return _proof(context, f"ref {kind}", prove_image(ROW_ID, context.target))
         case FieldFunction(module=module, function=function):
-            undecided = Judgement(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
+            undecided = CoverageResult(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
             return _proof(context, f"{module}:{function}", undecided)
         case _:
             return None
 
 
 def _prove_read(context: FieldContext, value: Read) -> Proof | None:
-    place = context.inner.find(value.source)
+    values = context.inner.find(value.source)
     on_gap = fallback_text(value.gap or value.unmapped)
-    if is_absence_a_gap(context, value, place):
-        judgement = Judgement(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
+    if is_absence_a_gap(context, value, values):
+        result = CoverageResult(Coverage.GAP, ABSENT_TEXT, "the value may be absent")
     else:
-        judgement = prove_read(value, place.schema, context.target)
-    return _proof(context, str(value.source), judgement, on_gap)
+        result = prove_read(value, values.schema, context.target)
+    return _proof(context, str(value.source), result, on_gap)
 
 
-def is_absence_a_gap(context: FieldContext, value: Read, place: SourceValues) -> bool:
-    """Whether the value may be absent, and nothing but `onGap` could say what then."""
+def is_absence_a_gap(context: FieldContext, value: Read, values: SourceValues) -> bool:
+    """Whether the value may be absent, and only an `onGap` could handle that."""
     presence = value.presence
     is_dropped = context.is_in_whole if value.gap is None else value.gap.kind == "omit"
     is_left_out = presence.is_omitted_if_absent or is_dropped
-    return place.may_be_absent and presence.default is UNSET and not is_left_out
+    return values.may_be_absent and presence.default is UNSET and not is_left_out
 
 
-def _prove_list(context: FieldContext, value: Each | Count) -> Judgement:
-    """How many items there may be, against how many there may be there."""
+def _prove_list(context: FieldContext, value: Each | Count) -> CoverageResult:
+    """Whether the target allows the number of items that the list may have."""
     least, most = _counts(value, context.inner.find(value.source).schema)
     if isinstance(value, Count):
         bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
         return prove_image({"type": "integer", **bounds}, context.target)
     lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
     target: Schema = {word: context.target[word] for word in _LENGTHS if word in context.target}
-    judgement = prove_image({"type": "array", **lengths}, {"type": "array", **target})
-    if judgement.verdict is Coverage.PROVED and context.target.get("uniqueItems"):
-        return Judgement(Coverage.UNDECIDED, reason="that no item comes twice shows at run time")
-    return judgement
+    result = prove_image({"type": "array", **lengths}, {"type": "array", **target})
+    if result.verdict is Coverage.PROVED and context.target.get("uniqueItems"):
+        return CoverageResult(Coverage.UNDECIDED, reason="uniqueItems is checked at run time")
+    return result
 
 
 def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
-    """The least and the most items that may be left."""
+    """The least and the most items after filtering."""
     is_filtered = bool(value.keep.allowed) or value.keep.needed is not None
     limit = value.limit if isinstance(value, Each) else None
     is_filtered = is_filtered or (isinstance(value, Each) and may_skip(value.item))
@@ -140,7 +140,7 @@ def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
 
 
 def _proof(
-    context: FieldContext, source: str, judgement: Judgement, on_gap: str | None = None
+    context: FieldContext, source: str, result: CoverageResult, on_gap: str | None = None
 ) -> Proof | None:
     if not context.is_declared:
         return None
@@ -148,8 +148,8 @@ def _proof(
         pointer=context.value.pointer,
         field=context.field,
         source=source,
-        verdict=judgement.verdict,
-        witness=judgement.witness,
+        verdict=result.verdict,
+        witness=result.witness,
         on_gap=on_gap,
-        reason=judgement.reason,
+        reason=result.reason,
     )

@@ -1,4 +1,4 @@
-"""One value of a field map, held against what it reads and what it must become."""
+"""Checks one value of a field map against its sources and its target schema."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from gateway.contract.fields.fieldmap import Unmappable, text
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.mapping.fields.analysis.algebra import admits, both, finite, is_empty, kinds
+from gateway.mapping.fields.analysis.coverage import objection_to
 from gateway.mapping.fields.analysis.images import image_of
-from gateway.mapping.fields.analysis.places import ROW_ID, NoPlace, Scope
 from gateway.mapping.fields.analysis.presence import is_droppable, may_be_absent
+from gateway.mapping.fields.analysis.scope import ROW_ID, Scope, UnknownSource
 from gateway.mapping.fields.analysis.shapes import items_of, required_of
-from gateway.mapping.fields.analysis.verdict import objection_to
 from gateway.mapping.fields.analysis.walk import FieldContext
 from gateway.mapping.fields.language.nodes import (
     Constant,
@@ -34,9 +34,9 @@ _SCALARS = frozenset({"string", "boolean", "integer", "number"})
 
 def check_context(context: FieldContext) -> Iterator[MappingError]:
     """The problems of one value, without those of the values inside it."""
-    lost = list(_lost_sources(context))
-    if lost:
-        yield from lost
+    unknown = list(_unknown_sources(context))
+    if unknown:
+        yield from unknown
         return
     if not context.is_declared:
         yield _refuse(
@@ -68,38 +68,38 @@ def _refuse(context: FieldContext, rule: str, text: str, fix: str, part: str = "
     return problem(f"{context.value.pointer}{part}", rule, text, fix)
 
 
-def _lost_sources(context: FieldContext) -> Iterator[MappingError]:
+def _unknown_sources(context: FieldContext) -> Iterator[MappingError]:
     when = context.value.presence.when
-    yield from _lost(context, context.scope, () if when is None else (when,))
+    yield from _unknown(context, context.scope, () if when is None else (when,))
     match context.value:
         case Read(source=source):
-            yield from _lost(context, context.inner, (source,))
+            yield from _unknown(context, context.inner, (source,))
         case FieldFunction(arguments=arguments):
-            yield from _lost(context, context.inner, arguments)
+            yield from _unknown(context, context.inner, arguments)
         case Each(source=source, keep=keep) | Count(source=source, keep=keep):
-            lost = list(_lost(context, context.inner, (source,)))
-            yield from lost or _lost_filters(context, source, keep)
+            unknown = list(_unknown(context, context.inner, (source,)))
+            yield from unknown or _unknown_in_filter(context, source, keep)
         case _:
             return
 
 
-def _lost_filters(
+def _unknown_in_filter(
     context: FieldContext, source: ReadExpression, keep: ItemFilter
 ) -> Iterator[MappingError]:
     scope = context.inner.entering_any(context.inner.find(source))
-    yield from _lost(context, scope, () if keep.needed is None else (keep.needed,))
-    yield from _lost(context, scope, tuple(keep.allowed))
+    yield from _unknown(context, scope, () if keep.needed is None else (keep.needed,))
+    yield from _unknown(context, scope, tuple(keep.allowed))
 
 
-def _lost(
+def _unknown(
     context: FieldContext, scope: Scope, sources: tuple[ReadExpression, ...]
 ) -> Iterator[MappingError]:
     for source in sources:
         try:
             scope.find(source)
-        except NoPlace as lost:
-            message = f"{source} leads nowhere: {lost.message}"
-            yield _refuse(context, "unknown-source", message, lost.fix)
+        except UnknownSource as error:
+            message = f"{source} cannot be read: {error.message}"
+            yield _refuse(context, "unknown-source", message, error.fix)
 
 
 def _absence_problems(context: FieldContext) -> Iterator[MappingError]:
@@ -109,7 +109,7 @@ def _absence_problems(context: FieldContext) -> Iterator[MappingError]:
             context,
             "optional-unhandled",
             f"{getattr(value, 'source', '')} may be absent",
-            "say omitIfAbsent, default, when or onGap",
+            "write omitIfAbsent, default, when or onGap",
         )
     elif not may_be_absent(value, context.scope):
         return
@@ -117,15 +117,15 @@ def _absence_problems(context: FieldContext) -> Iterator[MappingError]:
         yield _refuse(
             context,
             "absent-item",
-            "an item of a list cannot be left out from inside",
+            "the value of a list's item may be absent",
             "filter with when or where of each, or use skip-item",
         )
     elif context.is_required and (is_droppable(value) or not context.is_in_whole):
         yield _refuse(
             context,
             "required-may-be-absent",
-            "the other side needs this member, and it may be left out",
-            "give it a default, or make the member optional",
+            "the target schema requires this member, and its value may be absent",
+            "add a default, or make the member optional",
         )
 
 
@@ -150,7 +150,7 @@ def _fallback_problems(context: FieldContext) -> Iterator[MappingError]:
         yield _refuse(
             context,
             "gap-in-request",
-            "onGap speaks of replies, and this is a request",
+            "onGap is used only for replies, and this is a request",
             "narrow the input schema instead",
             "/onGap",
         )
@@ -185,7 +185,7 @@ def _members_problems(context: FieldContext, value: Members) -> Iterator[Mapping
             yield _refuse(
                 context,
                 "member-unmapped",
-                f"the other side needs {name!r}, and it is not mapped",
+                f"the target schema requires {name!r}, and it is not mapped",
                 "map it, or make it optional",
             )
 
@@ -195,7 +195,7 @@ def _kind_problems(context: FieldContext, found: frozenset[str]) -> Iterator[Map
         yield _refuse(
             context,
             "never-admitted",
-            f"becomes {' or '.join(sorted(found))}, which the other side never admits",
+            f"the value is {' or '.join(sorted(found))}, which the target schema never allows",
             "convert it, or correct the schema",
         )
 
@@ -204,16 +204,16 @@ def _read_problems(context: FieldContext, value: Read) -> Iterator[MappingError]
     source = context.inner.find(value.source).schema
     if value.conversion is not None and not kinds(source) & _SCALARS:
         yield _refuse(
-            context, "unknown-as", "only scalars can be converted", "map their parts instead", "/as"
+            context, "unknown-as", "only scalars can be converted", "map the members", "/as"
         )
         return
-    for name, becomes in (value.table or {}).items():
-        yield from _constant_problems(context, becomes, child("/map", name))
+    for name, result in (value.table or {}).items():
+        yield from _constant_problems(context, result, child("/map", name))
         if not _may_arrive(name, source):
             yield _refuse(
                 context,
                 "map-unreachable",
-                "no value has this text",
+                "no value of the source has this text",
                 "remove it, or declare the value in the contract",
                 child("/map", name),
             )
@@ -228,7 +228,7 @@ def _never_admitted(context: FieldContext) -> Iterator[MappingError]:
     yield _refuse(
         context,
         "never-admitted",
-        "nothing that may arrive here is admitted by the other side",
+        "the target schema allows no value that may arrive",
         "convert or map it, or correct a schema",
     )
 
@@ -254,7 +254,7 @@ def _text_problems(
             "not-text",
             f"{' and '.join(sorted(scalars - _SCALARS))} cannot be written in a "
             f"{context.group} parameter",
-            "map null by its text, read a scalar, or send it in the body",
+            "map null to a text, read a scalar, or send it in the body",
         )
 
 
@@ -263,7 +263,7 @@ def _reference_problems(context: FieldContext, kind: str) -> Iterator[MappingErr
         yield _refuse(
             context,
             "unknown-entity",
-            f"there is no kind of row {kind}",
+            f"there is no entity {kind}",
             did_you_mean(kind, context.scope.entities) or "name a file of schemas/entities",
             "/ref",
         )
@@ -274,8 +274,8 @@ def _reference_problems(context: FieldContext, kind: str) -> Iterator[MappingErr
 def _list_problems(
     context: FieldContext, value: Each | Count, keep: ItemFilter
 ) -> Iterator[MappingError]:
-    place = context.inner.find(value.source)
-    if kinds(place.schema) != {"array"}:
+    items = context.inner.find(value.source)
+    if kinds(items.schema) != {"array"}:
         yield _refuse(
             context,
             "not-a-list",
@@ -285,7 +285,7 @@ def _list_problems(
         return
     result = "array" if isinstance(value, Each) else "integer"
     yield from _kind_problems(context, frozenset({result}))
-    scope = context.inner.entering_any(place)
+    scope = context.inner.entering_any(items)
     for source, allowed in keep.allowed.items():
         schema = scope.find(source).schema
         for constant in allowed:

@@ -1,1 +1,1 @@
-"""The language of field maps, and how a text becomes records."""
+"""The language of field maps: its records and its parser."""

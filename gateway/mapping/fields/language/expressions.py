@@ -1,4 +1,4 @@
-"""The expressions of a field map, `$inputs.x`, `$response.body#/p`, `@/p`, …, as records."""
+"""Parses the expressions of a field map: `$inputs.x`, `$response.body#/p`, `@/p`, and others."""
 
 import re
 from typing import Final
@@ -20,10 +20,11 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
 
 
 def parse_expression(text: str) -> ReadExpression | None:
-    """The source that `text` names; None when it is no expression.
+    """The parsed expression. None if `text` is not an expression.
 
-    `$inputs` takes dots or, after `#`, a JSON Pointer (RFC 6901); `$request.body`, `$response.body`
-    and `@` take a pointer. Header names (RFC 9110 tokens) are lower-cased, as a reply holds them.
+    `$inputs` is followed by names with dots, or by `#` and a JSON Pointer (RFC 6901).
+    `$request.body`, `$response.body` and `@` are followed by a pointer. Header names (RFC 9110
+    tokens) are converted to lower case, as in a reply.
     """
     for root, form in _FORMS:
         if found := form.fullmatch(text):

@@ -1,6 +1,6 @@
-"""A binding as it was written, read into frozen records: what parse makes and the rest reads.
+"""The records of a parsed binding.
 
-Every node knows its `pointer`, the JSON Pointer inside `x-binding` of the text it was read from.
+`pointer` of every record is the JSON Pointer of its text inside `x-binding`.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ FallbackKind = Literal["error", "omit", "skip-item", "const"]
 
 
 class BindingSource(Struct, frozen=True, kw_only=True):
-    """What the contracts say about one tool's binding. Schemas hold no references."""
+    """The parts of the contracts that determine one tool's binding. Schemas are dereferenced."""
 
     tool_id: str
     x_binding: dict[str, Any]
@@ -30,11 +30,11 @@ class BindingSource(Struct, frozen=True, kw_only=True):
     declared_errors: frozenset[str] = frozenset()
     """Names under `x-policy.errors`."""
     package: str = "generated"
-    """The package that the generated code lies in."""
+    """The package of the generated code."""
 
 
 class MappingError(Struct, frozen=True, kw_only=True):
-    """One mistake in a binding."""
+    """One problem of a binding or an event."""
 
     pointer: str
     """JSON Pointer inside `x-binding`."""
@@ -44,12 +44,12 @@ class MappingError(Struct, frozen=True, kw_only=True):
 
 
 def problem(pointer: str, rule: str, message: str, fix: str) -> MappingError:
-    """A problem of a rule of bindings."""
+    """A problem of the rule `binding/<rule>`."""
     return MappingError(pointer=pointer, rule=f"binding/{rule}", message=message, fix=fix)
 
 
 class ReadExpression(Struct, frozen=True):
-    """An expression: where a value is read from."""
+    """A parsed expression: the source of a value."""
 
     root: Root
     steps: tuple[str, ...] = ()
@@ -80,24 +80,24 @@ _WORDS: Final[Mapping[Root, str]] = {
 
 
 def _is_plain(step: str) -> bool:
-    """Whether `step` may follow a dot."""
+    """Whether `step` may be written after a dot."""
     return step.replace("-", "_").isidentifier() and step.isascii()
 
 
 class Presence(Struct, frozen=True, kw_only=True):
-    """When a value is there at all, and what stands for it when it is not."""
+    """When a value is present, and what replaces an absent one."""
 
     when: ReadExpression | None = None
     is_omitted_if_absent: bool = False
     default: Any | UnsetType = UNSET
-    """A value of the other side: neither converted nor mapped."""
+    """A value of the target schema. It is neither converted nor mapped."""
 
 
 ALWAYS = Presence()
 
 
 class Fallback(Struct, frozen=True):
-    """What becomes of a value that has no place on the other side (`else`, `onGap`)."""
+    """What replaces a value that the target refuses (`else`, `onGap`)."""
 
     kind: FallbackKind
     constant: Any = None
@@ -126,7 +126,7 @@ class Constant(Struct, frozen=True, kw_only=True):
 
 
 class Members(Struct, frozen=True, kw_only=True):
-    """`{object: {member: VALUE}}`, and the members of a group or a result."""
+    """`{object: {member: VALUE}}`, or the members of a group or a result."""
 
     pointer: str
     values: "Mapping[str, Value]"
@@ -142,7 +142,7 @@ class Items(Struct, frozen=True, kw_only=True):
 
 
 class ItemFilter(Struct, frozen=True, kw_only=True):
-    """Which items of a list count: `where` and, for presence, `when`."""
+    """The filter of a list's items: `where` for values, and `when` for presence."""
 
     allowed: Mapping[ReadExpression, tuple[Any, ...]] = {}
     needed: ReadExpression | None = None
@@ -169,7 +169,7 @@ class Count(Struct, frozen=True, kw_only=True):
 
 
 class FieldFunction(Struct, frozen=True, kw_only=True):
-    """`{python: module:function, with: [EXPR, …]}`: pure; absence reaches it as None."""
+    """`{python: module:function, with: [EXPR, …]}`. An absent argument is None."""
 
     pointer: str
     module: str
@@ -179,12 +179,12 @@ class FieldFunction(Struct, frozen=True, kw_only=True):
 
 
 class Reference(Struct, frozen=True, kw_only=True):
-    """`{ref: KIND, key: {column: VALUE}}`: the id of a row, which need not be there yet."""
+    """`{ref: KIND, key: {column: VALUE}}`: the id of a row, which need not exist yet."""
 
     pointer: str
     kind: str
     key: Members
-    """Left out as a whole where a part of it is absent."""
+    """With `omitIfAbsent`, absent if one of its members is absent."""
     presence: Presence = ALWAYS
 
 
@@ -192,7 +192,7 @@ Value = Read | Constant | Members | Items | Each | Count | FieldFunction | Refer
 
 
 class ErrorMeaning(Struct, frozen=True, kw_only=True):
-    """What a status or a code of the upstream stands for: a declared error or a result."""
+    """The meaning of an upstream's status or code: a declared error or a result."""
 
     pointer: str
     reason: str | None = None
@@ -204,7 +204,7 @@ class HttpMap(Struct, frozen=True, kw_only=True):
 
     pointer: str
     upstream: str = ""
-    """Empty for a fallback: it goes to the same upstream."""
+    """Empty for a fallback, which uses the same upstream."""
     operation: str
     path: Members
     query: Members
@@ -214,7 +214,7 @@ class HttpMap(Struct, frozen=True, kw_only=True):
     errors: Mapping[str, ErrorMeaning]
     fallback_on: tuple[str, ...] = ()
     is_write: bool = False
-    """Of a fallback: whether it writes."""
+    """Whether a fallback writes."""
     fallback: "HttpMap | None" = None
 
 
@@ -225,10 +225,10 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     module: str
     function: str
     upstreams: tuple[str, ...] = ()
-    """The upstreams that it may use."""
+    """The upstreams that the function may use."""
     reads_entities: bool = False
 
     @property
     def takes_context(self) -> bool:
-        """Whether the function is given the call's context beside the arguments."""
+        """Whether the function gets the call context as its second argument."""
         return bool(self.upstreams) or self.reads_entities

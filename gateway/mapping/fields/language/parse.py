@@ -1,4 +1,4 @@
-"""From the text of `x-binding` to frozen records. Refuses what it does not know; skips nothing."""
+"""Parses `x-binding` to records. Every unknown member is a problem."""
 
 import re
 from typing import Any, Final
@@ -22,7 +22,7 @@ _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
 
 
 def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[MappingError, ...]]:
-    """The binding, or None with at least one problem when it cannot be read."""
+    """The parsed binding and no problems, or None and at least one problem."""
     reader = Reader()
     binding = _binding(reader, x_binding)
     return (None if reader.problems else binding), tuple(reader.problems)
@@ -54,7 +54,7 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
 
 def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        reader.refuse("/upstreams", "is no list of upstreams", 'write a list like ["avinode"]')
+        reader.refuse("/upstreams", "is not a list of names", 'write a list like ["avinode"]')
         return ()
     return tuple(names)
 
@@ -69,7 +69,7 @@ def _fallback(reader: Reader, value: Any) -> HttpMap:
         _check_status(reader, status, f"/fallback/on/{index}", _FAILURE)
     effect = text.get("effect", "read")
     if effect not in {"read", "write"}:
-        reader.refuse("/fallback/effect", "is no effect of a fallback", "write read or write")
+        reader.refuse("/fallback/effect", "must be read or write", "write read or write")
     return HttpMap(
         pointer="/fallback",
         fallback_on=tuple(statuses),
@@ -118,7 +118,7 @@ def _meaning(reader: Reader, value: Any, pointer: str) -> ErrorMeaning:
     text = reader.mapping(value, pointer, {"reason", "result"})
     if len(text) != 1:
         reader.refuse(
-            pointer, "must say exactly one of reason and result", "keep one of reason and result"
+            pointer, "must have exactly one of reason and result", "keep one of reason and result"
         )
     if "result" in text:
         result = read_members(reader, text["result"], f"{pointer}/result")
@@ -129,4 +129,4 @@ def _meaning(reader: Reader, value: Any, pointer: str) -> ErrorMeaning:
 def _check_status(reader: Reader, status: Any, pointer: str, form: re.Pattern[str]) -> None:
     if not isinstance(status, str) or not form.fullmatch(status):
         expected = 'such as "200" or "2XX"' if form is _SUCCESS else 'such as "404" or "5XX"'
-        reader.refuse(pointer, "is not a status for this place", f"write a text {expected}")
+        reader.refuse(pointer, "is not a status that is allowed here", f"write a text {expected}")

@@ -1,4 +1,4 @@
-"""Reads plain JSON values with a note of every mistake, so that one run reports them all."""
+"""Reads plain JSON values and collects all problems, so that one run reports all of them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -16,7 +16,7 @@ _EXPRESSIONS = (
 
 
 class Reader:
-    """What was refused so far. A refused part reads as something empty, and reading goes on."""
+    """Collects problems. A part with a problem is read as an empty one, and reading continues."""
 
     def __init__(self) -> None:
         self.problems: list[MappingError] = []
@@ -26,12 +26,12 @@ class Reader:
         self.problems.append(problem)
 
     def mapping(self, value: Any, pointer: str, known: Collection[str] | None = None) -> Any:
-        """`value` as a mapping with no name outside `known`."""
+        """`value` as a mapping. A name that is not in `known` is a problem."""
         if not isinstance(value, dict):
             self.refuse(pointer, "must be a mapping", "write names with their values")
             return {}
         if not all(isinstance(name, str) for name in value):
-            self.refuse(pointer, "holds a name that is not text", "put the name in quotes")
+            self.refuse(pointer, "contains a name that is not text", "put the name in quotes")
             return {}
         for name in value:
             if known is not None and name not in known:

@@ -1,4 +1,4 @@
-"""Reads one VALUE of a field map: an expression, or a mapping with exactly one kind."""
+"""Parses a VALUE of a field map: an expression, or a mapping with exactly one kind of value."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -38,11 +38,11 @@ _MODIFIERS: Final[Mapping[str, frozenset[str]]] = {
     "python": _ABSENCE | {"with"},
     "ref": frozenset({"when", "omitIfAbsent", "key"}),
 }
-_MAP_FIX: Final = "write the texts of the upstream's values with what each becomes"
+_MAP_FIX: Final = "write each text of the source's values with its result"
 
 
 def read_value(reader: Reader, value: Any, pointer: str) -> Value:
-    """The node for `value`; mistakes go to `reader`."""
+    """The parsed `value`. Problems are added to `reader`."""
     if isinstance(value, str):
         return Read(pointer=pointer, source=reader.expression(value, pointer))
     kinds = [kind for kind in _KINDS if isinstance(value, dict) and kind in value]
@@ -59,7 +59,7 @@ def read_value(reader: Reader, value: Any, pointer: str) -> Value:
 
 
 def read_members(reader: Reader, value: Any, pointer: str) -> Members:
-    """The node for a mapping of member names to VALUEs."""
+    """The parsed mapping of member names to VALUEs."""
     members = reader.mapping(value, pointer)
     return Members(
         pointer=pointer,
@@ -71,11 +71,11 @@ def read_members(reader: Reader, value: Any, pointer: str) -> Members:
 
 
 def read_reference(reader: Reader, value: Any, pointer: str) -> tuple[str, str]:
-    """Module and function of a `python:` reference."""
+    """The module and the function of a `python:` reference."""
     found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         reader.refuse(
-            pointer, "names no function", "write package.module:function", "python-reference"
+            pointer, "is not a function", "write package.module:function", "python-reference"
         )
         return "", ""
     return found[1], found[2]
@@ -105,15 +105,15 @@ def _read(reader: Reader, value: dict[str, Any], pointer: str) -> Read:
 def _table(reader: Reader, value: dict[str, Any], pointer: str) -> dict[str, Any] | None:
     if "map" not in value:
         if "else" in value:
-            reader.refuse(f"{pointer}/else", "has no map to complete", "remove it, or add a map")
+            reader.refuse(f"{pointer}/else", "is used without map", "remove it, or add a map")
         return None
     if "as" in value:
         reader.refuse(
-            f"{pointer}/as", "cannot stand beside map", "give map the values as they shall be"
+            f"{pointer}/as", "cannot be used with map", "write the converted values in map"
         )
     if value.get("else") == "omit" and value.get("onGap", "omit") != "omit":
         reader.refuse(
-            f"{pointer}/onGap", "contradicts else: omit", "say the same, or only one of them"
+            f"{pointer}/onGap", "contradicts else: omit", "write omit in both, or only one of them"
         )
     table: dict[str, Any] = reader.mapping(value["map"], f"{pointer}/map")
     if not table:
@@ -132,7 +132,7 @@ def _fallback(reader: Reader, value: dict[str, Any], name: str, pointer: str) ->
         case _:
             reader.refuse(
                 f"{pointer}/{name}",
-                "is not a last resort",
+                "is not a fallback",
                 "use error, omit, skip-item or {const: …}",
             )
             return None
@@ -184,7 +184,7 @@ def _array(reader: Reader, value: dict[str, Any], pointer: str) -> Items:
 def _each(reader: Reader, value: dict[str, Any], pointer: str) -> Each:
     limit = value.get("limit")
     if limit is not None and (type(limit) is not int or limit < 1):
-        reader.refuse(f"{pointer}/limit", "must be a whole number from 1", "write how many at most")
+        reader.refuse(f"{pointer}/limit", "must be an integer from 1", "write the most items")
         limit = None
     return Each(
         pointer=pointer,
@@ -197,7 +197,10 @@ def _each(reader: Reader, value: dict[str, Any], pointer: str) -> Each:
 
 
 def _item(reader: Reader, value: Any, pointer: str) -> Value:
-    """Members, unless it reads as a VALUE; `{object: …}` is for members that are named like one."""
+    """The parsed item. A mapping that is not a valid VALUE is read as members of an object.
+
+    `{object: …}` is for an object whose members have the names of a VALUE.
+    """
     if isinstance(value, dict) and not any(
         kind in value and value.keys() <= _MODIFIERS[kind] | {kind} for kind in _KINDS
     ):
@@ -215,20 +218,20 @@ def _count(reader: Reader, value: dict[str, Any], pointer: str) -> Count:
 
 
 def _list_presence(reader: Reader, value: dict[str, Any], pointer: str) -> Presence:
-    """Of a list, `when` speaks of its items: it belongs to the filter."""
+    """The presence of a list, without `when`: that is a filter of the items."""
     rest = {name: modifier for name, modifier in value.items() if name != "when"}
     return _presence(reader, rest, pointer)
 
 
 def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> ItemFilter:
-    """What `where` and `when` of a list keep."""
+    """The filter of `where` and `when` of a list."""
     allowed: dict[ReadExpression, tuple[Any, ...]] = {}
     where = reader.mapping(value.get("where", {}), f"{pointer}/where")
     for text, values in where.items():
         at = child(f"{pointer}/where", text)
         source = _of_item(reader, reader.expression(text, at), at)
         if not isinstance(values, list) or not values:
-            reader.refuse(at, "must list the values that are kept", "write a list of values")
+            reader.refuse(at, "must be a list of the values to keep", "write a list of values")
             continue
         allowed[source] = tuple(values)
     needed = reader.optional_expression(value, "when", pointer)
@@ -239,7 +242,7 @@ def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> ItemFilt
 
 def _of_item(reader: Reader, source: ReadExpression, pointer: str) -> ReadExpression:
     if source.root != "item":
-        reader.refuse(pointer, "does not speak of the item", "write @ or @/pointer", "expression")
+        reader.refuse(pointer, "does not read the item", "write @ or @/pointer", "expression")
     return source
 
 

@@ -1,4 +1,4 @@
-"""From a checked binding to the Python module under `generated/bindings/`."""
+"""Compiles a binding to a Python module under `generated/bindings/`."""
 
 from msgspec.structs import replace
 
@@ -6,23 +6,23 @@ from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contracts.names import camel
 from gateway.errors import ContractError
 from gateway.mapping.fields.analysis.algebra import Schema
-from gateway.mapping.fields.analysis.places import Scope
+from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.sources import sources_of
 from gateway.mapping.fields.analysis.targets import parameters_of, settings_of
 from gateway.mapping.fields.checks.check import meaning_problems
 from gateway.mapping.fields.language.nodes import BindingSource, HandlerMap, HttpMap, Members
 from gateway.mapping.fields.language.parse import parse
 from gateway.mapping.fields.python.emit import emit_members
+from gateway.mapping.fields.python.emit_context import EmitContext
 from gateway.mapping.fields.python.pycode import Module, literal
 from gateway.mapping.fields.python.reading import parameters
-from gateway.mapping.fields.python.site import EmitContext
 from gateway.mapping.fields.python.texts import emit_pairs, emit_path
 
 
 def compile_binding(binding: BindingSource) -> str:
-    """The body of the module that holds `BINDING`, to be formatted by the caller.
+    """The text of the module that defines `BINDING`. The caller must format it.
 
-    Raises `ContractError` naming the first of the binding's problems.
+    Raises `ContractError` with the first problem of the binding.
     """
     written, problems = parse(binding.x_binding)
     found = [*problems] if written is None else meaning_problems(binding, written)
@@ -74,18 +74,18 @@ def _http_module(binding: BindingSource, written: HttpMap, upstream: Upstream) -
 def _binding(
     written: HttpMap, binding: BindingSource, upstream: Upstream, module: Module, prefix: str = ""
 ) -> str:
-    """The `HttpBinding` of `written`; its functions go to `module`."""
+    """The expression of the `HttpBinding` of `written`. Its functions are added to `module`."""
     operation = _operation(written, upstream)
     scope = Scope(inputs=binding.input_schema, settings=settings_of(upstream))
-    site = EmitContext(module=module, scope=scope, target={})
+    context = EmitContext(module=module, scope=scope, target={})
     arguments = {
         "upstream": literal(upstream.name),
         "upstream_operation": literal(operation.id),
-        "request": _request(written, operation, site, prefix),
+        "request": _request(written, operation, context, prefix),
         "results": _results(
-            written, operation, replace(site, target=binding.output_schema), prefix
+            written, operation, replace(context, target=binding.output_schema), prefix
         ),
-        "errors": _errors(written, replace(site, target=binding.output_schema), prefix),
+        "errors": _errors(written, replace(context, target=binding.output_schema), prefix),
     }
     if written.fallback is not None:
         arguments["fallback_on"] = literal(written.fallback.fallback_on)
@@ -97,63 +97,67 @@ def _binding(
     return f"{module.use('gateway.contract.operation', 'HttpBinding')}({text})"
 
 
-def _request(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
+def _request(
+    written: HttpMap, operation: UpstreamOperation, context: EmitContext, prefix: str
+) -> str:
     parts = {
         "operation": literal(operation.id),
         "method": literal(operation.method),
-        "path": emit_path(written.path, operation, site),
+        "path": emit_path(written.path, operation, context),
     }
     for argument, kind, group in (
         ("query", "query", written.query),
         ("headers", "header", written.header),
     ):
         if group.values:
-            parts[argument] = emit_pairs(group, parameters_of(operation, kind), kind, site)
+            parts[argument] = emit_pairs(group, parameters_of(operation, kind), kind, context)
     if written.body is not None:
         schema = operation.request_schema or {}
-        parts["body"] = emit_members(written.body, replace(site, target=schema))
-    request = site.module.use("gateway.contract.upstream", "UpstreamRequest")
+        parts["body"] = emit_members(written.body, replace(context, target=schema))
+    request = context.module.use("gateway.contract.upstream", "UpstreamRequest")
     text = ", ".join(f"{name}={value}" for name, value in parts.items())
-    name = site.module.free([f"{prefix}request"], prefix="_")
-    site.module.define(name, ("arguments", "call"), request, [f"{request}({text})"])
+    name = context.module.free([f"{prefix}request"], prefix="_")
+    context.module.define(name, ("arguments", "call"), request, [f"{request}({text})"])
     return name
 
 
-def _results(written: HttpMap, operation: UpstreamOperation, site: EmitContext, prefix: str) -> str:
+def _results(
+    written: HttpMap, operation: UpstreamOperation, context: EmitContext, prefix: str
+) -> str:
     texts = (
-        f"{literal(status)}: {_result(status, members, operation.replies[status], site, prefix)}"
+        f"{literal(status)}: {_result(status, members, operation.replies[status], context, prefix)}"
         for status, members in written.results.items()
     )
     return "{" + ", ".join(texts) + "}"
 
 
 def _result(
-    status: str, members: Members, body: Schema | None, site: EmitContext, prefix: str
+    status: str, members: Members, body: Schema | None, context: EmitContext, prefix: str
 ) -> str:
-    """Define the function that maps replies of `status`; answers its name."""
-    scope = replace(site.scope, body=body, is_reply=True)
-    text = emit_members(members, replace(site, scope=scope))
-    name = site.module.free([f"{prefix}result_{status.lower()}"], prefix="_")
+    """Define the function that maps replies with `status`. Returns its name."""
+    scope = replace(context.scope, body=body, is_reply=True)
+    text = emit_members(members, replace(context, scope=scope))
+    name = context.module.free([f"{prefix}result_{status.lower()}"], prefix="_")
     reads_body = "body" in parameters(sources_of(members))
     statements = ["body = reply.body", text] if reads_body else [text]
-    site.module.define(name, ("arguments", "call", "reply"), "dict[str, Any]", statements)
+    context.module.define(name, ("arguments", "call", "reply"), "dict[str, Any]", statements)
     return name
 
 
-def _errors(written: HttpMap, site: EmitContext, prefix: str) -> str:
-    """The rules for refusals, by status or code; empty when there are none."""
+def _errors(written: HttpMap, context: EmitContext, prefix: str) -> str:
+    """The expression of the error rules by status or code. Empty if there are none."""
     texts = []
     for status, meaning in written.errors.items():
-        rule = site.module.use("gateway.contract.operation", "ErrorRule")
+        rule = context.module.use("gateway.contract.operation", "ErrorRule")
         says = f"reason={literal(meaning.reason)}"
         if meaning.result is not None:
-            says = f"result={_result(status, meaning.result, None, site, prefix)}"
+            says = f"result={_result(status, meaning.result, None, context, prefix)}"
         texts.append(f"{literal(status)}: {rule}({says})")
     return "{" + ", ".join(texts) + "}" if texts else ""
 
 
 def _operation(written: HttpMap, upstream: Upstream) -> UpstreamOperation:
-    """The upstream operation of a checked binding. Raises `ContractError` when there is none."""
+    """The upstream operation of a checked binding. Raises `ContractError` if there is none."""
     found = upstream.find(written.operation)
     if found is None:
         raise ContractError(f"{upstream.name} has no operation {written.operation!r}")

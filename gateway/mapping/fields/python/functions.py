@@ -1,4 +1,4 @@
-"""The Python functions that a binding names."""
+"""Finds the Python functions that a binding names."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from gateway.mapping.fields.language.nodes import (
 
 
 def functions(written: HttpMap | HandlerMap) -> Iterator[tuple[str, str, str]]:
-    """Pointer inside `x-binding`, module and function of each, in the order of the contract."""
+    """Pointer inside `x-binding`, module and name of each function, in contract order."""
     if isinstance(written, HandlerMap):
         yield written.pointer, written.module, written.function
         return

@@ -1,4 +1,4 @@
-"""Pieces of Python text: literals, names, and the module they end up in."""
+"""Generates Python text: literals, names, and whole modules."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _RESERVED: Final = frozenset(
 
 
 def literal(value: Any) -> str:
-    """`value` as Python text; a long text is broken into parts, as no formatter will do it."""
+    """`value` as a Python literal. Long text is split into parts: formatters do not split it."""
     match value:
         case str():
             return _text_literal(value)
@@ -31,7 +31,7 @@ def literal(value: Any) -> str:
 
 
 def tuple_text(parts: Sequence[str]) -> str:
-    """A tuple of `parts`; only the tuple of one needs the trailing comma."""
+    """A tuple of `parts`. Only a tuple of one part has a trailing comma."""
     return f"({parts[0]},)" if len(parts) == 1 else "(" + ", ".join(parts) + ")"
 
 
@@ -43,7 +43,7 @@ def _text_literal(text: str) -> str:
 
 
 def snake(name: str) -> str:
-    """`maxPax` and `page[size]` as parts of a Python name: `max_pax`, `page_size`."""
+    """`name` in snake case: `maxPax` becomes `max_pax`, `page[size]` becomes `page_size`."""
     return "_".join(word.lower() for word in _WORD.findall(name)) or "value"
 
 
@@ -56,11 +56,11 @@ _PARAMETERS: Final[Mapping[str, tuple[str, tuple[tuple[str, str], ...]]]] = {
     "body": ("Any", ()),
     "reply": ("ReplyFacts", (("gateway.contract.upstream", "ReplyFacts"),)),
 }
-"""The types of the parameters that generated functions have, and what those must import."""
+"""The parameters of generated functions: their types, and the imports that the types need."""
 
 
 class Module:
-    """The text of one generated module while it is written."""
+    """Builds the text of one generated module."""
 
     def __init__(self) -> None:
         self._imports: dict[str, dict[str, str]] = {}
@@ -69,7 +69,7 @@ class Module:
         self.functions: list[str] = []
 
     def use(self, module: str, name: str) -> str:
-        """Import `name` from `module`; answers the name it goes by."""
+        """Import `name` from `module`. Returns its name in the generated module."""
         known = self._imports.setdefault(module, {})
         if name not in known:
             is_taken = name in self._taken
@@ -78,11 +78,11 @@ class Module:
         return known[name]
 
     def word(self, name: str) -> str:
-        """A word of the field map."""
+        """Import the function `name` of `gateway.contract.fields.fieldmap`. Returns its name."""
         return self.use("gateway.contract.fields.fieldmap", name)
 
     def constant(self, path: Sequence[str], value: str, kind: str = "") -> str:
-        """A module constant with the text `value`, named after the member at `path`."""
+        """Add a module constant `value`, named after the member at `path`. Returns its name."""
         name = self.free([snake(step).upper() for step in path], prefix="_")
         self.constants.append(f"{name}: Final{kind} = {value}")
         return name
@@ -101,7 +101,7 @@ class Module:
         *,
         is_async: bool = False,
     ) -> None:
-        """Add a function that returns the last of `statements`."""
+        """Add a function with `statements`, which returns the last one."""
         self.use("typing", "Any")
         for parameter in parameters:
             for module, word in _PARAMETERS[parameter][1]:
@@ -113,7 +113,7 @@ class Module:
         self.functions.append(f"{keyword} {name}({signature}) -> {answer}:\n{body}")
 
     def free(self, steps: list[str], prefix: str = "") -> str:
-        """The last of `steps`, with as many parents as make it unlike every name before it."""
+        """A new name: the last of `steps`, with as many parents as make it unique."""
         names = (prefix + "_".join(steps[start:]) for start in reversed(range(len(steps))))
         stem = prefix + "_".join(steps)
         numbered = (f"{stem}_{number}" for number in range(2, len(self._taken) + 3))
@@ -122,7 +122,7 @@ class Module:
         return name
 
     def text(self, summary: str, detail: str, value: str, name: str = "BINDING") -> str:
-        """The whole module, which ends with the constant `name` of this `value`."""
+        """The text of the module. Its last statement defines the constant `name` as `value`."""
         docstring = "\n".join([summary, "", *wrap(detail, 98), ""])
         self.use("typing", "Final")
         standard = self._import_lines(is_standard=True)

@@ -233,7 +233,7 @@ def test_what_becomes_of_optional_values(
 @pytest.mark.parametrize(
     ("value", "body", "detail"),
     [
-        ({"value": X, "map": {"a": "A"}, "else": "error"}, {"x": "b"}, "the map knows"),
+        ({"value": X, "map": {"a": "A"}, "else": "error"}, {"x": "b"}, "value of the map"),
         ({"value": X, "onGap": "error"}, {"x": "far too long"}, "may hold"),
         ({"value": X, "onGap": "error"}, {"x": None}, "is absent"),
         ({"value": X, "as": "date", "onGap": "error"}, {"x": "soon"}, "not a date"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.mapping.fields.analysis.places import NoPlace, Scope, SourceValues
+from gateway.mapping.fields.analysis.scope import Scope, SourceValues, UnknownSource
 from gateway.mapping.fields.language.expressions import parse_expression
 from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
 
@@ -76,7 +76,7 @@ def test_an_arguments_default_ends_its_absence() -> None:
     ],
 )
 def test_what_nobody_declares_is_nowhere(schema: dict[str, Any], expression: str) -> None:
-    with pytest.raises(NoPlace):
+    with pytest.raises(UnknownSource):
         place(schema, expression)
 
 

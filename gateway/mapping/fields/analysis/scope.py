@@ -1,4 +1,4 @@
-"""Where an expression leads in the schemas, and whether there must be a value."""
+"""Finds the schema of an expression's values, and whether a value may be absent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,11 +19,11 @@ CALL_SCHEMAS: Mapping[str, Schema] = {
 
 
 ROW_ID: Schema = {"type": "string", "format": "uuid"}
-"""What the id of a row looks like."""
+"""The schema of a row's id."""
 
 
-class NoPlace(Exception):
-    """An expression leads nowhere."""
+class UnknownSource(Exception):
+    """An expression does not refer to a declared value."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
@@ -32,29 +32,29 @@ class NoPlace(Exception):
 
 
 class PathStep(Struct, frozen=True):
-    """One step from a value to a part of it."""
+    """One step from a value to a member or an item."""
 
     key: str | int
     is_certain: bool
-    """Whether the part is there in every value that the schema admits."""
+    """Whether every valid value has this member or item."""
     is_in_object: bool = True
-    """Whether it is surely an object that the step is taken from."""
+    """Whether the value is always an object."""
 
 
 class SourceValues(Struct, frozen=True, kw_only=True):
-    """What is known of the values an expression reads."""
+    """The values that an expression may read."""
 
     source: ReadExpression
     steps: tuple[PathStep, ...]
     schema: Schema
-    """What a value that is there looks like."""
+    """The schema of a present value."""
     is_null_absent: bool
-    """Whether null may stand here, and counts as absent."""
+    """Whether the value may be null, which counts as absent."""
     default: Any | UnsetType = UNSET
-    """What the input schema puts in the place of an argument that was not sent."""
+    """The default of the input schema for a missing argument."""
     pointer: str
-    """Into the arguments or the reply's body, with `*` for any index, or `/header/<name>`: what
-    errors show."""
+    """The pointer for errors: into the arguments or the reply's body, with `*` for any index, or
+    `/header/<name>`."""
 
     @property
     def may_be_absent(self) -> bool:
@@ -63,45 +63,45 @@ class SourceValues(Struct, frozen=True, kw_only=True):
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """What an expression may speak of at one point of a field map."""
+    """The values that an expression may read at one place of a field map."""
 
     inputs: Schema | None = None
     payload: Schema | None = None
-    """What a webhook received, or what was fetched for it."""
+    """The schema of the webhook's payload, or of the reply that was fetched for it."""
     payload_side: str = "the payload"
-    """What errors call it."""
+    """The name of the payload in errors."""
     entities: Mapping[str, Schema] = {}
-    """The keys of the kinds of rows that may be referred to, by kind."""
+    """Schemas of the keys of entities that may be referred to, by kind."""
     settings: Mapping[str, Schema] = {}
-    """What the operator may set the upstream's settings to, by name."""
+    """Schemas of the settings, by name."""
     empty_settings: frozenset[str] = frozenset()
-    """Those that the operator may leave without a text."""
+    """Settings that may be empty, and are then absent."""
     body: Schema | None = None
     is_reply: bool = False
     reply: str = "the reply"
-    """What errors call the reply, such as `the reply of findBooks`."""
+    """The name of the reply in errors, such as `the reply of findBooks`."""
     item: Schema | None = None
     item_side: str = "the item"
-    """What errors call the value that the list of the item lies in."""
+    """The name in errors of the value that contains the item's list."""
     item_pointer: str = ""
     known: Mapping[ReadExpression, tuple[Any, ...] | None] = {}
-    """Sources that are present here because a `when` or `where` said so, with their values."""
+    """Sources that are present here because of a `when` or `where`, with their allowed values."""
 
     def assuming(
         self, source: ReadExpression | None, allowed: tuple[Any, ...] | None = None
     ) -> "Scope":
-        """The scope in which `source` is present and, if given, one of `allowed`."""
+        """The scope in which `source` is present, and one of `allowed` if that is given."""
         return self if source is None else replace(self, known={**self.known, source: allowed})
 
     def entering(self, items: SourceValues, keep: ItemFilter) -> "Scope":
-        """The scope of one item of the list at `items` that `keep` holds for."""
+        """The scope of an item of the list `items` that `keep` accepts."""
         inner = self.entering_any(items)
         if keep.needed is not None:
             inner = inner.assuming(keep.needed)
         return replace(inner, known={**inner.known, **keep.allowed})
 
     def entering_any(self, items: SourceValues) -> "Scope":
-        """The scope of any item of the list at `items`: where its filter is checked."""
+        """The scope of any item of the list `items`, in which its filter is checked."""
         return replace(
             self,
             item=items_of(items.schema),
@@ -113,7 +113,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         )
 
     def find(self, source: ReadExpression) -> SourceValues:
-        """Where `source` leads. Raises `NoPlace`."""
+        """The values that `source` may read. Raises `UnknownSource`."""
         match source.root:
             case "call":
                 return self._call(source)
@@ -130,7 +130,9 @@ class Scope(Struct, frozen=True, kw_only=True):
     def _call(self, source: ReadExpression) -> SourceValues:
         name = source.steps[0]
         if name == "elapsed_ms" and not self.is_reply:
-            raise NoPlace("is not known before the reply", "use it only under response or errors")
+            raise UnknownSource(
+                "is not known before the reply", "use it only under response or errors"
+            )
         return SourceValues(
             source=source,
             steps=(),
@@ -143,7 +145,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         name = source.steps[0]
         if name not in self.settings:
             owner = "upstream" if self.payload is None else "webhook"
-            raise NoPlace(
+            raise UnknownSource(
                 f"the {owner} declares no setting {name}",
                 did_you_mean(name, self.settings)
                 or f"declare it under x-{owner}.settings, or correct the name",
@@ -160,7 +162,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     def _header(self, source: ReadExpression) -> SourceValues:
         if not self.is_reply:
-            raise NoPlace("there is no reply yet", "use it only under response or errors")
+            raise UnknownSource("there is no reply yet", "use it only under response or errors")
         return SourceValues(
             source=source,
             steps=(PathStep(source.steps[0], source in self.known),),
@@ -171,27 +173,29 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     def _inputs(self) -> Schema:
         if self.inputs is None:
-            raise NoPlace("a webhook has no arguments", "read $request.body")
+            raise UnknownSource("a webhook has no arguments", "read $request.body")
         return self.inputs
 
     def _payload(self) -> Schema:
         if self.payload is None:
-            raise NoPlace("this is no webhook", "read $inputs or $response.body")
+            raise UnknownSource("this is not a webhook", "read $inputs or $response.body")
         return self.payload
 
     def _body(self) -> Schema:
         if not self.is_reply:
-            raise NoPlace("there is no reply yet", "use it only under response or errors")
+            raise UnknownSource("there is no reply yet", "use it only under response or errors")
         if self.body is None:
-            raise NoPlace(
-                "no body is read here: only that of a success whose schema the upstream declares",
-                "declare the body's schema, or answer with constants and $inputs",
+            raise UnknownSource(
+                "only the body of a success whose schema the upstream declares can be read",
+                "declare the body's schema, or use constants and $inputs",
             )
         return self.body
 
     def _item(self) -> Schema:
         if self.item is None:
-            raise NoPlace("there is no item outside each and count", "read from the list instead")
+            raise UnknownSource(
+                "there is no item outside each and count", "read from the list instead"
+            )
         return self.item
 
     def _walk(self, source: ReadExpression, schema: Schema, pointer: str) -> SourceValues:
@@ -203,7 +207,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             reached = ReadExpression(source.root, (*reached.steps, name))
             if found is None:
                 where = pointer + reached.json_pointer
-                raise NoPlace(
+                raise UnknownSource(
                     f"{self._side(source)} has no {where}",
                     did_you_mean(name, members_of(schema))
                     or "correct the name or declare it in the contract",
@@ -219,10 +223,10 @@ class Scope(Struct, frozen=True, kw_only=True):
                 )
             )
             schema = found.schema
-        return self._place(source, tuple(steps), schema, pointer)
+        return self._source_values(source, tuple(steps), schema, pointer)
 
     def _side(self, source: ReadExpression) -> str:
-        """What errors call the value that `source` is read from."""
+        """The name in errors of the value that contains `source`."""
         sides = {
             "inputs": "the input schema",
             "payload": self.payload_side,
@@ -231,7 +235,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         }
         return sides.get(source.root, str(source))
 
-    def _place(
+    def _source_values(
         self, source: ReadExpression, steps: tuple[PathStep, ...], schema: Schema, pointer: str
     ) -> SourceValues:
         is_nullable = admits(schema, None) and source.root != "inputs"
@@ -248,7 +252,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         )
 
     def _narrowed(self, source: ReadExpression, schema: Schema) -> Schema:
-        """`schema` without the null that `source`, being present, cannot be."""
+        """`schema`, without null if `source` is known to be present."""
         is_not_null = source.root != "inputs" and self._is_known(source)
         return without_null(schema) if is_not_null else schema
 
