@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 _FRAMING: Final = frozenset(
     {
         # RFC 9110 §7.2 and §7.6.1, RFC 9112 §6: only the HTTP client sets these.
+        "accept-encoding",
         "connection",
         "content-encoding",
         "content-length",

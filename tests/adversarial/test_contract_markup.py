@@ -213,7 +213,10 @@ ADDRESSES: Final = [
     "http://0.0.0.0/",
     "http://224.0.0.1/",
 ]
-HEADERS: Final = ["Host", "connection", "Content-Length", "Transfer-Encoding", "Cookie", "TE"]
+HEADERS: Final = [
+    *("Host", "connection", "Content-Length", "Transfer-Encoding", "Cookie", "TE"),
+    "Accept-Encoding",
+]
 
 
 @pytest.mark.attack(

@@ -119,6 +119,47 @@ async def test_connections_dropped_after_each_request(
     assert failed.value.is_sent is True
 
 
+@asynccontextmanager
+async def forging(*, is_together: bool) -> AsyncIterator[tuple[str, list[asyncio.Event]]]:
+    """A server that sends a second reply to the first request of each connection.
+
+    Yields its URL and an event for each connection, set when the client has closed it.
+    """
+    ended: list[asyncio.Event] = []
+    forged = GOOD.replace(b"{}", b"[]")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ended.append(asyncio.Event())
+        done = ended[-1]
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(GOOD + forged if is_together else GOOD)
+            await writer.drain()
+            await asyncio.sleep(0 if is_together else 0.02)
+            writer.write(forged)
+            await writer.drain()
+            await reader.read()
+        done.set()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", ended
+
+
+@pytest.mark.parametrize("is_together", [True, False], ids=["with the first", "later"])
+@pytest.mark.attack(
+    "an upstream sends a second reply to one request",
+    required="the reply is never taken for that of the next request: the connection is closed",
+)
+async def test_replies_without_a_request(*, is_together: bool) -> None:
+    async with forging(is_together=is_together) as (url, ended), to_shop(url, ManualClock()) as way:
+        for count in (1, 2):
+            assert (await way.send(REQUESTS["look"], timeout_seconds=5)).body == b"{}"
+            async with asyncio.timeout(5):
+                await ended[-1].wait()
+            assert len(ended) == count
+
+
 @pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
 @pytest.mark.attack(
     "an event endpoint or a token endpoint reads a message and closes the connection",

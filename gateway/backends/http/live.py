@@ -1,27 +1,33 @@
 """The live backend: reaches an upstream over pooled HTTP/1.1 connections."""
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-import aiohttp
 from yarl import URL
 
 from gateway.backends.http.client import UpstreamClient
-from gateway.backends.http.once import Disconnected, send_once
+from gateway.backends.http.connection import ConnectionBroken
+from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.oauth.endpoint import HttpTokenWire
 from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.credentials.grants import usable_rule
+from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import Reply, Upstream
-from gateway.errors import InternalError, UpstreamRejected, UpstreamUnavailable
+from gateway.errors import InternalError, UpstreamUnavailable
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
 """The default maximum size of a reply's body, after decompression."""
-MAX_CONNECTIONS: Final = 256
-_ACCEPTED_CODINGS: Final = frozenset({"", "identity", "gzip"})
+_ACCEPT: Final = b"Accept-Encoding: gzip\r\n"
+_BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+"""Methods that need no `Content-Length` when there is no body (RFC 9110 §8.6)."""
+_LINES: Final = re.compile(r"(?:[\t -~]+\r\n)+")
+_TARGET: Final = re.compile(r"/[!\"$-~]*")
+"""Printable ASCII without space and `#`."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -48,7 +54,7 @@ class LiveBackend(UpstreamClient):
         super().__init__(
             upstream,
             clock,
-            wire=_HttpWire(upstream.name, base_url, max_reply_bytes),
+            wire=HttpWire(upstream.name, base_url, max_reply_bytes),
             encoder=WireEncoder(upstream, credentials),
             tokens=_tokens(upstream, clock, credentials, token_url),
         )
@@ -64,90 +70,58 @@ def _tokens(
     return TokenSource(upstream, rule, forms, HttpTokenWire(token_url), clock)
 
 
-class _HttpWire:
+class HttpWire:
     """HTTP/1.1 connections to one base URL."""
 
     def __init__(self, upstream_name: str, base_url: str, max_reply_bytes: int) -> None:
         self._name = upstream_name
         base = URL(base_url.rstrip("/"))
-        self._base = str(base)
-        self._origin = base.origin()
-        self._prefix = f"{base.raw_path.rstrip('/')}/"
-        self._max_reply_bytes = max_reply_bytes
-        self._session: aiohttp.ClientSession | None = None
+        self._prefix = base.raw_path.rstrip("/")
+        self._host = f"Host: {base.host_port_subcomponent}\r\n"
+        self._pool = ConnectionPool(
+            str(base.raw_host),
+            int(base.port or 0),
+            is_encrypted=base.scheme == "https",
+            max_reply_bytes=max_reply_bytes,
+        )
 
     async def exchange(self, request: WireRequest) -> Reply:
-        """See `Wire.exchange`. Errors have no cause: aiohttp's contain the URL, and thus keys."""
+        """See `Wire.exchange`. Errors and log lines never hold the target: it may hold a secret."""
         try:
-            return await self._exchange(request)
-        except aiohttp.ClientConnectorCertificateError as error:
-            _log.warning("%s: the certificate: %s", self._name, error.certificate_error)
+            return await self._pool.exchange(
+                self._message(request), is_head=request.method == "HEAD"
+            )
+        except NotTrusted as error:
+            _log.warning("%s: the certificate: %s", self._name, error)
             raise UpstreamUnavailable(
                 "The upstream's certificate cannot be trusted.", is_sent=False
             ) from None
-        except aiohttp.ClientConnectorError as error:
-            _log.warning("%s: no connection: %s", self._name, error.os_error)
+        except NotConnected as error:
+            _log.warning("%s: no connection: %s", self._name, error)
             raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from None
-        except TimeoutError:
-            raise
-        except (aiohttp.ClientError, OSError) as error:
-            kind = str(error) if isinstance(error, Disconnected) else type(error).__name__
-            _log.warning("%s: the connection broke: %s", self._name, kind)
+        except ConnectionBroken as error:
+            _log.warning("%s: the connection broke: %s", self._name, error)
             raise UpstreamUnavailable("The connection to the upstream broke.") from None
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._pool.close()
 
-    async def _exchange(self, request: WireRequest) -> Reply:
-        session = self._session or self._open()
-        async with session.request(
-            request.method,
-            self._url(request),
-            headers=request.headers,
-            data=request.body,
-            allow_redirects=False,
-        ) as response:
-            return Reply(
-                status=response.status,
-                headers=_headers(response),
-                body=await self._body(response),
-            )
-
-    def _open(self) -> aiohttp.ClientSession:
-        """Open the session at the first call, because it belongs to the running event loop."""
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept-Encoding": "gzip"},
-            timeout=aiohttp.ClientTimeout(total=None),  # `UpstreamClient` limits the time
-            trust_env=False,
-            middlewares=(send_once,),
-        )
-        return self._session
-
-    def _url(self, request: WireRequest) -> URL:
-        url = URL(f"{self._base}{request.target}", encoded=True)
-        # The last check: no encoded path may lead outside the base URL.
-        if url.origin() != self._origin or not url.raw_path.startswith(self._prefix):
-            raise InternalError(f"a request to {self._name} would leave its base URL")
-        return url
-
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        if response.headers.get("Content-Encoding", "").lower() not in _ACCEPTED_CODINGS:
-            raise UpstreamRejected("The upstream's answer has a content coding not asked for.")
-        body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            if len(body) > self._max_reply_bytes:
-                raise UpstreamRejected(
-                    f"The upstream's answer is larger than {self._max_reply_bytes} bytes."
-                )
-        return bytes(body)
-
-
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    """The headers by lower-case name. Of a header that occurs more than once, the last value."""
-    return {name.lower(): value for name, value in response.headers.items()}
+    def _message(self, request: WireRequest) -> bytes:
+        """The request as it is sent (RFC 9112 §3)."""
+        lines = [f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n", self._host]
+        lines += [f"{name}: {value}\r\n" for name, value in request.headers]
+        body = request.body
+        if body is not None or request.method not in _BODILESS:
+            lines.append(f"Content-Length: {len(body or b'')}\r\n")
+        head = "".join(lines)
+        # The last line of defence: nothing that was encoded above may lead away from the base,
+        # begin another line, or change where the request ends.
+        is_one_line_each = head.count("\n") == len(lines) and _LINES.fullmatch(head)
+        if (
+            not is_one_line_each
+            or not _TARGET.fullmatch(request.target)
+            or any(header_refusal(name) for name, _ in request.headers)
+        ):
+            raise InternalError(f"a request to {self._name} would not stay one request to its base")
+        return b"%b%b\r\n%b" % (head.encode("ascii"), _ACCEPT, body or b"")

@@ -1,0 +1,190 @@
+"""One HTTP/1.1 connection to an upstream (RFC 9112), with limits on what the upstream may send."""
+
+import asyncio
+import zlib
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from gateway.contract.upstream import Reply
+from gateway.errors import UpstreamRejected
+
+MAX_HEAD_BYTES: Final = 64 * 1024
+"""The limit for the status line and all header fields, with those of interim responses."""
+_GZIP: Final = 31
+"""The window of zlib for gzip (RFC 1952)."""
+_LARGE_HEAD: Final = "the head is too large"
+_PLAIN: Final = frozenset({"", "identity"})
+
+
+class ConnectionBroken(Exception):
+    """The connection broke, or what came back is not HTTP. The message is the cause."""
+
+
+class UpstreamSocket(asyncio.Protocol):
+    """A connection that carries one request at a time.
+
+    A request is never repeated here. After a failure, or when the upstream closes, the connection
+    cannot be used again.
+    """
+
+    def __init__(self, max_reply_bytes: int, on_lost: Callable[["UpstreamSocket"], None]) -> None:
+        """`max_reply_bytes` limits a body before and after it is decompressed."""
+        self._max_reply_bytes = max_reply_bytes
+        self._on_lost = on_lost
+        self._parser = HttpResponseParser(self)
+        self._reply: asyncio.Future[Reply] | None = None
+        self.is_reusable = True
+        """Whether the connection is open and no request is under way."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    async def exchange(self, message: bytes, *, is_head: bool) -> Reply:
+        """Send a request and return its reply, with any status.
+
+        `is_head`: the reply to a HEAD request has no body, whatever its header fields are. Raises
+        `ConnectionBroken`, and `UpstreamRejected` for a reply that is too large or has an unknown
+        content coding. If the caller is cancelled, the connection is closed.
+        """
+        if not self.is_reusable:
+            raise ConnectionBroken("closed")
+        self._is_head = is_head
+        self._head_bytes = self._field_bytes = 0
+        self._has_head = False
+        self._headers: dict[str, str] = {}
+        self._body = bytearray()
+        self.is_reusable = False
+        self._reply = asyncio.get_running_loop().create_future()
+        self._transport.write(message)
+        try:
+            return await self._reply
+        finally:
+            self._reply = None
+            if not self.is_reusable:
+                self._transport.abort()
+
+    def close(self) -> None:
+        """Close the connection at once. A request that is under way fails."""
+        self.is_reusable = False
+        self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came. Bytes that belong to no request close the connection."""
+        if self._reply is None or self._reply.done():
+            # An answer without a question must not become the answer to the next request.
+            self.close()
+            return
+        if not self._has_head:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
+            self._fail(ConnectionBroken("the protocol was changed"))
+        except HttpParserError as error:
+            # An error of a callback arrives as the context of the parser's own.
+            cause = error.__context__
+            known = isinstance(cause, UpstreamRejected | ConnectionBroken)
+            self._fail(cause if known else ConnectionBroken(type(error).__name__))
+        else:
+            if not self._has_head and self._head_bytes > MAX_HEAD_BYTES:
+                self._fail(ConnectionBroken(_LARGE_HEAD))
+
+    def eof_received(self) -> None:
+        """The upstream sends nothing more, so no further request can be answered."""
+        self.is_reusable = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the request that is under way. Without a declared length, the body ends here."""
+        self.is_reusable = False
+        self._on_lost(self)
+        if self._reply is None or self._reply.done():
+            return
+        if exc is None and self._has_head and self._ends_with_connection:
+            self._complete(is_reusable=False)
+        else:
+            self._fail(ConnectionBroken(type(exc).__name__ if exc else "closed"))
+
+    def on_message_begin(self) -> None:
+        """Refuse a second reply to one request."""
+        if self._reply is None or self._reply.done():
+            raise ConnectionBroken("more than one reply")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header field. Trailer fields (RFC 9112 §7.1.2) are ignored."""
+        if self._has_head:
+            return
+        self._field_bytes += len(name) + len(value)
+        if self._field_bytes > MAX_HEAD_BYTES:
+            raise ConnectionBroken(_LARGE_HEAD)
+        self._headers[name.decode("latin-1").lower()] = value.decode("utf-8", "replace")
+
+    def on_headers_complete(self) -> None:
+        """Decide how the body ends and whether it can be read. Raises `UpstreamRejected`."""
+        if self._is_interim():
+            return
+        self._has_head = True
+        headers = self._headers
+        coding = headers.get("transfer-encoding", "chunked").lower()
+        if coding != "chunked":
+            raise ConnectionBroken("the transfer coding is unknown")
+        self._ends_with_connection = not headers.keys() & {"content-length", "transfer-encoding"}
+        self._content_coding = headers.get("content-encoding", "").strip().lower()
+        if self._content_coding not in _PLAIN and self._content_coding != "gzip":
+            raise UpstreamRejected("The upstream's answer has a content coding not asked for.")
+        if self._is_head:
+            self._complete(is_reusable=False)
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a piece of the body. Raises `UpstreamRejected` when there is too much of it."""
+        self._body += body
+        if len(self._body) > self._max_reply_bytes:
+            raise self._too_large()
+
+    def on_message_complete(self) -> None:
+        """Return the reply to the caller. After an interim response (1xx), wait for the next."""
+        if not self._has_head:
+            self._headers = {}
+        elif not self._is_head:
+            self._complete(is_reusable=self._parser.should_keep_alive())
+
+    def _is_interim(self) -> bool:
+        return 100 <= self._parser.get_status_code() < 200
+
+    def _complete(self, *, is_reusable: bool) -> None:
+        try:
+            body = bytes(self._body) if self._content_coding in _PLAIN else self._decompressed()
+        except (ConnectionBroken, UpstreamRejected) as error:
+            self._fail(error)
+            return
+        reply = Reply(status=self._parser.get_status_code(), headers=self._headers, body=body)
+        self.is_reusable = is_reusable
+        if self._reply is not None:
+            self._reply.set_result(reply)
+
+    def _fail(self, error: Any) -> None:
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_exception(error)
+        self.close()
+
+    def _decompressed(self) -> bytes:
+        """The body without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`."""
+        if not self._body:
+            return b""
+        decompressor = zlib.decompressobj(_GZIP)
+        try:
+            body = decompressor.decompress(self._body, self._max_reply_bytes + 1)
+        except zlib.error:
+            raise ConnectionBroken("the gzip is damaged") from None
+        if len(body) > self._max_reply_bytes:
+            raise self._too_large()
+        if not decompressor.eof or decompressor.unused_data:
+            raise ConnectionBroken("the gzip is damaged")
+        return body
+
+    def _too_large(self) -> UpstreamRejected:
+        return UpstreamRejected(
+            f"The upstream's answer is larger than {self._max_reply_bytes} bytes."
+        )

@@ -1,0 +1,349 @@
+"""Kept connections: which reply belongs to which request, and when a connection is used again."""
+
+import asyncio
+import gzip
+import ssl
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.backends.http import pool as pools
+from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken
+from gateway.backends.http.live import LiveBackend
+from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
+from gateway.backends.wire import WireRequest
+from gateway.errors import InternalError, UpstreamRejected
+from tests.tls import tls_before
+
+GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+CAP = 100_000
+
+
+class Upstream:
+    """Answers the nth request on any connection with the nth script, and then with `OK`."""
+
+    def __init__(self, *scripts):
+        self.scripts = list(scripts)
+        self.connections = 0
+        self.requests = []
+        self.open = 0
+        self.released = asyncio.Event()
+
+    async def serve(self, reader, writer):
+        self.connections += 1
+        self.open += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                self.requests.append(await reader.readuntil(b"\r\n\r\n"))
+                script = self.scripts.pop(0) if self.scripts else (OK,)
+                for part in script:
+                    if part is None:
+                        await self.released.wait()
+                    elif part is CLOSE:
+                        writer.close()
+                    else:
+                        writer.write(part)
+                        await writer.drain()
+                if CLOSE in script:
+                    break
+        writer.close()
+        self.open -= 1
+
+
+CLOSE = object()
+
+
+@asynccontextmanager
+async def serving(*scripts, **options):
+    """An upstream and a pool of connections to it."""
+    upstream = Upstream(*scripts)
+    server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    given = {"is_encrypted": False, "max_reply_bytes": CAP, **options}
+    pool = ConnectionPool("127.0.0.1", port, **given)
+    try:
+        yield upstream, pool
+    finally:
+        await pool.close()
+        upstream.released.set()
+        await until(lambda: upstream.open == 0)
+        server.close()
+        await server.wait_closed()
+
+
+async def get(pool):
+    async with asyncio.timeout(5):
+        return await pool.exchange(GET, is_head=False)
+
+
+async def until(condition):
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0.001)
+
+
+async def test_a_connection_is_used_again():
+    async with serving() as (upstream, pool):
+        for _ in range(3):
+            assert (await get(pool)).body == b"ok"
+    assert upstream.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "body"),
+    [
+        ((b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na", CLOSE), b"a"),
+        ((b"HTTP/1.1 200 OK\r\n\r\nto the", b" end", CLOSE), b"to the end"),
+        ((b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", CLOSE), b"a"),
+    ],
+    ids=["asked", "without a length", "HTTP/1.0"],
+)
+async def test_a_connection_that_ends_with_its_reply_is_not_used_again(script, body):
+    async with serving(script) as (upstream, pool):
+        assert (await get(pool)).body == body
+        assert (await get(pool)).body == b"ok"
+    assert upstream.connections == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "body"),
+    [
+        ((b"HTTP/1.1 204 No Content\r\n\r\n",), b""),
+        ((b"HTTP/1.1 100 Continue\r\n\r\n", OK), b"ok"),
+        ((b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK,), b"ok"),
+        (
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\no",
+                b"k\r\n0\r\nContent-Type: text/html\r\n\r\n",
+            ),
+            b"ok",
+        ),
+        (tuple(bytes([each]) for each in OK), b"ok"),
+    ],
+    ids=["204", "100", "103", "chunked, with a trailer", "in single bytes"],
+)
+async def test_how_a_reply_ends(script, body):
+    async with serving(script) as (upstream, pool):
+        reply = await get(pool)
+        assert (await get(pool)).body == b"ok"
+    assert reply.body == body
+    assert reply.headers.keys() <= {"content-length", "transfer-encoding"}
+    assert upstream.connections == 1
+
+
+async def test_a_reply_to_head_has_no_body():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+    async with serving((head,)) as (_, pool):
+        async with asyncio.timeout(5):
+            reply = await pool.exchange(GET.replace(b"GET", b"HEAD"), is_head=True)
+        assert (reply.headers["content-length"], reply.body) == ("1000", b"")
+        assert (await get(pool)).body == b"ok"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok", CLOSE),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * MAX_HEAD_BYTES,),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 2 * MAX_HEAD_BYTES,),
+        (b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * MAX_HEAD_BYTES,),
+        (b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n",),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
+            gzip.compress(b"whole")[:-4],
+            CLOSE,
+        ),
+    ],
+    ids=[
+        "a length and chunks",
+        "two lengths",
+        "an unknown transfer coding",
+        "another protocol",
+        "many fields",
+        "an endless field",
+        "endless interim responses",
+        "a folded field",
+        "no gzip",
+        "half a gzip",
+    ],
+)
+async def test_what_is_not_http_breaks_the_connection(script):
+    async with serving(script) as (_, pool):
+        with pytest.raises(ConnectionBroken):
+            await get(pool)
+        assert (await get(pool)).body == b"ok"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n" + b"x" * 100_001,),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 100_001,),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\nok",),
+    ],
+    ids=["declared", "undeclared", "a coding that was not asked for"],
+)
+async def test_a_reply_that_cannot_be_taken_is_rejected(script):
+    async with serving(script) as (_, pool):
+        with pytest.raises(UpstreamRejected):
+            await get(pool)
+        assert (await get(pool)).body == b"ok"
+
+
+async def test_a_connection_that_the_upstream_has_closed_is_not_used():
+    async with serving((OK, CLOSE)) as (upstream, pool):
+        await get(pool)
+        await until(lambda: not pool._idle or not pool._idle[0][0].is_reusable)
+        assert (await get(pool)).body == b"ok"
+    assert len(upstream.requests) == 2
+
+
+async def test_a_connection_is_not_kept_for_long(monkeypatch):
+    monkeypatch.setattr(pools, "KEEP_SECONDS", 0.01)
+    async with serving() as (upstream, pool):
+        await get(pool)
+        await until(lambda: upstream.open == 0)
+        assert not pool._open
+
+
+async def test_a_caller_that_is_cancelled_leaves_no_reply_behind():
+    late = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate"
+    async with serving((None, late)) as (upstream, pool):
+        asked = asyncio.create_task(get(pool))
+        await until(lambda: upstream.requests)
+        asked.cancel()
+        with suppress(asyncio.CancelledError):
+            await asked
+        upstream.released.set()
+        assert (await get(pool)).body == b"ok"
+        assert len(pool._open) == 1
+
+
+async def test_requests_beyond_the_limit_wait(monkeypatch):
+    monkeypatch.setattr(pools, "MAX_CONNECTIONS", 2)
+    async with serving((None, OK), (None, OK)) as (upstream, pool):
+        asked = [asyncio.create_task(get(pool)) for _ in range(5)]
+        await until(lambda: len(upstream.requests) == 2)
+        upstream.released.set()
+        assert [(await each).body for each in asked] == [b"ok"] * 5
+    assert upstream.connections == 2
+
+
+async def test_a_host_that_is_not_there():
+    async with serving() as (_, pool):
+        port = pool._port
+    for host in ("127.0.0.1", "no-such-host.invalid", "a..b"):
+        pool = ConnectionPool(host, port, is_encrypted=False, max_reply_bytes=CAP)
+        with pytest.raises(NotConnected):
+            await get(pool)
+
+
+async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
+    async with (
+        serving() as (upstream, plain),
+        tls_before(f"http://127.0.0.1:{plain._port}", tmp_path) as proxy,
+    ):
+        port = int(proxy.url.rpartition(":")[2])
+        unknown = ConnectionPool("127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP)
+        with pytest.raises(NotTrusted):
+            await get(unknown)
+        assert upstream.requests == []
+        trust = ssl.create_default_context(cafile=tmp_path / "authority.pem")
+        known = ConnectionPool(
+            "127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP, trust=trust
+        )
+        for _ in range(2):
+            assert (await get(known)).body == b"ok"
+        await known.close()
+    assert proxy.connections == 1
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 C\r\n\r\n", b"Content-Length: 3\r\n", b"\r\n"]
+        )
+        | st.sampled_from(
+            [b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n", b"0\r\n\r\n", b"abc"]
+        )
+        | st.binary(max_size=8),
+        max_size=8,
+    )
+)
+async def test_any_bytes_are_a_reply_or_an_error(text):
+    async with serving((b"".join(text), CLOSE)) as (_, pool):
+        with suppress(ConnectionBroken, UpstreamRejected):
+            assert 200 <= (await get(pool)).status < 600
+        assert (await get(pool)).body == b"ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Authorization", "a\r\nX: y"),
+        ("Authorization", "a\nX: y"),
+        ("Authorization", "a\0b"),
+        ("Authorization", "é"),
+        ("Content-Length", "0"),
+        ("transfer-encoding", "chunked"),
+        ("Host", "other"),
+    ],
+)
+async def test_a_header_that_would_change_the_message_is_not_sent(library, clock, ask, name, value):
+    """The last check before the wire. Contracts and settings with such a header do not start."""
+    async with serving() as (upstream, pool):
+        backend = LiveBackend(
+            library, clock, base_url=f"http://127.0.0.1:{pool._port}", credentials={"token": "t"}
+        )
+        with pytest.raises(InternalError):
+            await backend._wire.exchange(
+                WireRequest(method="GET", target="/books/7", headers=((name, value),))
+            )
+        await backend.close()
+    assert upstream.requests == []
+
+
+@pytest.mark.parametrize("target", ["books", "/a b", "/a#b", "/é", "//\r\nX: y"])
+async def test_a_target_that_is_not_one_path_is_not_sent(library, clock, target):
+    async with serving() as (upstream, pool):
+        backend = LiveBackend(
+            library, clock, base_url=f"http://127.0.0.1:{pool._port}", credentials={"token": "t"}
+        )
+        with pytest.raises(InternalError):
+            await backend._wire.exchange(WireRequest(method="GET", target=target, headers=()))
+        await backend.close()
+    assert upstream.requests == []
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "length"),
+    [
+        ("GET", None, None),
+        ("DELETE", None, None),
+        ("DELETE", b"{}", "2"),
+        ("POST", None, "0"),
+        ("PUT", b"", "0"),
+        ("POST", b"{}", "2"),
+    ],
+)
+async def test_the_length_of_a_body_is_declared(library, clock, method, body, length):
+    async with serving() as (upstream, pool):
+        url = f"http://127.0.0.1:{pool._port}/base"
+        backend = LiveBackend(library, clock, base_url=url, credentials={"token": "t"})
+        wire = WireRequest(method=method, target="/a?b=c", headers=(("X", "y"),), body=body)
+        await backend._wire.exchange(wire)
+        await backend.close()
+        port = pool._port
+    line, *fields = upstream.requests[0].decode().lower().split("\r\n")[:-2]
+    assert line == f"{method} /base/a?b=c http/1.1".lower()
+    declared = [] if length is None else [f"content-length: {length}"]
+    assert sorted(fields) == sorted(
+        [f"host: 127.0.0.1:{port}", "x: y", "accept-encoding: gzip", *declared]
+    )
