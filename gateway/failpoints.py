@@ -9,6 +9,8 @@ _POINT: Final = "GATEWAY_FAILPOINT"
 _LOG: Final = "GATEWAY_FAILPOINT_LOG"
 """A file to which the name is appended before the process kills itself."""
 
+FAILPOINT_VARIABLES: Final = frozenset({_POINT, _LOG})
+
 _name, _, _nth = os.environ.get(_POINT, "").partition(":")
 _left = int(_nth) if _nth.isdigit() else 1
 

@@ -28,8 +28,9 @@ A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the c
 several are set, the flag overrides the file, and the file overrides the variable. An empty variable
 counts as not set. `gateway config` prints every setting with its value and its origin; secrets are
 masked. A value that is out of range or of the wrong type stops the gateway with an error that names
-the setting, and so does an unknown key in `gateway.toml`. `gateway doctor` reports `GATEWAY_*`
-variables that nothing reads.
+the setting, and so does an unknown key in `gateway.toml`. `GATEWAY_*` variables that nothing reads
+are ignored: `gateway serve`, `worker`, `mcp` and `run` log a warning for each, and `gateway doctor`
+reports them.
 
 `gateway.toml` is read from the working folder, or from the path in `GATEWAY_CONFIG` or `--config`.
 Relative paths are relative to the working folder. Any secret can also be in a file: add `_FILE` to

@@ -1,19 +1,25 @@
 """Steps of commands before and after they open the gateway in this process."""
 
+import logging
+from typing import Final
+
 import click
 
 from gateway.app import Gateway
 from gateway.auth.keys import BOOTSTRAP_FILE
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
-from gateway.settings import Settings
+from gateway.settings import Settings, unknown_variables
+
+_log: Final = logging.getLogger(__name__)
 
 
 def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     """Send logs to standard error, with all secrets of the settings masked.
 
     With `is_quiet`, only warnings are logged unless a level is set. It is for interactive commands.
+    Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads.
     Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
     catalogue = open_catalogue(settings.package, settings.handler_packages)
@@ -24,6 +30,8 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
         repeats=Rate(settings.log_lines_per_second, 10 * settings.log_lines_per_second),
         secrets=settings.secrets(catalogue.upstreams.values(), catalogue.sources),
     )
+    if not is_quiet:
+        _report_unknown_variables(settings, catalogue)
 
 
 def report_new_key(gateway: Gateway, settings: Settings) -> None:
@@ -31,3 +39,13 @@ def report_new_key(gateway: Gateway, settings: Settings) -> None:
     if gateway.parts.new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
         click.echo(f"note: the first administrator's key is now in {place}", err=True)
+
+
+def _report_unknown_variables(settings: Settings, catalogue: Catalogue) -> None:
+    # They are not refused: Kubernetes sets GATEWAY_SERVICE_HOST and others for a service with the
+    # name `gateway`. The values may be secrets.
+    unknown = unknown_variables(
+        settings.sources.variables, catalogue.upstreams.values(), catalogue.sources
+    )
+    for name, fix in unknown.items():
+        _log.warning("nothing reads the variable %s; %s", name, fix)

@@ -67,8 +67,7 @@ def _catalogue(
     yield from _mixtures(settings, catalogue)
     yield from _sources(settings, catalogue)
     unknown = unknown_variables(environ, catalogue.upstreams.values(), catalogue.sources)
-    for name, hint in unknown.items():
-        fix = hint or "unset it, or see `gateway config` for all settings"
+    for name, fix in unknown.items():
         yield note("environment", f"nothing reads {name}", fix)
     if is_connecting:
         yield from connect(settings, catalogue)

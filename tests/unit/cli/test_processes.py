@@ -48,6 +48,28 @@ def test_a_taken_port_ends_in_one_clear_error_and_leaves_the_data_folder_alone(t
     assert not (tmp_path / "second").exists()
 
 
+def test_serve_warns_once_of_each_variable_that_nothing_reads(tmp_path):
+    unknown = {
+        "GATEWAY_STRANGER_REQUESTS_PER_SECOND": "canary-7",
+        "GATEWAY_XYZZY": "canary-8",
+        "GATEWAY_PROT": "canary-9",
+    }
+    with started("serve", "--port", 0, "--data", tmp_path, GATEWAY_SEED="7", **unknown) as process:
+        ready_url(process)
+        _, err = stop(process)
+    lines = [json.loads(line) for line in err.splitlines() if "nothing reads" in line]
+    assert {line["level"] for line in lines} == {"warning"}
+    assert [line["event"].removeprefix("nothing reads the variable ") for line in lines] == [
+        "GATEWAY_PROT; did you mean GATEWAY_PORT?",
+        (
+            "GATEWAY_STRANGER_REQUESTS_PER_SECOND; did you mean "
+            "GATEWAY_UNAUTHENTICATED_REQUESTS_PER_SECOND?"
+        ),
+        "GATEWAY_XYZZY; unset it, or see `gateway config` for all settings",
+    ]
+    assert "canary" not in err
+
+
 def test_a_half_configured_upstream_is_refused_before_anything_is_served(tmp_path):
     token = "canary-0123456789"
     with started("serve", "--port", 0, "--data", tmp_path, GATEWAY_AVINODE_API_TOKEN=token) as it:

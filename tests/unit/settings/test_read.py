@@ -224,6 +224,8 @@ def test_a_variable_that_nothing_reads_is_reported_with_the_nearest_one() -> Non
         "GATEWAY_KEY_FILE": "x",
         "GATEWAY_CONFIG": "x",
         "GATEWAY_TESTS_NO_SKIP": "1",
+        "GATEWAY_FAILPOINT": "x",
+        "GATEWAY_FAILPOINT_LOG": "x",
         "HOME": "/",
     }
 
