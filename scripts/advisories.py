@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Look up known advisories of the locked packages on PyPI, with pip-audit.
 
-Looked up are those that this platform and this Python install. Without a network there is nothing
-to look up: that is said, and an error only with --strict. An answer that names an advisory is an
-error, unless ACCEPTED gives the reason why it does not concern the gateway.
+It checks the packages that this platform and this Python install. Without a network, it reports
+that nothing was checked, which is an error only with --strict. A known advisory is an error, unless
+ACCEPTED gives the reason why it does not affect the gateway.
 """
 
 import argparse
@@ -17,14 +17,16 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOCK: Final = ROOT / "scripts" / "requirements.lock"
 ACCEPTED: Final[dict[str, str]] = {}
-"""Advisory -> why it does not concern the gateway."""
+"""By advisory: why it does not affect the gateway."""
 
 
 def main() -> int:
-    """Exit 0: none known, or no answer; 1: advisories, or no answer with --strict; 2: no lock."""
+    """Exit 0: none found, or no response; 1: found, or --strict and no response; 2: no lock."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lock", type=Path, default=LOCK, help="the hashed requirements to check")
-    parser.add_argument("--strict", action="store_true", help="exit 1 when nothing answers, too")
+    parser.add_argument(
+        "--strict", action="store_true", help="also exit 1 if the index does not respond"
+    )
     options = parser.parse_args()
     readable = _pip_audit(options.lock, "--dry-run")
     if readable.returncode != 0:
@@ -32,13 +34,13 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory() as cache:
         looked_up = _pip_audit(options.lock, "--cache-dir", cache)
-    status, text = verdict(looked_up.stdout, _last_line(looked_up.stderr), strict=options.strict)
+    status, text = outcome(looked_up.stdout, _last_line(looked_up.stderr), strict=options.strict)
     print(text)
     return status
 
 
-def verdict(output: str, complaint: str, *, strict: bool = False) -> tuple[int, str]:
-    """The exit status and the text for what pip-audit wrote: `output` is its JSON, if any."""
+def outcome(output: str, complaint: str, *, strict: bool = False) -> tuple[int, str]:
+    """The exit status and the text for the output of pip-audit. `output` is its JSON, if any."""
     try:
         packages: list[dict[str, Any]] = json.loads(output)["dependencies"]
     except ValueError:

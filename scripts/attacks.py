@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Write the table of attacks in docs/explanation/security.md from the tests of tests/adversarial/.
 
-Each test names its attack and the behaviour required of the gateway in a marker,
-`@pytest.mark.attack("what is attacked", required="what must happen")`. The markers are read, the
-tests are not imported. `--check` compares.
+Each test names its attack and the required behaviour in a marker, `@pytest.mark.attack("what is
+attacked", required="what must happen")`. The script parses the markers and does not import the
+tests. `--check` compares and writes nothing.
 """
 
 import argparse
@@ -21,7 +21,7 @@ END: Final = "<!-- End of the attacks. -->\n"
 MARKER: Final = "pytest.mark.attack"
 EXAMPLE: Final = f'@{MARKER}("what is attacked", required="what must happen")'
 FORBIDDEN: Final = "|<>\n\r\t"
-"""What would end a cell of the table or be markup in it."""
+"""Characters that would end a cell of the table, or would be markup in it."""
 
 TestFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -36,13 +36,15 @@ class Attack(NamedTuple):
 
 
 class InvalidMarkerError(Exception):
-    """A test without a marker, or with one that cannot stand in the table."""
+    """A test without a marker, or with an invalid one."""
 
 
 def main() -> int:
-    """Exit 0 when the page is (now) right, 1 when it is stale or a marker is missing."""
+    """Exit 0 if the page is up to date, 1 if it is stale or a marker is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="look only: exit 1 when stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if the page is stale"
+    )
     is_check = parser.parse_args().check
     page = PAGE.read_text("utf-8")
     try:
@@ -72,7 +74,9 @@ def read_folder(folder: Path) -> list[tuple[str, list[Attack]]]:
 def _read(name: str, text: str) -> tuple[str, list[Attack]]:
     tree = ast.parse(text, name)
     topic = (ast.get_docstring(tree) or "").partition("\n")[0].strip()
-    _require(bool(topic), name, "the file has no docstring; its first line heads its table")
+    _require(
+        bool(topic), name, "the file has no docstring; its first line is the heading of its table"
+    )
     return topic.removesuffix("."), read_attacks(name, tree)
 
 
@@ -90,7 +94,7 @@ def _tests(tree: ast.Module) -> Iterator[TestFunction]:
 def _attack(test: str, function: TestFunction) -> Attack:
     calls = [node for node in function.decorator_list if isinstance(node, ast.Call)]
     marks = [call for call in calls if ast.unparse(call.func) == MARKER]
-    _require(len(marks) == 1, test, f"it carries {len(marks)} markers of attacks, not one")
+    _require(len(marks) == 1, test, f"it has {len(marks)} attack markers, not one")
     (mark,) = marks
     required = {keyword.arg: keyword.value for keyword in mark.keywords}
     is_whole = len(mark.args) == 1 and required.keys() == {"required"}
@@ -103,7 +107,7 @@ def _text(node: ast.expr, test: str) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InvalidMarkerError(_message(test, "the texts of the marker must be literal text"))
     wrong = next((sign for sign in text if sign in FORBIDDEN), None)
-    _require(wrong is None, test, f"a text of the marker holds {wrong!r}; say it in words")
+    _require(wrong is None, test, f"a text of the marker contains {wrong!r}; use words instead")
     return text.strip()
 
 
@@ -117,9 +121,9 @@ def _message(test: str, message: str) -> str:
 
 
 def with_table(page: str, topics: list[tuple[str, list[Attack]]]) -> str:
-    """`page` with the table of `topics` between its two marks.
+    """`page` with the table of `topics` between its two markers.
 
-    Raises `InvalidMarkerError` when the page has no such place.
+    Raises `InvalidMarkerError` if the page does not have them.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Run every check that only looks, or the ones named; say what failed and how to fix it.
+"""Run all checks, or the named ones, and report failures and their fixes.
 
-All of them run even when one fails. Nothing is changed: `make fix` changes.
+All of them run even if one fails. They change nothing; `make fix` changes files.
 """
 
 import argparse
@@ -17,7 +17,7 @@ BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True)
 class Check:
-    """One command that exits 0 when all is well."""
+    """One command that exits with 0 on success."""
 
     name: str
     command: tuple[str, ...]
@@ -56,7 +56,7 @@ CHECKS = (
 
 
 def main() -> int:
-    """Exit 0 when every check passes, 1 when one does not."""
+    """Exit 0 if every check passes, 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of: {', '.join(check.name for check in CHECKS)}")
     names = parser.parse_args().names
@@ -81,8 +81,8 @@ def _passes(check: Check) -> bool:
         text=True,
         check=False,
     )
-    verdict = "ok" if done.returncode == 0 else "FAILED"
-    print(f"{verdict:7}{check.name:14}{time.monotonic() - started:6.1f} s", flush=True)
+    status = "ok" if done.returncode == 0 else "FAILED"
+    print(f"{status:7}{check.name:14}{time.monotonic() - started:6.1f} s", flush=True)
     if done.returncode != 0:
         print(done.stdout, flush=True)
     return done.returncode == 0

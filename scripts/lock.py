@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Resolve the dependencies of pyproject.toml for every platform into `scripts/requirements.lock`.
 
-Versions that are locked already stay, unless `--upgrade` asks for newer ones. The file holds hashes
-and no address of an index, so `make setup` installs from whichever index pip is set to.
+Locked versions stay, unless `--upgrade` is given. The file has hashes and no URL of an index, so
+`make setup` installs from the index that pip is configured for.
 """
 
 import argparse
@@ -17,10 +17,10 @@ LOCK = ROOT / "scripts" / "requirements.lock"
 
 
 def main() -> int:
-    """Exit 0: the lock file is right now; 1: `--check` finds it stale; 2: uv cannot resolve it."""
+    """Exit 0: the lock file is up to date; 1: `--check` finds it stale; 2: uv cannot resolve it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="look only: exit 1 when it is stale")
-    parser.add_argument("--upgrade", action="store_true", help="take the newest versions allowed")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if it is stale")
+    parser.add_argument("--upgrade", action="store_true", help="use the newest allowed versions")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "requirements.lock"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write the reference pages that say what the code says: settings, commands, errors, lint rules.
+"""Write the reference pages from the code: settings, commands, errors, lint rules.
 
-The pages are committed, so that they can be read without building anything; `--check` compares.
-The pages of the tools come from `gateway generate`.
+The pages are committed, so that they can be read without a build. `--check` compares and writes
+nothing. The pages of the tools come from `gateway generate`.
 """
 
 import argparse
@@ -80,9 +80,11 @@ What `gateway lint` checks, and `gateway generate` refuses. A `note` refuses not
 
 
 def main() -> int:
-    """Exit 0 when the pages are (now) right, 1 when `--check` finds one that is not."""
+    """Exit 0 if the pages are up to date, 1 if `--check` finds a stale one."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="look only: exit 1 when one is stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if a page is stale"
+    )
     is_check = parser.parse_args().check
     stale = [name for name, render in PAGES.items() if _read(name) != render()]
     for name in stale:
@@ -134,13 +136,13 @@ def _option_row(option: click.Option) -> str:
 
 
 def _prose(text: str | None) -> str:
-    """Click's text as a paragraph each."""
+    """The text of click, with one line per paragraph."""
     paragraphs = (text or "").replace("\b", "").strip().split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def render_errors() -> str:
-    """Every kind of problem, by status."""
+    """All problem types, by status."""
     kinds = {kind.slug: kind for kind in PROBLEMS.values()}
     rows = (
         f"| {kind.status} | `{kind.code}` | `{kind.slug}` | {kind.title} | {kind.advice} |\n"
@@ -151,7 +153,7 @@ def render_errors() -> str:
 
 
 def _classes() -> str:
-    """Every class of the error tree, with its kind: its own, or its nearest parent's."""
+    """All error classes, with their problem type or that of the nearest parent class."""
     rows = (
         f"| `{error.__name__}` | {error.stage} | {'yes' if error.is_retryable else 'no'} "
         f"| `{next(PROBLEMS[cls] for cls in error.__mro__ if cls in PROBLEMS).slug}` |\n"

@@ -1,4 +1,4 @@
-"""The reference page of the settings: the gateway's own, each upstream's, each source's."""
+"""The reference page of the settings of the gateway, its upstreams and its webhook sources."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -14,10 +14,10 @@ from gateway.settings.webhooks import secrets_name
 
 NOTICE: Final = "<!-- Written by `scripts/reference.py`. Do not edit. -->"
 BAR: Final = "\\|"
-"""A bar that does not end the cell of a table."""
+"""An escaped bar, which does not end a table cell."""
 
 MAX_PATTERN: Final = 60
-"""Longer ones are not readable."""
+"""The maximum length of a pattern on the page."""
 
 SETTINGS_HEAD: Final = f"""\
 # Settings
@@ -83,7 +83,7 @@ def render_settings() -> str:
 
 
 Row: TypeAlias = tuple[Name, str, str, str]
-"""Name, what a value must be, default, meaning."""
+"""Name, valid values, default, meaning."""
 
 
 def _section(title: str, rows: Iterable[Row]) -> str:

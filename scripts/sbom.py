@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write the software bill of materials of `.venv` as CycloneDX JSON.
 
-Scope `required` marks what the gateway needs to run, `excluded` what only development needs. The
-same environment gives the same bytes.
+The scope `required` marks packages that the gateway needs to run, `excluded` those that only
+development needs. The same environment gives the same bytes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ OUTPUT: Final = ROOT / "dist" / "sbom.cdx.json"
 
 
 def main() -> int:
-    """Exit 0 when it is written, 2 when the environment cannot be read."""
+    """Exit 0 if the file is written, 2 if the environment cannot be read."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=OUTPUT, help=f"instead of {OUTPUT}")
     options = parser.parse_args()
@@ -30,7 +30,7 @@ def main() -> int:
         raw = Path(folder) / "sbom.json"
         command = [sys.executable, "-m", "cyclonedx_py", "environment", sys.executable]
         command += ["--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible"]
-        command += ["--no-validate"]  # it takes 20 s, and is the tool's test of itself
+        command += ["--no-validate"]  # it takes 20 s, and only tests the tool itself
         done = subprocess.run(
             [*command, "--output-file", str(raw)], capture_output=True, text=True, check=False
         )
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def mark_scopes(bill: dict[str, Any]) -> int:
-    """Give each component its scope; how many the gateway needs to run."""
+    """Set the scope of each component. Returns the number that the gateway needs to run."""
     needed = closure("contract-gateway")
     for component in bill["components"]:
         is_needed = canonicalize_name(component["name"]) in needed
@@ -55,9 +55,9 @@ def mark_scopes(bill: dict[str, Any]) -> int:
 
 
 def closure(project: str) -> set[str]:
-    """Each package that `project` needs here, by the extras that are really asked for.
+    """All packages that `project` needs here, with only the extras that are requested.
 
-    The bill's own edges name the packages of every extra, asked for or not.
+    The edges in the bill include the packages of all extras, requested or not.
     """
     reached: set[tuple[str, str]] = set()
     waiting = [(project, "")]

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Create `.venv` from `scripts/requirements.lock` and install the gateway into it, editable.
 
-Standard library only, and written so that an old interpreter can still read it and say what is
-missing. Does nothing when the environment already holds this lock file and this pyproject.toml.
+It uses only the standard library, and syntax that old interpreters accept, so that they can report
+what is missing. It does nothing if the environment was made from this lock file and this
+pyproject.toml.
 """
 
-from __future__ import annotations  # parsed by whatever python3 is
+from __future__ import annotations  # so that any version of python3 can parse it
 
 import argparse
 import hashlib
@@ -29,13 +30,13 @@ NAMES = ("python3.13", "python3.12", "python3.11", "python3.14")
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what to do."""
+    """The environment cannot be created; the message gives the fix."""
 
 
 def main() -> int:
-    """Exit 0 when the environment is ready, 2 when it cannot be made."""
+    """Exit 0 if the environment is ready, 2 if it cannot be created."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--force", action="store_true", help="make the environment again")
+    parser.add_argument("--force", action="store_true", help="create the environment again")
     options = parser.parse_args()
     try:
         _continue_on_a_python_that_is_new_enough()
@@ -44,7 +45,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("stopped; run it again to go on", file=sys.stderr)
+        print("stopped; run it again to continue", file=sys.stderr)
         return 130
     return 0
 
@@ -85,7 +86,7 @@ def _set_up(*, force: bool) -> None:
 
 
 def _stamp() -> str:
-    """What the environment was made from, and where: it cannot be moved to another folder."""
+    """A digest of the sources of the environment, and its folder, because it cannot be moved."""
     try:
         sources = LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     except OSError as error:
@@ -94,7 +95,7 @@ def _stamp() -> str:
 
 
 def _answers() -> bool:
-    """Whether the environment's Python runs: it does not once the system's Python was replaced."""
+    """Whether the environment's Python runs. It may fail after an update of the system's Python."""
     try:
         return subprocess.run([str(PYTHON), "-c", ""], check=False).returncode == 0
     except OSError:
@@ -116,7 +117,7 @@ def _create() -> None:
 
 
 def _install_locked_pip() -> None:
-    """Let the locked pip install the rest: the one that `venv` copied is as old as the system."""
+    """Install the locked pip, which installs the rest. The pip from `venv` can be old."""
     entry = re.search(r"^pip==.*?(?=^\S|\Z)", LOCK.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     if entry is None:
         raise SetupError(f"{LOCK} does not lock pip. fix: restore the file, or `make lock`")
@@ -127,7 +128,7 @@ def _install_locked_pip() -> None:
 
 
 def _remove_unlocked() -> None:
-    """Leave nothing that the lock file does not name, such as the setuptools of `venv`."""
+    """Remove packages that are not in the lock file, such as the setuptools of `venv`."""
     locked = set(re.findall(r"^([A-Za-z0-9._-]+)==", LOCK.read_text("utf-8"), re.MULTILINE))
     wanted = {_canonical(name) for name in locked} | {PROJECT}
     listed = subprocess.run(
@@ -149,7 +150,7 @@ def _canonical(name: str) -> str:
 
 
 def _pip(*arguments: str, pins: int = 0) -> None:
-    """Run the environment's pip with one line of progress; its own words only when it fails."""
+    """Run the environment's pip with one line of progress; print its output only if it fails."""
     command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
     lines = []
     with subprocess.Popen(

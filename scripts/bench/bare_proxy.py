@@ -1,4 +1,4 @@
-"""The least that Litestar and aiohttp can do: pass each request on and its answer back."""
+"""A minimal proxy with Litestar and aiohttp: it forwards each request and its response."""
 
 import argparse
 import sys
@@ -37,7 +37,7 @@ def proxy(upstream: str, headers: dict[str, str]) -> Litestar:
 
 
 def main() -> None:
-    """Read the upstream's headers as JSON from the standard input, then serve."""
+    """Read the upstream's headers as JSON from standard input, then serve."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("upstream", help="base URL")
     upstream = parser.parse_args().upstream

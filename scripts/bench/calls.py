@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measure a call through the gateway beside FastMCP `from_openapi` and a bare proxy.
+"""Compare a call through the gateway with FastMCP `from_openapi` and a bare proxy.
 
-Every contender calls the same upstream process over HTTP and is asked by the same load generator,
-one after the other, round after round, in one run: trust the ratios, not the single figures. The
-gateway does its whole work: key, grant, validation of arguments, reply and result, audit record.
+All contenders call the same upstream process over HTTP and get the same load, one after the other,
+in several rounds of one run. Compare the ratios, not single figures. The gateway does its complete
+work: key, grant, validation of arguments, reply and result, audit record.
 
-Each server has core 0 to itself; upstream and load generator share core 1 and stay well below it.
+Each server has core 0 alone. Upstream and load generator share core 1 without saturating it.
 FastMCP runs in its fastest configuration (stateless, plain JSON answers, uvloop) and without a key.
-By 2026-07-28 it lists all its tools again for each call, which is why that row is so slow.
-With --rate, requests arrive at that rate instead, and what counts is how much longer the median
-call takes than the upstream's own answer.
+With protocol 2026-07-28, it lists all its tools again for each call, so that row is slow. With
+--rate, requests arrive at that rate, and the result is the median latency of a call minus that of
+the upstream.
 """
 
 import argparse
@@ -33,7 +33,7 @@ NOWHERE: Final = "http://127.0.0.1:9"
 
 
 def main() -> int:
-    """Exit 0 when it was measured, 2 when it cannot be."""
+    """Exit 0 after a measurement, 2 if it is not possible."""
     options = _parser().parse_args()
     try:
         report = description() | measure(options)
@@ -59,14 +59,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--connections", type=int, default=16, help="default: %(default)s")
     parser.add_argument("--rate", type=float, help="calls per second, instead of full load")
-    parser.add_argument("--starts", type=int, default=5, help="starts of the gateway to time")
-    parser.add_argument("--without-fastmcp", action="store_true", help="needs no package index")
+    parser.add_argument("--starts", type=int, default=5, help="number of gateway starts to time")
+    parser.add_argument(
+        "--without-fastmcp",
+        action="store_true",
+        help="do not measure FastMCP, which needs a package index",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Everything that was asked for. Raises `BenchError`."""
+    """All requested measurements. Raises `BenchError`."""
     starts = _starts(options.starts)
     with_fastmcp = not options.without_fastmcp and options.rate is None
     with lineup(options.tool, with_fastmcp=with_fastmcp) as field:
@@ -88,7 +92,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _starts(count: int) -> dict[str, Spread]:
-    """How long until `gateway serve` is ready, what it has worked by then, and what it holds."""
+    """The time until `gateway serve` is ready, its processor time until then, and its memory."""
     seconds, worked, megabytes = [], [], []
     for _ in range(count):
         began = time.perf_counter()
@@ -113,7 +117,7 @@ def _rounds(field: Lineup, options: argparse.Namespace) -> Rounds:
     ]
     samples: dict[str, list[Sample]] = {contender.name: [] for contender in chosen}
     for number in range(options.rounds):
-        # Each round begins with another one, so that none always follows the same neighbour.
+        # Each round starts with another contender, so that the order varies.
         first = number % len(chosen)
         for contender in (*chosen[first:], *chosen[:first]):
             print(f"round {number + 1}: {contender.name}", file=sys.stderr)

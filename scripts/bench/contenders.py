@@ -1,5 +1,4 @@
-"""What is measured: the gateway's three transports, FastMCP, a bare proxy, and the upstream
-itself."""
+"""The contenders: the gateway's three transports, FastMCP, a bare proxy and the upstream."""
 
 import json
 import sys
@@ -35,7 +34,7 @@ FASTMCP_HANDSHAKE: Final = f"FastMCP {wire.HANDSHAKE}"
 
 
 class Contender(Struct, frozen=True):
-    """A server and the request that makes it do the work."""
+    """A server, and the request that it is measured with."""
 
     name: str
     server: Server
@@ -43,12 +42,12 @@ class Contender(Struct, frozen=True):
 
 
 class Lineup(Struct, frozen=True):
-    """Everything that runs, and how a good answer is known."""
+    """All contenders, and how to recognise a correct response."""
 
     contenders: tuple[Contender, ...]
     marker: bytes
     answer_bytes: int
-    """The size of the upstream's answer."""
+    """The size of the upstream's reply."""
 
 
 @contextmanager
@@ -73,7 +72,7 @@ def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
             fastmcp = stack.enter_context(_fastmcp(upstream.url))
             contenders += _fastmcp_contenders(fastmcp, exchange)
         for each in contenders:
-            # A server may load what it needs by the first request.
+            # A server may load code with its first request.
             ask(each.server, each.request)
         marker = str(json.loads(exchange.answer)["data"][-1]["id"]).encode()
         yield Lineup(tuple(contenders), marker, len(exchange.answer))
@@ -81,7 +80,7 @@ def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
 
 @contextmanager
 def gateway_server(upstream: str) -> Iterator[Server]:
-    """`gateway serve` as an operator starts it, its live backend pointed at `upstream`."""
+    """`gateway serve` as an operator starts it, with `upstream` as its live upstream."""
     environment = {
         "GATEWAY_BOOTSTRAP_KEY": KEY,
         "GATEWAY_BACKEND_AVINODE": "live",
@@ -119,7 +118,7 @@ def _fastmcp(upstream: str) -> Iterator[Server]:
 
 
 def _exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
-    """What the gateway asked the upstream for `request`: the others are asked for the same."""
+    """The upstream request that the gateway sent for `request`. The others send the same one."""
     ask(gateway, request)
     recorded = ask(upstream, wire.message(upstream.port, "GET", "/recorded", b"", {}))
     exchanges = msgspec.json.decode(recorded, type=list[Exchange])

@@ -1,4 +1,4 @@
-"""Samples over the rounds, and what they come to: medians, spreads and ratios."""
+"""Samples of the rounds, with their medians, spreads and ratios."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -29,7 +29,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Spread(Struct, frozen=True):
-    """A figure over the rounds."""
+    """The median, minimum and maximum of a figure over the rounds."""
 
     median: float
     low: float
@@ -40,7 +40,7 @@ Rounds = Mapping[str, Sequence[Sample]]
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """The median and the extremes."""
+    """The median, minimum and maximum."""
     return Spread(median(values), min(values), max(values))
 
 
@@ -53,7 +53,7 @@ def summary(samples: Sequence[Sample]) -> dict[str, Spread]:
 
 
 def ratios(rounds: Rounds) -> dict[str, Spread]:
-    """Calls per second, one contender against another, paired round by round."""
+    """Ratios of calls per second between two contenders, in each round."""
     return {
         f"{one} / {other}": _paired(rounds[one], rounds[other], "calls_per_second")
         for one, other in RATIOS
@@ -62,7 +62,7 @@ def ratios(rounds: Rounds) -> dict[str, Spread]:
 
 
 def cpu_ratios(rounds: Rounds) -> dict[str, Spread]:
-    """Processor time per call, the other way round: neighbours on the machine disturb it less."""
+    """Inverse ratios of processor time per call, which other load on the machine affects less."""
     return {
         f"{other} / {one}": _paired(rounds[other], rounds[one], "cpu_us_per_call")
         for one, other in RATIOS
@@ -71,7 +71,7 @@ def cpu_ratios(rounds: Rounds) -> dict[str, Spread]:
 
 
 def overheads(rounds: Rounds) -> dict[str, Spread]:
-    """Milliseconds of the median call beyond calling the upstream directly, round by round."""
+    """The median latency minus that of the upstream, in milliseconds, in each round."""
     direct = [sample.p50_ms for sample in rounds[names.DIRECT]]
     return {
         name: spread([sample.p50_ms - base for sample, base in zip(samples, direct, strict=True)])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Show what one host that floods the gateway costs honest callers from other addresses.
+"""Measure how a flood from one host affects honest callers from other addresses.
 
 A gateway with its usual limits serves 20 honest callers, each from its own loopback address
 (127.0.0.2, …) with a valid key and a steady rate. In each round they are measured alone, and then
-beside one address that keeps 1,000 sockets busy as fast as it is answered. Trust the ratios, taken
-round by round, not the single figures. Kinds of flood:
+together with one address that keeps 1,000 sockets busy at full speed. Compare the ratios of each
+round, not single figures. Kinds of flood:
 
   half       each socket sends one byte of a request and waits
   keyless    calls without a key
@@ -12,9 +12,9 @@ round by round, not the single figures. Kinds of flood:
   body       calls without a key that announce a mebibyte and send 64 KiB of it
   connect    connections that are opened and closed again
 
-The gateway has core 0 to itself. Honest callers and the flood share core 1, where the flood runs
-only when nothing else does (`SCHED_IDLE`), so that what is measured is the gateway and not the
-load. What the flood's packets cost the kernel of that core counts all the same. Linux only.
+The gateway has core 0 alone. Honest callers and the flood share core 1, where the flood runs only
+when the core is idle (`SCHED_IDLE`), so that the gateway is measured and not the load. The kernel's
+work for the flood's packets on that core is included. Linux only.
 """
 
 import argparse
@@ -45,7 +45,7 @@ HOLD_SECONDS: Final = 30.0
 
 
 class Figures(Struct, frozen=True, kw_only=True):
-    """What honest callers saw. Latencies are in milliseconds."""
+    """The figures of honest callers. Latencies are in milliseconds."""
 
     calls: int
     failures: int
@@ -55,12 +55,12 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class Round(Struct, frozen=True, kw_only=True):
-    """Honest callers alone, and beside the flood."""
+    """Honest callers alone, and during the flood."""
 
     alone: Figures
     flooded: Figures
     answers: dict[str, int]
-    """Of the flood, by status; `closed` without an answer, `connected` where none is asked for."""
+    """Responses to the flood by status. `closed`: no response; `connected`: none expected."""
 
     @property
     def ratio(self) -> float:
@@ -68,7 +68,7 @@ class Round(Struct, frozen=True, kw_only=True):
 
 
 def main() -> int:
-    """Exit 0 when it was measured, 2 when it cannot be."""
+    """Exit 0 after a measurement, 2 if it is not possible."""
     options = _parser().parse_args()
     if options.flood:
         asyncio.run(_flood(options))
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kind", choices=KINDS, action="append", help="default: all of them")
+    parser.add_argument("--kind", choices=KINDS, action="append", help="default: all kinds")
     parser.add_argument("--sockets", type=int, default=1000, help="default: %(default)s")
     parser.add_argument("--callers", type=int, default=20, help="default: %(default)s")
     parser.add_argument(
@@ -104,12 +104,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Every kind in every round. Raises `BenchError`."""
+    """Measure every kind in every round. Raises `BenchError`."""
     if can_pin():
         os.sched_setaffinity(0, {LOAD_CPU})
     found: dict[str, list[Round]] = {}
     for kind in options.kind or KINDS:
-        # A new gateway, as one flood must not spend what the next one has.
+        # A new gateway, so that one flood does not use up the limits for the next.
         with gateway_server(NOWHERE) as server:
             asyncio.run(_honest(server, options, WARM_UP_SECONDS))
             found[kind] = [_round(server, kind, options) for _ in range(options.rounds)]
@@ -128,7 +128,7 @@ def _round(server: Server, kind: str, options: argparse.Namespace) -> Round:
     command = [sys.executable, __file__, "--flood", kind, "--port", str(server.port)]
     command += ["--sockets", str(options.sockets)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as flood:
-        # It says when its sockets are busy, and stops when its input ends.
+        # It reports when its sockets are busy, and stops at the end of its input.
         if flood.stdin is None or flood.stdout is None or not flood.stdout.readline():
             raise BenchError("the flood did not start")
         flooded = asyncio.run(_honest(server, options, options.seconds))
@@ -163,7 +163,7 @@ async def _honest(server: Server, options: argparse.Namespace, seconds: float) -
 async def _caller(
     port: int, address: str, phase: float, rate: float, ends: float
 ) -> list[float | None]:
-    """Milliseconds of each call from when it fell due; None for one that failed."""
+    """Milliseconds of each call from its scheduled time; None for a failed one."""
     found: list[float | None] = []
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     request = _request(port, KEY)
@@ -198,7 +198,7 @@ def _request(port: int, key: str | None, length: int | None = None) -> bytes:
 
 
 async def _answer(reader: asyncio.StreamReader) -> str:
-    """The status of the next answer, read whole."""
+    """The status of the next response, which is read completely."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     _, _, rest = head.partition(b"\r\ncontent-length: ")
     await reader.readexactly(int(rest.partition(b"\r\n")[0] or 0))
@@ -206,7 +206,7 @@ async def _answer(reader: asyncio.StreamReader) -> str:
 
 
 async def _flood(options: argparse.Namespace) -> None:
-    """Keep the sockets busy until the input ends; then print what was answered."""
+    """Keep the sockets busy until the end of the input; then print the responses."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     answers: Counter[str] = Counter()
     sockets = [
@@ -236,7 +236,7 @@ async def _socket(kind: str, port: int, number: int, answers: Counter[str]) -> N
                 writer.write(_attack(kind, port, guesses))
                 answers[await _attacked(kind, reader)] += 1
                 if kind == "body":
-                    # The rest of the body is owed: only a new connection can attack again.
+                    # The rest of the body is missing, so a new connection is needed.
                     break
         except (OSError, asyncio.IncompleteReadError):
             answers["closed"] += 1

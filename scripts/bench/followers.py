@@ -1,8 +1,8 @@
-"""What followers of `GET /events` cost: `python scripts/bench/followers.py --followers 1000`.
+"""Measure the cost of followers of `GET /events`.
 
-A process serves the endpoint of the events over a log in memory; this one opens the streams,
-measures the memory that each added to the server, and how long one event takes to reach all of
-them.
+Example: `python scripts/bench/followers.py --followers 1000`. One process serves `/events` from a
+log in memory. This one opens the streams, and measures the memory for each and the time until one
+event has reached all of them.
 """
 
 import argparse
@@ -39,7 +39,7 @@ REQUEST = b"GET /events HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream
 
 
 class ManyConnections(Connection):
-    """Takes as many as are measured."""
+    """A connection without the limit on streams."""
 
     limits = ConnectionLimits(
         max_connections=100_000,
@@ -49,7 +49,7 @@ class ManyConnections(Connection):
 
 
 def serve(pipe: Pipe, followers: int) -> None:
-    """Serve, and publish an event for each line that comes through the pipe."""
+    """Serve, and publish an event for each message from the pipe."""
     asyncio.run(_serve(pipe, followers))
 
 
@@ -83,7 +83,7 @@ def _event(number: int) -> NewEvent:
 
 
 async def follow(port: int, count: int) -> list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Open the streams, each up to its first piece."""
+    """Open the streams, and read the first chunk of each."""
     opened = []
     for _ in range(count):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -94,7 +94,7 @@ async def follow(port: int, count: int) -> list[tuple[asyncio.StreamReader, asyn
 
 
 def resident_bytes(process_id: int) -> int:
-    """The memory that a process holds."""
+    """The resident memory of a process."""
     pages = int(Path(f"/proc/{process_id}/statm").read_text().split()[1])
     return pages * resource.getpagesize()
 

@@ -1,6 +1,6 @@
-"""How long `gateway generate` takes: the catalogue, 1,000 made-up tools, and one changed file.
+"""Measure `gateway generate`: the catalogue, 1,000 made-up tools, and one changed file.
 
-Prints a line per measurement with its limit, and exits 1 when one is missed.
+Prints one line per measurement with its limit, and exits with 1 if a limit is exceeded.
 """
 
 import argparse
@@ -30,8 +30,8 @@ class Measurement(msgspec.Struct, frozen=True):
     limit_seconds: float
 
     def __str__(self) -> str:
-        verdict = "ok" if self.seconds < self.limit_seconds else "MISSED"
-        return f"{self.what:<52} {self.seconds:7.2f} s   limit {self.limit_seconds:g} s   {verdict}"
+        status = "ok" if self.seconds < self.limit_seconds else "MISSED"
+        return f"{self.what:<52} {self.seconds:7.2f} s   limit {self.limit_seconds:g} s   {status}"
 
 
 def main() -> int:
@@ -64,13 +64,13 @@ def measure(folder: Path, tools: int) -> Iterator[Measurement]:
 
 
 def timed_after_edit(folder: Path, number: int) -> float:
-    """Seconds that it takes after the `number`-th edit of one contract."""
+    """The seconds after the edit `number` of one contract."""
     change_one_file(folder / "schemas", number)
     return timed(folder)
 
 
 def timed(folder: Path, *options: str) -> float:
-    """Seconds that `gateway generate` takes in `folder`."""
+    """The seconds of `gateway generate` in `folder`."""
     command = [sys.executable, "-m", "gateway", "generate", *options]
     started = time.perf_counter()
     subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment())
@@ -78,12 +78,12 @@ def timed(folder: Path, *options: str) -> float:
 
 
 def environment() -> dict[str, str]:
-    """The caller's, with this checkout importable from anywhere."""
+    """The caller's environment, with this checkout on the import path."""
     return os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def machine() -> dict[str, str]:
-    """What a reader needs to compare figures."""
+    """The machine, for comparing figures."""
     return {
         "command": " ".join(["python", *sys.argv]),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",

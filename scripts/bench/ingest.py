@@ -1,9 +1,9 @@
-"""Durable ingest, against a handler that verifies, inserts and commits on the same server.
+"""Compare durable ingest with a handler that only verifies, inserts and commits.
 
-Each contender has one core to itself; the load has the other, and so has PostgreSQL. First as many
-messages as are answered, which gives the rate; then half of the gateway's own rate, which gives the
-latency of the acknowledgement. Every message is new, signed, and 202 is counted alone.
-Contenders take turns, so that what else the machine does meets all of them.
+Each contender has one core alone; the load and PostgreSQL share the other. Full load gives the
+rate; half of the gateway's rate gives the latency of the acknowledgement. Every message is new and
+signed, and only 202 counts. Contenders take turns, so that other load on the machine affects all of
+them.
 
     scripts/bench/ingest.py [--engine sqlite|postgresql|both] [--rounds 3] [--seconds 5] [--json]
 """
@@ -41,14 +41,14 @@ class Sample(Struct, frozen=True, kw_only=True):
 
     per_second: float
     cpu_us: float
-    """Processor time of the server for one message, without PostgreSQL's."""
+    """Processor time of the server for one message in microseconds, without PostgreSQL."""
     p50_ms: float
     p99_ms: float
     load_cpu_share: float
 
 
 def main() -> int:
-    """Exit 0 when it was measured, 2 when it cannot be."""
+    """Exit 0 after a measurement, 2 if it is not possible."""
     options = _parser().parse_args()
     engines = ("sqlite", "postgresql") if options.engine == "both" else (options.engine,)
     try:
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "--postgresql",
         default="postgresql://postgres@127.0.0.1:5432/postgres",
         metavar="URL",
-        help="a server on which databases may be made; default: %(default)s",
+        help="a server on which databases can be created; default: %(default)s",
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser
@@ -114,7 +114,7 @@ def _measure(engine: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def _summary(rounds: Mapping[str, Sequence[Sample]], size: int) -> dict[str, Any]:
     pairs = zip(rounds["gateway"], rounds["bare"], strict=True)
-    ratios = [ours.per_second / theirs.per_second for ours, theirs in pairs]
+    ratios = [own.per_second / bare.per_second for own, bare in pairs]
     return {
         "message_bytes": size,
         "samples": rounds,
@@ -156,7 +156,7 @@ async def _execute(server: str, statement: str) -> None:
 def _load(
     server: Server, body: bytes, options: argparse.Namespace, rate: float | None
 ) -> tuple[Figures, float]:
-    """The figures, and the server's microseconds of processor time for one message."""
+    """The figures, and the server's processor time for one message in microseconds."""
     job = MessageJob(
         port=server.port,
         request=body,
@@ -185,7 +185,7 @@ def _load(
 
 
 def _body() -> bytes:
-    """A quote as its contract shows it, with a place for the id."""
+    """The quote of its contract's example, with a placeholder for the id."""
     path = HERE.parent.parent / "schemas" / "webhooks" / "avinode" / "quote_received.payload.json"
     (example, *_) = msgspec.json.decode(path.read_bytes())["examples"]
     return msgspec.json.encode({**example, "event_id": "EVENT_ID"})

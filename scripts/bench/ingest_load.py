@@ -1,4 +1,4 @@
-"""Load for ingest: every message is new and signed; otherwise as `load.py`, whose parts it uses."""
+"""Load for ingest: like `load.py`, but every message is new and signed."""
 
 import hmac
 import os
@@ -20,15 +20,15 @@ _HEAD = (
 
 
 class MessageJob(Job, frozen=True, kw_only=True):
-    """`request` is the body, in which `EVENT_ID` stands for the id."""
+    """`request` is the body, with `EVENT_ID` as the placeholder for the id."""
 
     secret: str
     prefix: str
-    """Of the ids, so that no two jobs send the same message."""
+    """The prefix of ids, so that no two jobs send the same message."""
 
 
 class Sender(load.Connection):
-    """A connection whose requests are messages; 202 is the good answer."""
+    """A connection whose requests are messages. The expected status is 202."""
 
     def __init__(self, job: MessageJob, tally: Tally, pace: Pace, ids: Iterator[int]) -> None:
         super().__init__(job, tally, pace)
@@ -36,7 +36,7 @@ class Sender(load.Connection):
         self._ids = ids
 
     def send(self, due: float) -> None:
-        """Send a message whose wait began at `due`."""
+        """Send a message that was due at `due`."""
         self._since = due
         if self._transport is not None:
             self._transport.write(message(self._message, next(self._ids)))
@@ -55,7 +55,7 @@ def message(job: MessageJob, number: int) -> bytes:
 
 
 def main() -> None:
-    """Run the job of the standard input."""
+    """Run the job from standard input."""
     job = msgspec.json.decode(sys.stdin.buffer.read(), type=MessageJob)
     if job.cpu is not None:
         os.sched_setaffinity(0, {job.cpu})

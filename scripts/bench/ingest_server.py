@@ -1,7 +1,7 @@
-"""What the benchmark of ingest compares, each as a process: `ingest_server.py gateway|bare URL`.
+"""The contenders of the ingest benchmark, one per process: `ingest_server.py gateway|bare URL`.
 
-`gateway` is the edge, endpoint, ingest and store of the gateway with the contract of Avinode, whose
-rate limit alone is lifted. `bare` is what one would write without it: verify, insert, commit.
+`gateway` is the edge, endpoint, ingest and store of the gateway with Avinode's contract, but
+without its rate limit. `bare` is a handler without the gateway: verify, insert, commit.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ Insert = Callable[[str, bytes], Awaitable[None]]
 
 
 async def gateway(url: str, stack: AsyncExitStack) -> Any:
-    """The gateway's way in, without its worker."""
+    """The gateway without its worker."""
     clock = SystemClock()
     store = await open_store(url, "generated", clock)
     stack.push_async_callback(store.close)
@@ -112,7 +112,7 @@ async def main() -> None:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     async with AsyncExitStack() as stack:
         application = await {"gateway": gateway, "bare": bare}[name](url, stack)
-        # As `gateway serve` does: what lives for ever is not looked through again and again.
+        # As in `gateway serve`: the garbage collector skips permanent objects.
         gc.collect()
         gc.freeze()
         print(f"ready http://127.0.0.1:{listener.getsockname()[1]}", flush=True)

@@ -1,9 +1,9 @@
-"""Whether the time of a refusal shows how near a forged proof came: Welch's t for each proof.
+"""Test with Welch's t whether the time of a refusal depends on the forged proof.
 
-Of two classes of wrong proofs one differs from the right proof in its first character, the other in
-its last; they are verified in random order. |t| below 4.5 means that the times of the two
-classes cannot be distinguished (the usual bound of leakage assessment). The slowest twentieth is
-left out: it is the machine's, and would hide a leak.
+Two classes of wrong proofs differ from the right one in the first or in the last character. They
+are verified in random order. |t| below 4.5 means that the times of the two classes cannot be
+distinguished (the usual bound of leakage assessment). The slowest twentieth is omitted, because its
+noise would hide a leak.
 
     scripts/bench/ingest_timing.py [--samples 10000] [--json]
 """
@@ -33,11 +33,11 @@ PROOFS: Final[dict[str, tuple[SignatureScheme, str, int]]] = {
     "hmac": (HmacSignature(header="x-signature", prefix="sha256="), "x-signature", len("sha256=")),
     "basic": (BasicCredentials(), "authorization", len("Basic ")),
 }
-"""By name: the proof, the header that is forged, and where its secret part begins."""
+"""By name: the proof, the forged header, and the start of its secret part."""
 
 
 def main() -> int:
-    """Exit 0 when no proof leaks, 1 when one does."""
+    """Exit 0 if no proof leaks, 1 if one does."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -59,14 +59,14 @@ def measure(proof: SignatureScheme, header: str, begin: int, samples: int) -> fl
     key, now = proof.key_of(proof.new_secret()), time.time()
     verify = proof.verifier([key])
     right = proof.signed_fields([key], "msg-1", int(now), BODY)
-    # Padding ends a base64 text, so its last secret character stands before it.
+    # A base64 text ends with padding; its last secret character is before that.
     last = len(right[header].rstrip("=")) - 1
     times: tuple[list[int], list[int]] = ([], [])
     order = [number % 2 for number in range(2 * samples)]
     random.shuffle(order)
     gc.disable()
     for kind in order:
-        # Made again, so that no class always lies at the better address.
+        # Created again, so that no class always has the better memory address.
         forged = _forged(right, header, (begin, last)[kind])
         began = time.perf_counter_ns()
         is_authentic = verify(forged, BODY, now)
@@ -80,7 +80,7 @@ def measure(proof: SignatureScheme, header: str, begin: int, samples: int) -> fl
 
 def _forged(right: dict[str, str], header: str, place: int) -> Fields:
     text = right[header]
-    # A digit, because the case of hexadecimal letters does not count.
+    # A digit, because the case of hexadecimal letters is ignored.
     other = "0" if text[place] != "0" else "1"
     changed: dict[str, Any] = right | {header: text[:place] + other + text[place + 1 :]}
     return [(name.encode(), value.encode()) for name, value in changed.items()]

@@ -1,9 +1,9 @@
-"""The load generator: one process, keep-alive connections, every answer checked.
+"""The load generator: one process, keep-alive connections, every response checked.
 
-Reads a `Job` as JSON on its standard input and prints `Figures` as JSON. Without a rate each
-connection sends its next request when the answer to the last has come (a closed loop: calls per
-second at full load). With a rate, requests fall due at even distances whatever the server does,
-and one that must wait for a free connection counts its wait (an open loop: latency at that rate).
+Reads a `Job` as JSON from standard input and prints `Figures` as JSON. Without a rate, each
+connection sends its next request after the response to the last one (a closed loop: calls per
+second at full load). With a rate, requests are due at regular intervals, independent of the server,
+and the wait for a free connection counts (an open loop: latency at that rate).
 """
 
 import asyncio
@@ -29,17 +29,17 @@ class Job(Struct, frozen=True, kw_only=True):
     request: bytes
     """The whole HTTP request."""
     marker: bytes
-    """What the body of every good answer holds."""
+    """A text in the body of every correct response."""
     connections: int
     seconds: float
     warm_up_seconds: float = 0.5
     rate: float | None = None
-    """Requests per second, or None for as many as can be answered."""
+    """Requests per second; None for full load."""
     cpu: int | None = None
 
 
 class Figures(Struct, frozen=True, kw_only=True):
-    """What came of it. Latencies are in milliseconds."""
+    """The result of a job. Latencies are in milliseconds."""
 
     calls: int
     failures: int
@@ -47,7 +47,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     p50_ms: float
     p99_ms: float
     cpu_share: float
-    """How much of its core this generator used; near 1 it measures itself."""
+    """The share of its core that this generator used. Near 1, it measures itself."""
 
     @property
     def calls_per_second(self) -> float:
@@ -60,12 +60,12 @@ class Pace(Protocol):
     def start(self) -> None: ...
 
     def free(self, connection: "Connection") -> None:
-        """`connection` has nothing under way."""
+        """`connection` has no running request."""
         ...
 
 
 class Tally:
-    """Counts the answers between the end of the warm-up and the end of the job."""
+    """Counts the responses between the end of the warm-up and the end of the job."""
 
     def __init__(self, job: Job) -> None:
         self._begin = time.perf_counter() + job.warm_up_seconds
@@ -82,7 +82,7 @@ class Tally:
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection with at most one request under way."""
+    """One keep-alive connection with at most one running request."""
 
     def __init__(self, job: Job, tally: Tally, pace: Pace) -> None:
         self._job = job
@@ -97,7 +97,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.WriteTransport", transport)  # what TCP connections have
 
     def send(self, due: float) -> None:
-        """Send the request whose wait began at `due`."""
+        """Send the request that was due at `due`."""
         if self._transport is not None:
             self._since = due
             self._body.clear()
@@ -120,14 +120,14 @@ class Connection(asyncio.Protocol):
             self._tally.count(self._since, is_good=False)
 
     def close(self) -> None:
-        """End the connection; an answer under way is not waited for and not counted."""
+        """Close the connection. A response that has not arrived is not counted."""
         transport, self._transport = self._transport, None
         if transport is not None:
             transport.close()
 
 
 class ClosedLoop:
-    """The next request goes out when the last is answered."""
+    """The next request is sent after the response to the last one."""
 
     def start(self) -> None:
         """Nothing to do: every free connection sends."""
@@ -137,7 +137,7 @@ class ClosedLoop:
 
 
 class OpenLoop:
-    """Requests fall due at even distances; the wait for a free connection counts."""
+    """Requests are due at regular intervals; the wait for a free connection counts."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -157,8 +157,8 @@ class OpenLoop:
             self._free.append(connection)
 
     def _tick(self) -> None:
-        # The timer ticks in milliseconds: what falls due between two ticks is due at the tick, so
-        # that the coarseness of this clock is not taken for the server's latency.
+        # The timer has a resolution of milliseconds. A request that is due between two ticks counts
+        # from the tick, so that the resolution is not measured as latency of the server.
         now = time.perf_counter()
         count = int((now - self._begin) * self._rate) - self._sent
         self._sent += count
@@ -174,7 +174,7 @@ Connect = Callable[[Tally, Pace], Connection]
 
 
 async def run(job: Job, connect: Connect | None = None) -> Figures:
-    """Do the job, over connections that `connect` makes."""
+    """Run the job, over connections from `connect`."""
     pace = ClosedLoop() if job.rate is None else OpenLoop(job.rate)
     tally = Tally(job)
     loop = asyncio.get_running_loop()
@@ -211,7 +211,7 @@ def _figures(job: Job, tally: Tally, cpu_share: float) -> Figures:
 
 
 def main() -> None:
-    """Run the job of the standard input."""
+    """Run the job from standard input."""
     job = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
     if job.cpu is not None:
         os.sched_setaffinity(0, {job.cpu})

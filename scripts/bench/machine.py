@@ -1,4 +1,4 @@
-"""What a figure is worth without: where, when and with what it was measured."""
+"""The environment of a measurement."""
 
 import importlib.metadata
 import os
@@ -16,7 +16,7 @@ _PACKAGES: Final = ("mcp", "litestar", "aiohttp", "uvicorn", "uvloop", "msgspec"
 
 
 def description() -> dict[str, Any]:
-    """Command, date, machine and versions."""
+    """The command, date, machine and versions."""
     return {
         "command": shlex.join(["python", *sys.orig_argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),

@@ -1,4 +1,4 @@
-"""The environment that FastMCP runs in: its own, because the project does not depend on it."""
+"""A separate environment for FastMCP, because the project does not depend on it."""
 
 import subprocess
 import sys
@@ -9,14 +9,14 @@ from processes import BenchError
 
 VERSION: Final = "4.1.6"
 FOLDER: Final = Path(__file__).resolve().parents[2] / ".bench"
-# uvicorn is fastest with these two, and the gateway is served with them.
+# uvicorn is fastest with these two. The gateway also uses them.
 _PACKAGES: Final = (f"fastmcp=={VERSION}", "uvloop", "httptools")
-# The certificates that FastMCP wants may be newer than a package mirror; nothing here uses TLS.
+# A package mirror may not have the version of certifi that FastMCP requires. TLS is not used here.
 _OVERRIDES: Final = "certifi\n"
 
 
 def interpreter() -> Path:
-    """The Python that has FastMCP, installed on first use. Raises `BenchError`."""
+    """The Python with FastMCP, installed on first use. Raises `BenchError`."""
     environment = FOLDER / f"fastmcp-{VERSION}"
     python = environment / "bin" / "python"
     stamp = environment / "installed"

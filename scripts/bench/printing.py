@@ -30,9 +30,9 @@ def text_of(report: Mapping[str, Any]) -> str:
 
 
 def _caution(report: Mapping[str, Any]) -> str:
-    """Other work on the machine takes calls per second from each contender at random."""
+    """A warning if other processes use the machine, which lowers calls per second at random."""
     is_busy = report["load_average"] > QUIET
-    return " (others are at work here: trust processor time per call)" if is_busy else ""
+    return " (other processes are running: compare processor time per call)" if is_busy else ""
 
 
 def _load(report: Mapping[str, Any]) -> str:

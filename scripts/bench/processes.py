@@ -1,4 +1,4 @@
-"""Server processes: started, pinned, watched, stopped."""
+"""Starts, pins, observes and stops server processes."""
 
 import os
 import select
@@ -19,7 +19,7 @@ LOAD_CPU: Final = 1
 
 
 class BenchError(Exception):
-    """The measurement cannot be made; the message says why."""
+    """The measurement is not possible; the message gives the reason."""
 
 
 class Server(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Server(Struct, frozen=True):
 
 
 def can_pin() -> bool:
-    """Whether server and load can have a core each."""
+    """Whether server and load can have one core each."""
     return hasattr(os, "sched_setaffinity") and {SERVER_CPU, LOAD_CPU} <= os.sched_getaffinity(0)
 
 
@@ -59,7 +59,7 @@ def started(
     text: bytes = b"",
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """Run `command` until the block ends. Raises `BenchError` when it does not get ready."""
+    """Run `command` until the block ends. Raises `BenchError` if it does not become ready."""
     with (
         tempfile.TemporaryFile() as log,
         subprocess.Popen(
@@ -108,7 +108,7 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def ask(server: Server, request: bytes) -> bytes:
-    """One request over its own connection; the answer's body. Raises `BenchError`."""
+    """Send one request over its own connection; return the response body. Raises `BenchError`."""
     closing = request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
     try:
         with socket.create_connection(("127.0.0.1", server.port), START_SECONDS) as connection:

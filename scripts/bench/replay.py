@@ -1,8 +1,8 @@
-"""The upstream of the benchmark: repeats what the mock upstream answered, as fast as it can.
+"""The upstream of the benchmark: it replays the mock upstream's replies at full speed.
 
-The first request of its kind goes on to the origin (`gateway mock`, which answers by the upstream's
-contract); later ones get the same answer from memory. So every contender meets the same upstream,
-and it is never what is measured. `GET /recorded` returns the exchanges so far.
+The first request of each kind is forwarded to the origin (`gateway mock`, which replies by the
+upstream's contract); later ones get the same reply from memory. So all contenders have the same
+upstream, and it is never the bottleneck. `GET /recorded` returns the exchanges so far.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HOP_BY_HOP = {"connection", "content-length", "host", "transfer-encoding", "keep
 
 
 class Exchange(Struct, frozen=True):
-    """A request as it came, and the body that answers it."""
+    """A received request, and the body of its reply."""
 
     method: str
     target: str
@@ -39,7 +39,7 @@ class Memory:
         self._exchanges: list[Exchange] = []
 
     def answer(self, key: tuple[bytes, bytes, bytes], headers: list[tuple[bytes, bytes]]) -> bytes:
-        """The whole HTTP answer to `key`: method, target and body."""
+        """The complete HTTP response to `key`: method, target and body."""
         if key[1] == b"/recorded":
             return _message(200, msgspec.json.encode(self._exchanges))
         known = self._answers.get(key)
@@ -122,7 +122,7 @@ async def serve(origin: str) -> None:
 
 
 def main() -> None:
-    """Serve what the origin answers."""
+    """Serve the replies of the origin."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("origin", help="base URL of the upstream to repeat")
     uvloop.run(serve(parser.parse_args().origin))

@@ -1,4 +1,4 @@
-"""Serve an ASGI application the way the gateway is served: uvicorn, uvloop, httptools."""
+"""Serve an ASGI application like the gateway: with uvicorn, uvloop and httptools."""
 
 import socket
 from typing import Any
@@ -7,7 +7,7 @@ import uvicorn
 
 
 def serve(application: Any) -> None:
-    """Listen on a free port of the loopback interface, say so, and serve until stopped."""
+    """Listen on a free port of the loopback interface, print the URL, and serve until stopped."""
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", 0))

@@ -1,7 +1,8 @@
-"""How fast the store receives, claims and finishes: `python scripts/bench/store.py [--json] [url]`.
+"""Measure how fast the store receives, claims and completes jobs.
 
-Each figure is of one process; a batch is one durable transaction. Without a URL it measures a new
-SQLite file. A PostgreSQL URL must name an empty database.
+Example: `python scripts/bench/store.py [--json] [url]`. Each figure is for one process; a batch is
+one durable transaction. Without a URL, it measures a new SQLite file. A PostgreSQL URL must name an
+empty database.
 """
 
 import argparse
@@ -45,7 +46,7 @@ async def receive(store: Store, batch: int) -> None:
 
 
 async def work(store: Store, batch: int) -> None:
-    """Claim a batch and finish it, each job with an event."""
+    """Claim a batch and complete it, each job with an event."""
     claims = await store.queue.claim("bench", ["webhook"], batch, 30)
     await store.queue.finish_all(
         [
@@ -71,7 +72,7 @@ async def work(store: Store, batch: int) -> None:
 async def measured(
     store: Store, step: Callable[[Store, int], Awaitable[None]], batch: int
 ) -> dict[str, float]:
-    """Messages a second, and how long a transaction took."""
+    """Messages per second, and the duration of a transaction."""
     rounds = max(3, min(300, MESSAGES // 4 // batch))
     times: list[float] = []
     for _ in range(rounds):
@@ -87,7 +88,7 @@ async def measured(
 
 
 async def bench(url: str) -> dict[str, Any]:
-    """All figures, by what was done and in which batches."""
+    """All figures, by operation and batch size."""
     store = await open_store(url)
     figures: dict[str, Any] = {}
     try:
@@ -103,7 +104,7 @@ async def bench(url: str) -> dict[str, Any]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("url", nargs="?", help="database to fill; its rows stay")
+    parser.add_argument("url", nargs="?", help="database to fill; its rows are not deleted")
     parser.add_argument("--json", action="store_true", help="print JSON")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

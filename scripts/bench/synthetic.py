@@ -1,4 +1,4 @@
-"""Made-up contracts in any number, of the size that real ones have."""
+"""Generates any number of made-up contracts of realistic size."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def write_contracts(schemas: Path, tools: int) -> None:
-    """A schemas folder with `tools` tools, `TOOLS_PER_CONNECTOR` to a connector."""
+    """Write a schemas folder with `tools` tools, `TOOLS_PER_CONNECTOR` per connector."""
     names = [
         (f"connector_{number // TOOLS_PER_CONNECTOR:02}", f"list_things_{number:04}")
         for number in range(tools)
@@ -32,7 +32,7 @@ def write_contracts(schemas: Path, tools: int) -> None:
 
 
 def change_one_file(schemas: Path, number: int) -> None:
-    """An author adds an argument to one tool; another `number`, another argument."""
+    """Add an argument to one tool, named by `number`."""
     path = min(schemas.glob("tools/*/*.input.json"))
     schema = json.loads(path.read_text("utf-8"))
     schema["properties"][f"remark_{number}"] = {
@@ -59,7 +59,7 @@ def index(names: list[tuple[str, str]], connectors: list[str]) -> str:
 
 
 def input_schema(tool: str) -> dict[str, Any]:
-    """What the made-up tools ask for."""
+    """The input schema of the made-up tools."""
     return closed(
         f"{tool} input",
         "Which things.",
@@ -83,7 +83,7 @@ def input_schema(tool: str) -> dict[str, Any]:
 
 
 def output_schema(tool: str) -> dict[str, Any]:
-    """What the made-up tools answer."""
+    """The output schema of the made-up tools."""
     thing = {
         "description": "One thing.",
         "type": "object",
@@ -118,13 +118,13 @@ def closed(
 
 
 def write(path: Path, text: str) -> None:
-    """Write `text`, with the folders that it needs."""
+    """Write `text`, and create missing folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as an author would."""
+    """Write `value` as formatted JSON."""
     write(path, json.dumps(value, indent=2) + "\n")
 
 

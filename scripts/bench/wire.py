@@ -1,4 +1,4 @@
-"""The HTTP requests that the contenders are sent, byte for byte."""
+"""The HTTP requests to the contenders, as bytes."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def rest(port: int, path: str, arguments: Mapping[str, Any], key: str) -> bytes:
 def mcp(
     port: int, revision: str, tool: str, arguments: Mapping[str, Any], key: str | None = None
 ) -> bytes:
-    """One `tools/call` in either era, without a session: both servers serve it stateless."""
+    """One `tools/call` in either protocol version, without a session."""
     params: dict[str, Any] = {"name": tool, "arguments": arguments}
     headers = {
         "Accept": "application/json, text/event-stream",

@@ -1,6 +1,6 @@
-"""Sixteen bugs of queues and webhooks that others have shipped, as changes of this gateway's text.
+"""Sixteen known bugs of queues and webhooks, as changes to this gateway's source text.
 
-Each names the file, the text that must be there exactly once, what it becomes, and the tests of
+Each names the file, the text that must occur in it exactly once, its replacement, and the tests of
 which at least one must fail then.
 """
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Bug(Struct, frozen=True):
-    """A mistake to be made on purpose."""
+    """A bug to insert."""
 
     name: str
     path: str

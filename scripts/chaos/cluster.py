@@ -1,4 +1,4 @@
-"""A separate PostgreSQL server, to be restarted and filled."""
+"""A separate PostgreSQL server, which the trials restart and fill."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ _SECONDS: Final = 60.0
 
 
 class Cluster(Struct, frozen=True):
-    """A server over a folder."""
+    """A server with its files in a folder."""
 
     folder: Path
     port: int
@@ -28,28 +28,28 @@ class Cluster(Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """Its first database."""
+        """The URL of its first database."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     async def start(self) -> bool:
-        """Start it; whether it is up."""
+        """Start it. Returns whether it is running."""
         options = f"-p {self.port} -k {self.folder} -c max_wal_size=64MB -c min_wal_size=32MB"
         options += " -c max_connections=500"
         return await self._control("start", "-w", "-o", options, "-l", str(self.folder / "log"))
 
     async def restart(self, how: str) -> None:
-        """`immediate` is a crash, `fast` a shutdown. Raises `ChaosError` when it stays down."""
+        """Restart it: `immediate` is a crash, `fast` a shutdown. Raises `ChaosError`."""
         await self._control("stop", "-m", how, "-w")
         if not await self.start():
             raise ChaosError("PostgreSQL does not start again")
 
     async def is_up(self) -> bool:
-        """Whether it takes connections."""
+        """Whether it accepts connections."""
         command = [str(self.tools / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return await _run(command)
 
     async def stop(self) -> None:
-        """End it."""
+        """Stop it."""
         await self._control("stop", "-m", "immediate", "-w")
 
     async def _control(self, *arguments: str) -> bool:
@@ -59,7 +59,7 @@ class Cluster(Struct, frozen=True):
 
 @asynccontextmanager
 async def cluster_in(folder: Path) -> AsyncIterator[Cluster]:
-    """A new server with its files in `folder`. Raises `ChaosError` where there is no PostgreSQL."""
+    """A new server with its files in `folder`. Raises `ChaosError` without PostgreSQL."""
     made = _place(folder)
     where = str(folder / "cluster")
     initdb = [str(made.tools / "initdb"), "-A", "trust", "-U", "postgres", "-D", where]
@@ -75,7 +75,7 @@ async def cluster_in(folder: Path) -> AsyncIterator[Cluster]:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A folder through which PostgreSQL's own user gets to its files."""
+    """A folder that PostgreSQL's own user can access."""
     with tempfile.TemporaryDirectory(prefix="chaos-database-") as made:
         place = Path(made)
         place.chmod(0o711)
@@ -88,7 +88,7 @@ def _place(folder: Path) -> Cluster:
         raise ChaosError("there is no PostgreSQL to start; install the package postgresql")
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
-        # It refuses to run as root.
+        # PostgreSQL refuses to run as root.
         os.chown(folder, pwd.getpwnam(_OWNER).pw_uid, -1)
     return Cluster(folder, free_port(), installed[0].parent)
 
@@ -98,7 +98,7 @@ def _as_owner(command: Sequence[str]) -> list[str]:
 
 
 async def _run(command: Sequence[str]) -> bool:
-    """Whether it succeeded. Started servers go on, so nothing may hang on their output."""
+    """Whether the command succeeded. The output of started servers is not awaited."""
     if shutil.which(command[0]) is None:
         raise ChaosError(f"there is no {command[0]}")
     process = await asyncio.create_subprocess_exec(

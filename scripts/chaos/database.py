@@ -1,10 +1,11 @@
-"""R7 and R8: the database goes away, or its disk is full, and no answer was a lie.
+"""R7 and R8: the database fails or its disk is full, and every response stays true.
 
-R7, on PostgreSQL: the server is restarted (in turn `immediate`, which is a crash, and `fast`) and
-all backends of the gateway are terminated, under load, again and again. R8, on both engines: the
-volume with the database is filled to the last byte, and freed again. Meanwhile a sender sends; what
-was answered by 2xx must be there, everything else is sent again, and the gateway must go on by
-itself within five seconds, without being restarted. It needs root, for a small volume in memory.
+R7, on PostgreSQL: under load, the server is repeatedly restarted (alternately `immediate`, which is
+a crash, and `fast`), and all backends of the gateway are terminated. R8, on both engines: the
+volume with the database is filled to the last byte, and freed again. Meanwhile, a sender sends
+messages. A message that was answered with 2xx must be stored, any other message is sent again, and
+the gateway must recover within five seconds without a restart. It needs root, for a small volume in
+memory.
 
     python scripts/chaos/database.py --restarts 50 --terminations 50 --fillings 20
 """
@@ -25,7 +26,7 @@ from cluster import Cluster, cluster_in, open_folder
 from gateways import SECRET, ChaosError, environment, nursery, serving
 from msgspec.structs import replace
 from sender import Sender, opened, sending
-from trial import Trial, failures_of, free_port, parser, percentile, play
+from trial import Trial, failures_of, free_port, parser, percentile, run_trials
 
 RECOVERY_SECONDS: Final = 5.0
 _VOLUME: Final = {"sqlite": "192m", "postgres": "512m"}
@@ -38,35 +39,35 @@ _TERMINATE: Final = (
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
     made.add_argument("--restarts", type=int, default=50)
     made.add_argument("--terminations", type=int, default=50)
     made.add_argument("--fillings", type=int, default=20)
-    made.add_argument("--rate", type=float, default=60.0, help="messages a second")
+    made.add_argument("--rate", type=float, default=60.0, help="messages per second")
     options = made.parse_args()
     total = options.restarts + options.terminations + options.fillings
-    return play(options, "database", total, run)
+    return run_trials(options, "database", total, run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """What can be done to this engine, each on its own database."""
+    """All faults of this engine, each on its own database."""
     options, figures, failures = trial.options, {}, []
     if trial.engine == "postgres" and options.restarts + options.terminations:
         with open_folder() as place:
             async with cluster_in(place / "server") as cluster:
                 own = _of(trial, "restarted", cluster.url)
-                figures["restarted"] = await _suffer(own, Restarts(own, cluster))
+                figures["restarted"] = await _run_under(own, Restarts(own, cluster))
                 failures += figures["restarted"].pop("failures")
     if options.fillings:
         async with _volume(trial) as (own, filling):
-            figures["filled"] = await _suffer(own, filling)
+            figures["filled"] = await _run_under(own, filling)
             failures += figures["filled"].pop("failures")
     return {**figures, "failures": failures}
 
 
 class Fault(ABC):
-    """What is done to a database, again and again."""
+    """A fault of a database, which happens repeatedly."""
 
     def __init__(self, own: Trial) -> None:
         self._own = own
@@ -75,10 +76,10 @@ class Fault(ABC):
 
     @abstractmethod
     async def happen(self, sender: Sender, random: Random) -> None:
-        """All of it, and how long each recovery took."""
+        """Cause all faults. Returns the seconds of each recovery."""
 
     async def _recovers(self, sender: Sender) -> None:
-        """Note how long it takes from now to the next message that is stored."""
+        """Record the time until the next message is stored."""
         began, before = time.monotonic(), sender.sent
         async with asyncio.timeout(60):
             while sender.sent == before:  # noqa: ASYNC110 - another process's doing
@@ -116,7 +117,7 @@ class Fillings(Fault):
         self._filler = volume / "filler"
         self._cluster = cluster
         self.server_starts = 0
-        """Of PostgreSQL, which may end itself when its disk is full."""
+        """The starts of PostgreSQL, which may stop when its disk is full."""
 
     async def happen(self, sender: Sender, random: Random) -> None:
         for _ in range(self._own.options.fillings):
@@ -135,8 +136,8 @@ class Fillings(Fault):
             await self._recovers(sender)
 
 
-async def _suffer(own: Trial, fault: Fault) -> dict[str, Any]:
-    """One gateway under load, which is never restarted, while `fault` happens."""
+async def _run_under(own: Trial, fault: Fault) -> dict[str, Any]:
+    """Run one gateway under load, without restarts, while `fault` happens."""
     options = own.options
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     port = free_port()
@@ -150,17 +151,17 @@ async def _suffer(own: Trial, fault: Fault) -> dict[str, Any]:
             async with sending(sender, options.rate, random, lambda at: f"d{options.seed}-{at}"):
                 await fault.happen(sender, random)
         await own.quiet(120)
-        verdict = await own.verdict()
+        report = await own.report()
         await server.stop()
     slow = [each for each in fault.recoveries if each > RECOVERY_SECONDS]
     return {
         "times": fault.times,
         "recovery_p50_seconds": round(percentile(fault.recoveries, 0.5), 2),
         "recovery_max_seconds": round(max(fault.recoveries), 2),
-        **verdict["census"],
-        "holds": " ".join(verdict["holds"]),
+        **report["census"],
+        "holds": " ".join(report["holds"]),
         "failures": failures_of(
-            verdict,
+            report,
             f"{len(slow)} recoveries took up to {max(slow):.1f} s" if slow else "",
             "" if server.status == 0 else f"the gateway ended by {server.status}",
         ),
@@ -169,7 +170,7 @@ async def _suffer(own: Trial, fault: Fault) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _volume(trial: Trial) -> AsyncIterator[tuple[Trial, Fillings]]:
-    """A small volume with the database on it."""
+    """A small volume with the database."""
     size = f"size={_VOLUME[trial.engine]}"
     with open_folder() as place:
         if not await _done("mount", "-t", "tmpfs", "-o", size, "tmpfs", str(place)):
@@ -193,7 +194,7 @@ async def _done(*command: str) -> bool:
 
 @contextmanager
 def _filled(path: Path) -> Iterator[Any]:
-    """A volume without a free byte; what is freed in between is taken too when `fill` is called."""
+    """A volume without a free byte. `fill` fills space that became free."""
     with path.open("ab", buffering=0) as filler:
 
         def fill() -> None:

@@ -1,7 +1,6 @@
-"""What the checker looks at: the sender's log, and the database as its own SQL reads it.
+"""The evidence for the checker: the sender's log, and the database, read with its own SQL.
 
-Nothing of the gateway is imported here: a mistake in its code must not repeat itself in its
-checker.
+It imports nothing of the gateway, so that a bug in the gateway cannot be in its checker too.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ _QUERIES: Final = {
 
 
 class Sent(Struct, frozen=True):
-    """One request of the sender; `status` is None where there was no answer."""
+    """One request of the sender. `status` is None if there was no response."""
 
     id: str
     sha256: str
@@ -41,18 +40,18 @@ class Sent(Struct, frozen=True):
 
 
 class Received(Struct, frozen=True):
-    """One request that an endpoint got."""
+    """One request that an endpoint received."""
 
     id: str
     sha256: str
     is_authentic: bool
-    """Whether its signature is right."""
+    """Whether its signature is valid."""
     status: int
-    """What the endpoint answered."""
+    """The status of the endpoint's response."""
 
 
 class Seen(Struct, frozen=True):
-    """One event that a follower got."""
+    """One event that a follower received."""
 
     follower: int
     id: str
@@ -63,27 +62,27 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     sent: Sequence[Sent]
     begun: frozenset[tuple[str, str]] = frozenset()
-    """Id and hash of each request that was begun, answered or not yet."""
+    """Id and hash of each request that was sent, answered or not."""
     received: Sequence[Received] | None = None
-    """None where nothing was to be delivered."""
+    """None if there was no endpoint."""
     seen: Sequence[Seen] | None = None
-    """None where nobody followed."""
+    """None if there was no follower."""
     tables: Mapping[str, Sequence[Row]]
     now: int
     """The database's time, in microseconds since 1970."""
     damage: Sequence[str] = ()
-    """What the database says is wrong with itself."""
+    """The errors of the database's integrity check."""
 
 
 def gather(
     database: str, sent: Path, received: Path | None = None, seen: Path | None = None
 ) -> Evidence:
-    """Read the logs and the database. Raises `OSError`, or the database driver's own error."""
+    """Read the logs and the database. Raises `OSError`, or the error of the database driver."""
     if database.startswith("sqlite:///"):
         tables, now, damage = _sqlite(database.removeprefix("sqlite:///"))
     else:
         tables, now, damage = asyncio.run(_postgres(database))
-    # After the database: what is stored was begun before.
+    # After the database, because every stored message was sent before.
     asked = list(read_log(sent))
     return Evidence(
         sent=[
@@ -115,7 +114,7 @@ def _sqlite(path: str) -> tuple[dict[str, list[Row]], int, list[str]]:
     connection.row_factory = sqlite3.Row
     try:
         damage = [row[0] for row in connection.execute("PRAGMA integrity_check")]
-        connection.execute("BEGIN")  # one moment for all tables
+        connection.execute("BEGIN")  # one snapshot for all tables
         tables: dict[str, list[Row]] = {
             name: [dict(row) for row in connection.execute(query)]
             for name, query in _QUERIES.items()

@@ -1,9 +1,9 @@
-"""R2: die at each of the named places in the gateway's code, again and again, and lose nothing.
+"""R2: kill the gateway repeatedly at each of its failpoints, and lose nothing.
 
-`GATEWAY_FAILPOINT` has `gateway serve` kill itself where the code passes a place: after a commit
-and before the answer, between an effect and its commit, in a heartbeat, in a migration, and so on.
-It is started with each place as often as asked for, under signed messages and deliveries, some of
-which fail; after each death the checker looks at what is left, and at the end at all of it.
+With `GATEWAY_FAILPOINT`, `gateway serve` kills itself at a failpoint: after a commit and before the
+response, between an effect and its commit, in a heartbeat, in a migration, and so on. It is started
+`--times` times with each failpoint, under load of signed messages and deliveries, some of which
+fail. The checker runs after each death and at the end.
 
     python scripts/chaos/failpoints.py --times 25 --engine both
 """
@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from evidence import digest
 from gateways import SECRET, Nursery, Process, environment, nursery, serving
-from receiver import Moods, Receiver, receiving, subscribe
+from receiver import FaultRates, Receiver, receiving, subscribe
 from sender import Message, Sender, opened, quote, sending
-from trial import Trial, database_of, failures_of, free_port, parser, play
+from trial import Trial, database_of, failures_of, free_port, parser, run_trials
 
 PLACES: Final = (
     "ingest.after_body",
@@ -40,64 +40,64 @@ PLACES: Final = (
     "events.after_send",
     "retention.before_commit",
 )
-"""Passed by a gateway that works. A migration is passed once, by one that is new."""
+"""The failpoints of a running gateway. The one in a migration is passed only by a new database."""
 MIGRATION: Final = "migration.before_commit"
 LEASE_SECONDS: Final = 2.0
 DEATH_SECONDS: Final = 30.0
 _BEHIND_SECONDS: Final = 900.0
-"""An endpoint that is often late and fails may be that far behind; messages are not, in the end."""
+"""Deliveries to an endpoint that is often late or fails may be this far behind."""
 _DAY: Final = 86_400_000_000
-_WELL: Final = Moods(failing=0.1, late=0.2)
-_SICK: Final = Moods(failing=0.9)
+_RELIABLE: Final = FaultRates(failing=0.1, late=0.2)
+_FAILING: Final = FaultRates(failing=0.9)
 _RETRIED: Final = "jobs.in_retry"
 _POISONED: Final = "jobs.in_dead_letter"
 _AGED: Final = "retention.before_commit"
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
-    made.add_argument("--times", type=int, default=25, help="deaths at each place")
-    made.add_argument("--rate", type=float, default=40.0, help="messages a second")
+    made.add_argument("--times", type=int, default=25, help="deaths at each failpoint")
+    made.add_argument("--rate", type=float, default=40.0, help="messages per second")
     made.add_argument("--place", action="append", choices=(*PLACES, MIGRATION), help="only these")
     options = made.parse_args()
     options.place = options.place or [*PLACES, MIGRATION]
-    return play(options, "failpoints", options.times * len(options.place), run)
+    return run_trials(options, "failpoints", options.times * len(options.place), run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine."""
+    """Run on one engine."""
     options = trial.options
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     async with (
         nursery(trial.folder, tree=options.tree, lease=LEASE_SECONDS) as born,
-        receiving(trial.received, random, _WELL) as receiver,
+        receiving(trial.received, random, _RELIABLE) as receiver,
     ):
-        site = Site(born, trial, receiver)
-        await site.open()
+        gateway = KilledGateway(born, trial, receiver)
+        await gateway.open()
         with opened(trial.sent) as log:
-            sender = Sender(f"http://127.0.0.1:{site.port}", SECRET, log)
+            sender = Sender(f"http://127.0.0.1:{gateway.port}", SECRET, log)
             async with sending(sender, options.rate, random, lambda at: f"m{options.seed}-{at}"):
                 for place in [each for each in options.place if each != MIGRATION]:
                     for number in range(options.times):
-                        await site.die_at(place, number, sender, random)
+                        await gateway.die_at(place, number, sender, random)
                         trial.bar.step(place)
-                last = await site.start({})
+                last = await gateway.start({})
         if MIGRATION in options.place:
-            await site.die_in_migrations(options.times)
+            await gateway.die_in_migrations(options.times)
         await trial.quiet(10 * LEASE_SECONDS + 60)
-        verdict = await trial.verdict(margin=_BEHIND_SECONDS)
+        report = await trial.report(margin=_BEHIND_SECONDS)
         await last.stop()
     return {
-        "deaths": dict(site.deaths),
-        **verdict["census"],
-        "holds": " ".join(verdict["holds"]),
-        "failures": failures_of(verdict, *site.failures),
+        "deaths": dict(gateway.deaths),
+        **report["census"],
+        "holds": " ".join(report["holds"]),
+        "failures": failures_of(report, *gateway.failures),
     }
 
 
-class Site:
-    """The gateway that dies."""
+class KilledGateway:
+    """The gateway that is killed."""
 
     def __init__(self, born: Nursery, trial: Trial, receiver: Receiver) -> None:
         self._born = born
@@ -106,17 +106,17 @@ class Site:
         self._poison = 0
         self.port = free_port()
         self.deaths: Counter[str] = Counter()
-        """By place, each proven by the line that the place wrote."""
+        """Deaths by failpoint, each confirmed by the line that the failpoint logged."""
         self.failures: list[str] = []
 
     async def open(self) -> None:
-        """Make the database, and subscribe the endpoint."""
+        """Create the database, and subscribe the endpoint."""
         first = await self.start({})
         await subscribe(f"http://127.0.0.1:{self.port}", self._receiver)
         await first.stop()
 
     async def start(self, env: dict[str, str]) -> Process:
-        """A gateway that is ready, or dead already."""
+        """Start a gateway; without a failpoint, wait until it is ready."""
         settings = environment(self._trial.database, **env)
         process = await self._born.start(
             *serving(self._trial.folder / "data", self.port), env=settings
@@ -126,10 +126,10 @@ class Site:
         return process
 
     async def die_at(self, place: str, number: int, sender: Sender, random: Random) -> None:
-        """One death at `place`, and a look at what it left."""
+        """Kill it at `place`, and run the checker."""
         if place == _AGED:
             await age_messages(self._trial)
-        self._receiver.moods = _SICK if place == _RETRIED else _WELL
+        self._receiver.fault_rates = _FAILING if place == _RETRIED else _RELIABLE
         nth = random.randint(1, 3)
         proof = self._trial.folder / f"{place}-{number}.log"
         process = await self.start(
@@ -139,11 +139,11 @@ class Site:
             self._poison += 1
             sender.put(_poison(f"p{self._trial.options.seed}-{self._poison}"))
         if await self._has_died(process, place, proof):
-            verdict = await self._trial.verdict(is_quiet=False, margin=_BEHIND_SECONDS)
-            self.failures += [f"after {place} #{number}: {each}" for each in verdict["findings"]]
+            report = await self._trial.report(is_quiet=False, margin=_BEHIND_SECONDS)
+            self.failures += [f"after {place} #{number}: {each}" for each in report["findings"]]
 
     async def die_in_migrations(self, times: int) -> None:
-        """A database that is being made is there afterwards, or nothing of it is."""
+        """Kill it during migrations: a database is created completely, or not at all."""
         folder = self._trial.folder / "new"
         folder.mkdir()
         async with database_of(self._trial.engine, folder) as url:
@@ -179,12 +179,12 @@ class Site:
 
 
 async def age_messages(trial: Trial) -> None:
-    """Make what is done 40 days old, so that its bodies are forgotten, when no gateway runs."""
+    """Set completed webhooks to 40 days ago, so that their bodies are removed."""
     await trial.change(
         f"UPDATE jobs SET updated_at = updated_at - {40 * _DAY}"  # noqa: S608 - its own number
         " WHERE kind = 'webhook' AND state = 'completed'"
     )
-    # Once only: after 90 days the ids would be forgotten too.
+    # Only once: after 90 days, the ids would be removed too.
     young = (time.time_ns() // 1000) - _DAY
     await trial.change(
         f"UPDATE webhooks SET received_at = received_at - {40 * _DAY}"  # noqa: S608 - its own numbers
@@ -197,13 +197,13 @@ def _is_proven(proof: Path, place: str) -> bool:
 
 
 def _poison(message_id: str) -> Message:
-    """An authentic message whose time has no place in the tables: a dead letter at once."""
+    """An authentic message with a time that the tables cannot store: a dead letter at once."""
     message = quote(message_id)
     at = message.body.index(b'"timestamp": "') + len(b'"timestamp": "')
     body = (
         message.body[:at] + b"0001-01-01T00:00:00Z" + message.body[message.body.index(b'"', at) :]
     )
-    assert digest(body) != digest(message.body)  # noqa: S101 - or nothing here would be poison
+    assert digest(body) != digest(message.body)  # noqa: S101 - otherwise the message is valid
     return Message(message_id, body)
 
 

@@ -1,4 +1,4 @@
-"""The gateways of one trial: started by the nursery, watched, and killed."""
+"""Starts, observes and kills the gateways of one trial, through the nursery."""
 
 import asyncio
 import json
@@ -21,11 +21,11 @@ _LOOK_SECONDS: Final = 0.005
 
 
 class ChaosError(Exception):
-    """The trial cannot be made; the message says why."""
+    """The trial is not possible; the message gives the reason."""
 
 
 class Process(Struct, eq=False):
-    """A gateway that was started."""
+    """A started gateway."""
 
     pid: int
     out: Path
@@ -34,7 +34,7 @@ class Process(Struct, eq=False):
     """As `os.waitpid` returns it."""
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal, if it still lives."""
+        """Send a signal, if it is still running."""
         if not self.died.is_set():
             os.kill(self.pid, number)
 
@@ -44,7 +44,7 @@ class Process(Struct, eq=False):
         await self.died.wait()
 
     async def stop(self) -> None:
-        """SIGTERM, and wait for the end. Raises `ChaosError` when that takes too long."""
+        """SIGTERM, and wait for the end. Raises `ChaosError` if that takes too long."""
         self.send(signal.SIGTERM)
         try:
             async with asyncio.timeout(READY_SECONDS):
@@ -54,7 +54,7 @@ class Process(Struct, eq=False):
             raise ChaosError(f"a gateway did not stop on SIGTERM: {self.tail()}") from None
 
     async def ready(self) -> str:
-        """What it printed after `ready`: its URL. Raises `ChaosError` when it dies instead."""
+        """Its URL, which it prints after `ready`. Raises `ChaosError` if it dies before that."""
         async with asyncio.timeout(READY_SECONDS):
             while not self.died.is_set():
                 for line in self.tail().splitlines():
@@ -64,12 +64,12 @@ class Process(Struct, eq=False):
         raise ChaosError(f"a gateway died before it was ready: {self.tail()}")
 
     def tail(self) -> str:
-        """The last that it said."""
+        """The end of its output."""
         return self.out.read_text(errors="replace")[-2000:] if self.out.exists() else ""
 
 
 class Nursery:
-    """Starts gateways in almost no time; see `nursery.py`."""
+    """Starts gateways quickly, by forking; see `nursery.py`."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
         self._process = process
@@ -98,7 +98,7 @@ class Nursery:
         return process
 
     async def listen(self) -> None:
-        """Note births and deaths until the nursery ends."""
+        """Record starts and ends of processes until the nursery ends."""
         if self._process.stdout is None:
             return
         async for line in self._process.stdout:
@@ -120,7 +120,7 @@ class Nursery:
 async def nursery(
     folder: Path, *, tree: Path = ROOT, lease: float | None = None, sweep: float | None = None
 ) -> AsyncIterator[Nursery]:
-    """A nursery for the gateway whose code is in `tree`; its children end with the block."""
+    """A nursery for the gateway in `tree`. Its processes end with the block."""
     times = [] if lease is None else ["--lease", str(lease), "--sweep", str(sweep or lease / 6)]
     process = await asyncio.create_subprocess_exec(
         sys.executable,

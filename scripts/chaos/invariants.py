@@ -1,6 +1,6 @@
-"""What must hold of the evidence, each by its number in the plan of the tests.
+"""The invariants of the evidence, with their numbers in the test plan.
 
-Each function yields what it finds wrong; together they decide.
+Each function yields its violations.
 """
 
 from collections import Counter, defaultdict
@@ -15,32 +15,32 @@ RESTING: Final = ENDED | {"quarantined"}
 STATES: Final = RESTING | {"pending", "processing", "retryable"}
 ACCEPTED: Final = frozenset({200, 202})
 ADMITTED: Final = ACCEPTED | {409, 429, 503, None}
-"""What an authentic message may be answered."""
+"""The allowed statuses for an authentic message."""
 QUOTE_EVENT: Final = "gateway.quote.received.v1"
 _SECOND: Final = 1_000_000
 
 
-class Patience(Struct, frozen=True, kw_only=True):
-    """How long things may take, in seconds."""
+class Tolerance(Struct, frozen=True, kw_only=True):
+    """The tolerances of the invariants."""
 
     margin: float = 7.0
-    """After a lease has ended (sweep and a margin), and after a job is due."""
+    """Seconds after the end of a lease (sweep and margin), and after a job is due."""
     is_quiet: bool = False
-    """Whether all work should be done: then nothing may be waiting or under way."""
+    """Whether no job may be waiting or running."""
 
 
 class Finding(Struct, frozen=True):
-    """Something that should not be."""
+    """A violation of an invariant."""
 
     invariant: str
     detail: str
 
 
-Check = Callable[[Evidence, Patience], Iterator[str]]
+Check = Callable[[Evidence, Tolerance], Iterator[str]]
 
 
-def i1_accepted_is_stored(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """What was answered by 2xx is stored, to the byte."""
+def i1_accepted_is_stored(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """A message that was answered with 2xx is stored, byte for byte."""
     stored = {
         (row["message_id"], row["body_sha256"]): row["body"] for row in evidence.tables["webhooks"]
     }
@@ -53,7 +53,7 @@ def i1_accepted_is_stored(evidence: Evidence, _patience: Patience) -> Iterator[s
         yield f"an authentic message was answered {status}"
 
 
-def i2_effects_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
+def i2_effects_once(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
     """Each message has its row, its event and its record exactly once, or none of them."""
     rows = Counter(row["webhook_id"] for row in evidence.tables["quotes"])
     records = Counter(
@@ -80,32 +80,32 @@ def i2_effects_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
         yield f"a record of {stray}, which nobody sent"
 
 
-def i3_no_dead_lease(evidence: Evidence, patience: Patience) -> Iterator[str]:
+def i3_no_dead_lease(evidence: Evidence, tolerance: Tolerance) -> Iterator[str]:
     """No claim outlives its lease by more than a sweep."""
     for job in evidence.tables["jobs"]:
         if (job["state"] == "processing") != (job["lease_until"] is not None):
             yield f"job {job['id']} is {job['state']} with lease {job['lease_until']}"
         elif job["lease_until"] is not None:
             late = (evidence.now - job["lease_until"]) / _SECOND
-            if late > patience.margin:
+            if late > tolerance.margin:
                 yield f"job {job['id']} is processing, {late:.1f} s after its lease has ended"
 
 
-def i4_ends_or_goes_on(evidence: Evidence, patience: Patience) -> Iterator[str]:
-    """Each job has ended, or waits for a moment to come."""
+def i4_ends_or_goes_on(evidence: Evidence, tolerance: Tolerance) -> Iterator[str]:
+    """Each job has ended, or waits for a time in the future."""
     for job in evidence.tables["jobs"]:
         if job["state"] not in STATES:
             yield f"job {job['id']} is {job['state']}, which is no state"
         if job["state"] in {"pending", "retryable"}:
             late = (evidence.now - job["run_at"]) / _SECOND
-            if late > patience.margin:
+            if late > tolerance.margin:
                 yield f"job {job['id']} is {job['state']} and overdue by {late:.1f} s"
-        if patience.is_quiet and job["state"] not in RESTING and job["kind"] != "delivery":
+        if tolerance.is_quiet and job["state"] not in RESTING and job["kind"] != "delivery":
             yield f"job {job['id']} is {job['state']} when all should be quiet"
 
 
-def i5_delivered(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """Each event is delivered once to each endpoint, and arrived there authentic and unchanged."""
+def i5_delivered(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """Each event is delivered once to each endpoint, authentic and unchanged."""
     pairs = Counter((row["event_id"], row["endpoint_id"]) for row in evidence.tables["deliveries"])
     yield from (f"{number} deliveries of {pair}" for pair, number in pairs.items() if number > 1)
     if evidence.received is None:
@@ -127,15 +127,15 @@ def i5_delivered(evidence: Evidence, _patience: Patience) -> Iterator[str]:
             yield f"delivery {row['id']} is completed, and its endpoint never took it"
 
 
-def i6_followed(evidence: Evidence, patience: Patience) -> Iterator[str]:
-    """The log has no gap and no place twice, and neither has what a follower saw of it."""
+def i6_followed(evidence: Evidence, tolerance: Tolerance) -> Iterator[str]:
+    """The log has no gap and no duplicate position, and neither have the events of a follower."""
     placed = [row["position"] for row in evidence.tables["events"] if row["position"] is not None]
     places = sorted(placed)
     if len(set(places)) != len(places):
         yield "a position is taken twice"
     elif places and places != list(range(places[0], places[0] + len(places))):
         yield f"positions {places[0]} to {places[-1]} have gaps"
-    if patience.is_quiet and len(placed) < len(evidence.tables["events"]):
+    if tolerance.is_quiet and len(placed) < len(evidence.tables["events"]):
         yield f"{len(evidence.tables['events']) - len(placed)} events have no position"
     position_of = {row["id"]: row["position"] for row in evidence.tables["events"]}
     last: dict[int, int] = {}
@@ -149,8 +149,8 @@ def i6_followed(evidence: Evidence, patience: Patience) -> Iterator[str]:
         last[each.follower] = position
 
 
-def i7_attempts_bounded(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """No job is tried too often, and none is given up for dying workers before its last attempt."""
+def i7_attempts_bounded(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """No job exceeds its attempts, and none becomes a dead letter before its last one."""
     endings = Counter(
         row["job_id"] for row in evidence.tables["attempts"] if row["outcome"] == "completed"
     )
@@ -164,8 +164,8 @@ def i7_attempts_bounded(evidence: Evidence, _patience: Patience) -> Iterator[str
             yield f"job {job['id']} is {job['state']} and was completed {endings[job['id']]} times"
 
 
-def i9_conserved(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """All that is stored has one first job, and comes from a message that was sent."""
+def i9_conserved(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """Each stored message was sent, and has exactly one first job."""
     runs = _runs(evidence)
     webhooks = {row["id"]: row for row in evidence.tables["webhooks"]}
     for webhook in webhooks.values():
@@ -184,8 +184,8 @@ def i9_conserved(evidence: Evidence, _patience: Patience) -> Iterator[str]:
     yield from (f"{key} has {number} first jobs" for key, number in firsts.items() if number > 1)
 
 
-def i10_stored_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """One message is stored once: new at most once, and a duplicate only of what came before."""
+def i10_stored_once(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """Each message is stored once: new at most once, and a duplicate only after that."""
     stored = Counter(
         (row["provider"], row["message_id"])
         for row in evidence.tables["webhooks"]
@@ -202,8 +202,8 @@ def i10_stored_once(evidence: Evidence, _patience: Patience) -> Iterator[str]:
             yield f"{key} was a duplicate of nothing"
 
 
-def engine_is_whole(evidence: Evidence, _patience: Patience) -> Iterator[str]:
-    """The database finds nothing wrong with itself."""
+def engine_is_whole(evidence: Evidence, _tolerance: Tolerance) -> Iterator[str]:
+    """The database passes its own integrity check."""
     yield from evidence.damage
 
 
@@ -221,17 +221,17 @@ CHECKS: Final[dict[str, Check]] = {
 }
 
 
-def check_all(evidence: Evidence, patience: Patience) -> list[Finding]:
-    """Everything that is wrong."""
+def check_all(evidence: Evidence, tolerance: Tolerance) -> list[Finding]:
+    """All findings."""
     return [
         Finding(name, detail)
         for name, check in CHECKS.items()
-        for detail in check(evidence, patience)
+        for detail in check(evidence, tolerance)
     ]
 
 
 def census(evidence: Evidence) -> dict[str, int]:
-    """The figures that are compared: accepted, and where everything is now."""
+    """The figures: accepted messages, and the states of all jobs."""
     accepted = {each.id for each in evidence.sent if each.status in ACCEPTED}
     of_message = {row["id"]: row["message_id"] for row in evidence.tables["webhooks"]}
     jobs: Sequence[Row] = [row for row in evidence.tables["jobs"] if row["kind"] == "webhook"]
@@ -252,7 +252,7 @@ def census(evidence: Evidence) -> dict[str, int]:
 
 
 def _runs(evidence: Evidence) -> defaultdict[str, Counter[str]]:
-    """The states of each webhook's jobs, of which there is one for each time it was asked for."""
+    """The number of each webhook's jobs by state. Each replay adds a job."""
     runs: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for job in evidence.tables["jobs"]:
         if job["kind"] == "webhook":

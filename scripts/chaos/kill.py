@@ -1,9 +1,9 @@
-"""R1: `kill -9` at random moments under load, and nothing is lost, done twice, or stuck.
+"""R1: `kill -9` at random times under load, and nothing is lost, done twice, or stuck.
 
-A sender sends signed messages at a steady rate, and each again until it is answered definitely.
-Meanwhile a gateway is killed again and again, 50 to 300 ms after it was ready, and started at once:
-on SQLite `gateway serve`, which does all the work; on PostgreSQL a server and two `gateway worker`,
-one of the three at random. In the end the checker decides.
+A sender sends signed messages at a steady rate, and repeats each until it has a definite response.
+Meanwhile, a gateway is repeatedly killed, 50 to 300 ms after it was ready, and started again at
+once: on SQLite `gateway serve`, which does all the work; on PostgreSQL, at random, a server or one
+of two `gateway worker`. At the end, the checker runs.
 
     python scripts/chaos/kill.py --kills 200 --engine both
 """
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from gateways import SECRET, Nursery, Process, environment, nursery, serving
 from sender import Sender, opened, sending
-from trial import Trial, failures_of, free_port, parser, percentile, play
+from trial import Trial, failures_of, free_port, parser, percentile, run_trials
 
 from gateway.job_policy import WORK_POLICY
 
@@ -30,17 +30,19 @@ _WORKERS: Final = ("worker 1", "worker 2")
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
     made.add_argument("--kills", type=int, default=200, help="default: %(default)s")
-    made.add_argument("--rate", type=float, default=200.0, help="messages a second")
-    made.add_argument("--lease", type=float, help="instead of the gateway's 30 s, for short runs")
+    made.add_argument("--rate", type=float, default=200.0, help="messages per second")
+    made.add_argument(
+        "--lease", type=float, help="lease instead of the gateway's 30 s, for short runs"
+    )
     options = made.parse_args()
-    return play(options, "kill", options.kills, run)
+    return run_trials(options, "kill", options.kills, run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine."""
+    """Run on one engine."""
     options = trial.options
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     port = free_port()
@@ -54,16 +56,16 @@ async def run(trial: Trial) -> dict[str, Any]:
                 await processes.start_missing()
         lease = options.lease or WORK_POLICY.jobs["webhook"].lease_seconds
         drained = await trial.quiet(2 * lease + 2 * WORK_POLICY.sweep_seconds + 60)
-        verdict = await trial.verdict()
+        report = await trial.report()
         await processes.stop()
     return {
         "kills": dict(processes.kills),
         "restart_p50_seconds": round(percentile(processes.restarts, 0.5), 3),
         "restart_p99_seconds": round(percentile(processes.restarts, 0.99), 3),
         "drained_after_seconds": round(drained, 1),
-        **verdict["census"],
-        "holds": " ".join(verdict["holds"]),
-        "failures": failures_of(verdict, *processes.surprises),
+        **report["census"],
+        "holds": " ".join(report["holds"]),
+        "failures": failures_of(report, *processes.surprises),
     }
 
 
@@ -80,11 +82,11 @@ class Processes:
         self.kills: Counter[str] = Counter()
         self.restarts: list[float] = []
         self.surprises: list[str] = []
-        """Ends that nobody asked for."""
+        """Processes that ended without being killed."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who may be killed."""
+        """The processes that can be killed."""
         return (_SERVER,) if self._is_alone else (_SERVER, *_WORKERS)
 
     async def start(self, name: str) -> None:
@@ -97,7 +99,7 @@ class Processes:
         self.restarts.append(time.monotonic() - began)
 
     async def kill(self, name: str) -> None:
-        """Kill it, if it is there; one that has ended by itself is a surprise."""
+        """Kill it, if it is running. If it has ended by itself, record that."""
         process = self._living.pop(name, None)
         if process is None:
             return
@@ -107,13 +109,13 @@ class Processes:
         self.kills[name.split(maxsplit=1)[0]] += 1
 
     async def start_missing(self) -> None:
-        """Have all of them."""
+        """Start the processes that are not running."""
         for name in self.names:
             if name not in self._living:
                 await self.start(name)
 
     async def stop(self) -> None:
-        """SIGTERM to all: what nobody has killed ends well."""
+        """Send SIGTERM to all, and record exit statuses other than 0."""
         for process in self._living.values():
             await process.stop()
             if process.status != 0:

@@ -1,11 +1,11 @@
-"""R17: sixteen known bugs are made again, one at a time, and the suite must notice each.
+"""R17: sixteen known bugs are inserted, one at a time, and the test suite must detect each.
 
-On a copy of the tree each bug of `bugs.py` is written into the text, which must fit exactly, and
-the tests that it names are run: at least one must fail, and by an assertion or its own error,
-not because nothing could be collected. Before, the same tests must pass on the unchanged copy.
+In a copy of the tree, each bug of `bugs.py` is inserted into the source, which must match exactly,
+and its tests are run. At least one must fail, by an assertion or an error, and not because of a
+failed collection. Before that, the same tests must pass on the unchanged copy.
 
-    python scripts/chaos/teeth.py
-    python scripts/chaos/teeth.py --bug fence --json
+    python scripts/chaos/mutants.py
+    python scripts/chaos/mutants.py --bug fence --json
 """
 
 import argparse
@@ -27,11 +27,11 @@ from trial import Bar, circumstances
 _COPIED: Final = ("gateway", "generated", "schemas", "scripts", "tests", "pyproject.toml")
 _SECONDS: Final = 600
 _FAILED: Final = 1
-"""pytest's exit status when tests were run and some failed; others say that it could not work."""
+"""pytest's exit status if tests ran and some failed. Other statuses are errors of the run."""
 
 
-class Bite(Struct, frozen=True):
-    """What the suite said to a bug."""
+class BugResult(Struct, frozen=True):
+    """The result of the tests for one bug."""
 
     bug: str
     is_caught: bool
@@ -40,27 +40,29 @@ class Bite(Struct, frozen=True):
 
 
 def main() -> int:
-    """Exit 0 when every bug is caught, 1 when one is not, and 2 when that cannot be said."""
+    """Exit 0 if every bug is caught, 1 if one is not, and 2 if the tests cannot run."""
     options = _parser().parse_args()
     bugs = [bug for bug in BUGS if options.bug is None or options.bug in bug.name]
-    bar = Bar("teeth", len(bugs) + 1)
+    bar = Bar("mutants", len(bugs) + 1)
     try:
-        with tempfile.TemporaryDirectory(prefix="chaos-teeth-") as made:
+        with tempfile.TemporaryDirectory(prefix="chaos-mutants-") as made:
             copy = _copied(Path(made))
-            _refuse_sick(copy, bugs)
+            _check_unchanged(copy, bugs)
             bar.step("the tests pass without a bug")
-            bites = []
+            results = []
             for bug in bugs:
-                bites.append(_bite(copy, bug))
+                results.append(_test_bug(copy, bug))
                 bar.step(bug.name)
     except ChaosError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    caught = sum(bite.is_caught for bite in bites)
+    caught = sum(result.is_caught for result in results)
     report: dict[str, Any] = {**circumstances(), "caught": f"{caught} of {len(bugs)}"}
-    lines = [f"{'caught' if b.is_caught else 'MISSED':7} {b.bug}\n          {b.by}" for b in bites]
+    lines = [
+        f"{'caught' if b.is_caught else 'MISSED':7} {b.bug}\n          {b.by}" for b in results
+    ]
     if options.json:
-        report["bugs"] = {bite.bug: bite.by if bite.is_caught else None for bite in bites}
+        report["bugs"] = {result.bug: result.by if result.is_caught else None for result in results}
         print(json.dumps(report, indent=2))
     else:
         print("\n".join([*(f"{name}: {value}" for name, value in report.items()), "", *lines]))
@@ -71,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("--bug", help="only those with this in their name")
+    made.add_argument("--bug", help="only bugs with this text in their name")
     made.add_argument("--json", action="store_true")
     return made
 
@@ -86,7 +88,7 @@ def _copied(folder: Path) -> Path:
     return folder
 
 
-def _refuse_sick(copy: Path, bugs: list[Bug]) -> None:
+def _check_unchanged(copy: Path, bugs: list[Bug]) -> None:
     for bug in bugs:
         found = (copy / bug.path).read_text().count(bug.was)
         if found != 1:
@@ -96,7 +98,7 @@ def _refuse_sick(copy: Path, bugs: list[Bug]) -> None:
         raise ChaosError(f"the tests fail without any bug: {done.stdout[-1500:]}")
 
 
-def _bite(copy: Path, bug: Bug) -> Bite:
+def _test_bug(copy: Path, bug: Bug) -> BugResult:
     place = copy / bug.path
     text = place.read_text()
     place.write_text(text.replace(bug.was, bug.becomes))
@@ -106,8 +108,8 @@ def _bite(copy: Path, bug: Bug) -> Bite:
         place.write_text(text)
     failed = re.search(r"^(FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     if done.returncode == _FAILED and failed is not None:
-        return Bite(bug.name, is_caught=True, by=failed[2])
-    return Bite(bug.name, is_caught=False, by=f"pytest ended by {done.returncode}")
+        return BugResult(bug.name, is_caught=True, by=failed[2])
+    return BugResult(bug.name, is_caught=False, by=f"pytest ended by {done.returncode}")
 
 
 def _run(copy: Path, tests: tuple[str, ...] | list[str]) -> "subprocess.CompletedProcess[str]":
@@ -124,7 +126,7 @@ def _run(copy: Path, tests: tuple[str, ...] | list[str]) -> "subprocess.Complete
             check=False,
         )
     except subprocess.TimeoutExpired as hung:
-        # A test that hangs has noticed something, but nobody would wait for it.
+        # A test that hangs has detected the bug, but it would hang `make test` too.
         out = hung.stdout.decode() if isinstance(hung.stdout, bytes) else ""
         return subprocess.CompletedProcess(command, _FAILED, f"{out}\nFAILED {tests[0]}::hung", "")
 

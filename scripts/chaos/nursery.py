@@ -1,12 +1,12 @@
-"""Starts gateways: a process that has loaded everything, and forks one for each order.
+"""Starts gateways quickly: it loads the code once, and forks a process for each request.
 
     python nursery.py [--lease SECONDS --sweep SECONDS]
 
-Loading the gateway costs two seconds of processor time, a fork of what is loaded a few hundredths:
-so hundreds of kills fit into a minute. What runs in the child is the real command line (`gateway
-serve`, `gateway worker`) on the real files. Orders are lines of JSON on the standard input,
-`{"argv": [...], "env": {...}, "out": "<file>"}`; each is answered by `{"born": <pid>}`, and each
-end by `{"died": <pid>, "status": <wait status>}`. When the input ends, so do the children.
+Loading the gateway takes two seconds of processor time; a fork takes a few hundredths. So a minute
+is enough for hundreds of kills. The child runs the real command line (`gateway serve`, `gateway
+worker`) on the real files. Requests are lines of JSON on standard input, `{"argv": [...], "env":
+{...}, "out": "<file>"}`. The reply to each is `{"born": <pid>}`, and the end of a child is reported
+by `{"died": <pid>, "status": <wait status>}`. At the end of the input, the children are stopped.
 """
 
 import argparse
@@ -38,7 +38,7 @@ KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
 
 
 def main() -> None:
-    """Serve orders until the input ends."""
+    """Handle requests until the input ends."""
     options = _options()
     work = _policy(options.lease, options.sweep)
     _load()
@@ -73,7 +73,7 @@ def _options() -> argparse.Namespace:
 
 
 def _load() -> None:
-    """Everything that a gateway loads is loaded by opening one on a database in memory."""
+    """Load all code, by opening a gateway on a database in memory."""
     environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_DATABASE_URL": "memory:"}
 
     async def rehearse() -> None:
@@ -88,7 +88,7 @@ def _load() -> None:
 
 
 def _policy(lease: float | None, sweep: float | None) -> WorkPolicy:
-    """Not settings: the times of the product are not the operator's to choose."""
+    """The work policy with other times, which are not settings of the gateway."""
     if lease is None:
         return WORK_POLICY
     return replace(WORK_POLICY.in_each_row(lease_seconds=lease), sweep_seconds=sweep or lease / 6)
@@ -115,7 +115,7 @@ def _live(order: dict[str, Any], work: WorkPolicy) -> None:
     for name in [name for name in os.environ if name.startswith("GATEWAY_")]:
         del os.environ[name]
     os.environ.update({"GATEWAY_BOOTSTRAP_KEY": KEY, **order["env"]})
-    importlib.reload(failpoints)  # it has read the environment already
+    importlib.reload(failpoints)  # it has already read the environment
     sys.argv = ["gateway", *order["argv"]]
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own

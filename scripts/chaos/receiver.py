@@ -1,8 +1,8 @@
-"""An endpoint of a subscriber that shares no code with the gateway, and is not always well.
+"""A subscriber's endpoint that shares no code with the gateway, and sometimes fails.
 
-It checks the signatures by itself (Standard Webhooks 1.0.0), answers some deliveries late and some
-with 500, and writes down each: its id, the SHA-256 of its body, whether it was authentic, and the
-answer.
+It checks the signatures itself (Standard Webhooks 1.0.0), answers some deliveries late and some
+with 500, and logs each: its id, the SHA-256 of its body, whether it was authentic, and the
+response.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from gateways import KEY, ChaosError
 from msgspec import Struct
 
 
-class Moods(Struct, frozen=True):
-    """How often it is not well, as a share of the deliveries."""
+class FaultRates(Struct, frozen=True):
+    """The shares of deliveries that fail or are answered late."""
 
     failing: float = 0.0
     late: float = 0.0
@@ -31,18 +31,18 @@ class Moods(Struct, frozen=True):
 
 
 class Receiver:
-    """Takes deliveries."""
+    """Receives deliveries."""
 
-    def __init__(self, log: IO[str], random: Random, moods: Moods) -> None:
+    def __init__(self, log: IO[str], random: Random, fault_rates: FaultRates) -> None:
         self.secret = ""
-        """What the gateway gave when the endpoint was added."""
+        """The secret that the gateway returned when the endpoint was added."""
         self.url = ""
         self._log = log
         self._random = random
-        self.moods = moods
+        self.fault_rates = fault_rates
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve one connection."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -56,9 +56,9 @@ class Receiver:
         writer.close()
 
     async def _answer(self) -> int:
-        if self._random.random() < self.moods.late:
-            await asyncio.sleep(self.moods.late_seconds)
-        return 500 if self._random.random() < self.moods.failing else 204
+        if self._random.random() < self.fault_rates.late:
+            await asyncio.sleep(self.fault_rates.late_seconds)
+        return 500 if self._random.random() < self.fault_rates.failing else 204
 
     def _note(self, fields: Mapping[str, str], body: bytes, status: int) -> None:
         line = {
@@ -78,10 +78,10 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(path: Path, random: Random, moods: Moods) -> AsyncIterator[Receiver]:
-    """An endpoint for the length of a block."""
+async def receiving(path: Path, random: Random, fault_rates: FaultRates) -> AsyncIterator[Receiver]:
+    """An endpoint for the duration of a block."""
     with path.open("a", encoding="utf-8") as log:
-        receiver = Receiver(log, random, moods)
+        receiver = Receiver(log, random, fault_rates)
         server = await asyncio.start_server(receiver.take, "127.0.0.1", 0)
         receiver.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         try:
@@ -91,13 +91,13 @@ async def receiving(path: Path, random: Random, moods: Moods) -> AsyncIterator[R
 
 
 async def subscribe(gateway: str, receiver: Receiver) -> None:
-    """Have the gateway at that URL deliver all its events. Raises `ChaosError`."""
+    """Subscribe the receiver to all events of the gateway at this URL. Raises `ChaosError`."""
     added = await asyncio.to_thread(ask, gateway, "POST", "/operator/endpoints", receiver.url)
     receiver.secret = added["secret"]
 
 
 def ask(gateway: str, method: str, path: str, target: str | None = None) -> dict[str, Any]:
-    """What the gateway answers to its administrator. Raises `ChaosError`."""
+    """The gateway's response to its administrator. Raises `ChaosError`."""
     connection = http.client.HTTPConnection(urlsplit(gateway).netloc, timeout=10)
     body = None if target is None else json.dumps({"url": target})
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}

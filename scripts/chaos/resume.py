@@ -1,9 +1,9 @@
-"""R14: followers of `GET /events` who are cut off again and again see every event once, in order.
+"""R14: followers of `GET /events` with many disconnects receive every event once, in order.
 
-Many followers read the stream from the earliest event on. Each is disconnected at random moments,
-and comes back with `Last-Event-ID`; meanwhile events are published, and the server is killed by
-`kill -9`. The checker compares what each saw with the log in the database: a gap, a repetition or
-another order is a finding, and so is a follower that does not arrive at the end.
+Many followers read the stream from the earliest event on. Each is disconnected at random times, and
+reconnects with `Last-Event-ID`; meanwhile, events are published, and the server is killed with
+`kill -9`. The checker compares the events of each follower with the log in the database. A gap, a
+repetition, a wrong order, or a follower that does not reach the end is a finding.
 
     python scripts/chaos/resume.py --followers 200 --disconnects 300 --kills 20
 """
@@ -16,29 +16,29 @@ from typing import IO, Any, Final
 
 from gateways import KEY, SECRET, ChaosError, Process, environment, nursery, serving
 from sender import Sender, opened, sending
-from trial import Trial, failures_of, free_port, parser, play
+from trial import Trial, failures_of, free_port, parser, run_trials
 
 _LIFE: Final = (0.05, 1.0)
 _REST_SECONDS: Final = 0.1
 _END_SECONDS: Final = 120.0
 _OPENING_SECONDS: Final = 20.0
 _LATER: Final = (b"429", b"503")
-"""Too many connections at the moment, or a gateway that is not ready."""
+"""The statuses for too many connections, or a gateway that is not ready."""
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
     made.add_argument("--followers", type=int, default=8, help="one key has ten streams")
     made.add_argument("--disconnects", type=int, default=300, help="of each follower")
     made.add_argument("--kills", type=int, default=20, help="of the server")
-    made.add_argument("--rate", type=float, default=20.0, help="messages a second")
+    made.add_argument("--rate", type=float, default=20.0, help="messages per second")
     options = made.parse_args()
-    return play(options, "resume", options.followers * options.disconnects, run)
+    return run_trials(options, "resume", options.followers * options.disconnects, run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine."""
+    """Run on one engine."""
     options = trial.options
     random = Random(options.seed)  # noqa: S311 - chances, not secrets
     port = free_port()
@@ -53,22 +53,22 @@ async def run(trial: Trial) -> dict[str, Any]:
             ]
             sender = Sender(url, SECRET, log)
             async with sending(sender, options.rate, random, lambda at: f"m{options.seed}-{at}"):
-                storm = asyncio.create_task(server.be_killed(options.kills, random))
+                storm = asyncio.create_task(server.kill_repeatedly(options.kills, random))
                 await asyncio.gather(*(each.follow(options.disconnects) for each in followers))
                 await storm
             await trial.quiet(60)
             newest = str(await trial.ask("SELECT id FROM events ORDER BY position DESC LIMIT 1"))
             late = await asyncio.gather(*(each.follow_to(newest) for each in followers))
-        verdict = await trial.verdict()
+        report = await trial.report()
         await server.process.stop()
     return {
         "followers": len(followers),
         "resumes": sum(each.resumes for each in followers),
         "server_kills": options.kills,
         "events_seen": sum(each.seen for each in followers),
-        **_census(verdict),
-        "holds": " ".join(verdict["holds"]),
-        "failures": failures_of(verdict, *late),
+        **_census(report),
+        "holds": " ".join(report["holds"]),
+        "failures": failures_of(report, *late),
     }
 
 
@@ -87,8 +87,8 @@ class Server:
         self.process = await self._born.start(*argv, env=environment(self._trial.database))
         await self.process.ready()
 
-    async def be_killed(self, times: int, random: Random) -> None:
-        """So many times, with some time to live between."""
+    async def kill_repeatedly(self, times: int, random: Random) -> None:
+        """Kill it `times` times, with pauses between."""
         for _ in range(times):
             await asyncio.sleep(random.uniform(0.3, 1.5))
             await self.process.kill()
@@ -96,7 +96,7 @@ class Server:
 
 
 class Follower:
-    """One who follows, and remembers only the id of the last event."""
+    """A follower that stores only the id of the last event."""
 
     def __init__(self, number: int, port: int, log: IO[str], random: Random, trial: Trial) -> None:
         self._number = number
@@ -110,7 +110,7 @@ class Follower:
         self.seen = 0
 
     async def follow(self, disconnects: int) -> None:
-        """Until it was disconnected so many times after having been connected."""
+        """Follow until it was disconnected `disconnects` times."""
         done = 0
         while done < disconnects:
             if await self._read(self._random.uniform(*_LIFE)):
@@ -120,7 +120,9 @@ class Follower:
                 await asyncio.sleep(_REST_SECONDS)
 
     async def follow_to(self, newest: str) -> str:
-        """Until it has seen the event with that id; what is wrong where it does not come to it."""
+        """Follow until the event `newest`. Returns an error if it does not arrive, else an empty
+        text.
+        """
         try:
             async with asyncio.timeout(_END_SECONDS):
                 while self._last != newest:
@@ -131,7 +133,7 @@ class Follower:
         return ""
 
     async def _read(self, seconds: float, newest: str = "") -> bool:
-        """One connection, which lasts so long; whether it was answered at all."""
+        """Follow over one connection for at most `seconds`. Returns whether it was answered."""
         try:
             async with asyncio.timeout(_OPENING_SECONDS):
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
@@ -164,7 +166,7 @@ class Follower:
         ).encode()
 
     async def _frames(self, reader: asyncio.StreamReader, newest: str) -> None:
-        """Read what comes; the body is chunked, and a frame may lie in several chunks."""
+        """Read the frames. The body is chunked, and a frame can span several chunks."""
         text = b""
         while self._last != newest or not newest:
             size = int((await reader.readuntil(b"\r\n")).strip() or b"0", 16)
@@ -189,8 +191,8 @@ class Follower:
         self._log.write(json.dumps({"follower": self._number, "id": self._last}) + "\n")
 
 
-def _census(verdict: dict[str, Any]) -> dict[str, Any]:
-    return {name: verdict["census"][name] for name in ("accepted", "completed", "events")}
+def _census(report: dict[str, Any]) -> dict[str, Any]:
+    return {name: report["census"][name] for name in ("accepted", "completed", "events")}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""A sender of webhooks that shares no code with the gateway, and records the answers.
+"""A sender of webhooks that shares no code with the gateway, and logs the responses.
 
-Each message is sent until there is a definite answer: an answer of 503, and none at all, are not.
-The log has two lines of JSON for each request: one when it begins, with the message's id and the
-SHA-256 of its body, and one with its status, which is null where there was no answer.
+Each message is sent until there is a definite response. The statuses in `UNDECIDED`, and no
+response, are not definite. The log has two lines of JSON for each request: one at its start, with
+the message's id and the SHA-256 of its body, and one with its status, which is null if there was no
+response.
 """
 
 import asyncio
@@ -22,21 +23,21 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 UNDECIDED: Final = frozenset({429, 503, None})
-"""Answers after which the same message is sent again."""
+"""Statuses after which the same message is sent again."""
 _ANSWER_SECONDS: Final = 10.0
 _REST_SECONDS: Final = 0.05
 _LARGEST_ANSWER: Final = 1 << 20
 
 
 class Message(Struct, frozen=True):
-    """What is sent, and sent again to the byte."""
+    """A message. Repeated requests have the same bytes."""
 
     id: str
     body: bytes
 
 
 def quote(message_id: str) -> Message:
-    """A message of an operator's quote, which is like no other one."""
+    """A unique message about an operator's quote."""
     body = {
         "event_type": "quote_received",
         "event_id": message_id,
@@ -55,7 +56,7 @@ def quote(message_id: str) -> Message:
 
 
 def signed(message: Message, secret: bytes, path: str) -> bytes:
-    """The request, signed now."""
+    """The request, signed with the current time."""
     at = str(int(time.time())).encode()
     signature = hmac.new(secret, at + b"." + message.body, hashlib.sha256).hexdigest().encode()
     return (
@@ -67,7 +68,7 @@ def signed(message: Message, secret: bytes, path: str) -> bytes:
 
 
 class Connection:
-    """One connection, made again when it breaks."""
+    """One connection, which is opened again if it breaks."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -75,7 +76,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: bytes) -> int | None:
-        """The status of the answer; None where there was none, or it is unknown."""
+        """The status of the response; None if there was none or it is unknown."""
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await self._ask(request)
@@ -103,7 +104,7 @@ class Connection:
 
 
 class Sender:
-    """Sends messages, several at once, and says what became of each request."""
+    """Sends messages, several at the same time, and logs the outcome of each request."""
 
     def __init__(self, url: str, secret: str, log: IO[str], connections: int = 32) -> None:
         self._url = url
@@ -112,19 +113,19 @@ class Sender:
         self._log = log
         self._connections = connections
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
-        """What is to be sent."""
+        """The messages to send."""
         self.sent = 0
-        """Messages with a definite answer."""
+        """The number of messages with a definite response."""
         self.undecided = 0
-        """Requests without one."""
+        """The number of requests without a definite response."""
 
     @property
     def waiting(self) -> int:
-        """Messages that nobody has begun to send."""
+        """The number of messages that wait to be sent."""
         return self.queue.qsize()
 
     async def send(self, message: Message) -> int:
-        """Send `message` until the answer is definite; the last status."""
+        """Send `message` until the response is definite. Returns the last status."""
         connection = Connection(self._url)
         try:
             return await self._deliver(connection, message)
@@ -132,21 +133,21 @@ class Sender:
             connection.close()
 
     def put(self, message: Message) -> None:
-        """Have `message` sent by the next free connection."""
+        """Queue `message` for the next free connection."""
         self.queue.put_nowait(message)
 
     async def work(self) -> None:
-        """Send what was `put`, on several connections, until cancelled."""
+        """Send queued messages, on several connections, until cancelled."""
         async with asyncio.TaskGroup() as group:
             for _ in range(self._connections):
                 group.create_task(self.work_alone())
 
     async def settled(self) -> None:
-        """Return when everything that was `put` has a definite answer."""
+        """Wait until all queued messages have a definite response."""
         await self.queue.join()
 
     async def work_alone(self) -> None:
-        """Send what was `put`, on one connection, until cancelled."""
+        """Send queued messages, on one connection, until cancelled."""
         connection = Connection(self._url)
         while True:
             message = await self.queue.get()
@@ -171,7 +172,7 @@ class Sender:
             **what,
             "at": time.time(),
         }
-        # Flushed, for the checker may look while others are under way.
+        # Flushed, because the checker may read the log while requests are running.
         self._log.write(json.dumps(line) + "\n")
         self._log.flush()
 
@@ -180,9 +181,9 @@ class Sender:
 async def sending(
     sender: Sender, rate: float, random: Random, name: Callable[[int], str]
 ) -> AsyncIterator[None]:
-    """Send `rate` new messages a second for the length of a block, and one in twenty twice.
+    """Send `rate` new messages per second during a block, and one in twenty twice.
 
-    At its end everything has a definite answer. Raises `TimeoutError` when that takes a minute.
+    At the end, all messages have a definite response. Raises `TimeoutError` after a minute.
     """
     working = asyncio.create_task(sender.work())
     pacing = asyncio.create_task(_pace(sender, rate, random, name))
@@ -202,7 +203,7 @@ async def _pace(sender: Sender, rate: float, random: Random, name: Callable[[int
     due, number = loop.time(), 0
     while True:
         if sender.waiting > rate:
-            # Behind by a second: what is offered to a gateway that is away need not pile up.
+            # One second behind: messages for a stopped gateway need not accumulate.
             await asyncio.sleep(_REST_SECONDS)
             due = loop.time()
             continue
@@ -217,5 +218,5 @@ async def _pace(sender: Sender, rate: float, random: Random, name: Callable[[int
 
 
 def opened(path: Path) -> IO[str]:
-    """A log to write to."""
+    """Open a log for writing."""
     return path.open("a", encoding="utf-8")

@@ -1,9 +1,9 @@
-"""R5 and R6: a storm of duplicates is stored once, and a crowd of workers does each job once.
+"""R5 and R6: many duplicates are stored once, and many workers execute each job once.
 
-R5: each of 1,000 messages is sent 50 times at the same moment, on PostgreSQL half of them to
-another server process: 1,000 are stored, and every other answer is 200. R6: 20,000 messages wait,
-and 32 workers are let loose on them: on PostgreSQL 32 processes, on SQLite one with 32 times the
-slots. The checker decides.
+R5: each of 1,000 messages is sent 50 times at the same time, on PostgreSQL half of them to another
+server process. 1,000 must be stored, and every other response must be 200. R6: 20,000 messages
+wait, and 32 workers start on them: on PostgreSQL 32 processes, on SQLite one process with 32 times
+the slots. At the end, the checker runs.
 
     python scripts/chaos/storm.py --ids 1000 --parallel 50 --jobs 20000 --workers 32
 """
@@ -19,24 +19,24 @@ from evidence import read_log
 from gateways import SECRET, Nursery, Process, environment, nursery, serving
 from msgspec.structs import replace
 from sender import UNDECIDED, Sender, opened, quote
-from trial import Trial, failures_of, free_port, parser, play
+from trial import Trial, failures_of, free_port, parser, run_trials
 
 _WORK_SECONDS: Final = 900.0
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
     made.add_argument("--ids", type=int, default=1000)
     made.add_argument("--parallel", type=int, default=50)
     made.add_argument("--jobs", type=int, default=20_000)
     made.add_argument("--workers", type=int, default=32)
     options = made.parse_args()
-    return play(options, "storm", options.ids, run)
+    return run_trials(options, "storm", options.ids, run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """One run on one engine; on PostgreSQL a separate server takes so many connections."""
+    """Run on one engine. On PostgreSQL, a separate server allows enough connections."""
     if trial.engine == "sqlite":
         return await _run(trial)
     with open_folder() as place:
@@ -58,7 +58,7 @@ async def _run(trial: Trial) -> dict[str, Any]:
         crowd = await _let_loose(born, trial)
         await trial.quiet(_WORK_SECONDS)
         worked = time.monotonic() - began
-        verdict = await trial.verdict()
+        report = await trial.report()
         for process in crowd:
             await process.stop()
     expected = {202: trial.options.ids, 200: trial.options.ids * (trial.options.parallel - 1)}
@@ -68,10 +68,10 @@ async def _run(trial: Trial) -> dict[str, Any]:
         "jobs": waiting,
         "workers": len(crowd) if trial.engine == "postgres" else trial.options.workers,
         "work_seconds": round(worked, 1),
-        **verdict["census"],
-        "holds": " ".join(verdict["holds"]),
+        **report["census"],
+        "holds": " ".join(report["holds"]),
         "failures": failures_of(
-            verdict,
+            report,
             "" if answers == expected else f"the storm was answered {answers}, not {expected}",
         ),
     }
@@ -90,7 +90,7 @@ async def _serve(born: Nursery, trial: Trial, workers: str) -> tuple[Process, in
 
 
 async def _storm(trial: Trial, ports: list[int]) -> dict[int, int]:
-    """Definite answers by status, to messages that are each sent by everybody at once."""
+    """The number of definite responses by status. All connections send the same message at once."""
     options = trial.options
     with opened(trial.folder / "storm.jsonl") as log:
         senders = [Sender(f"http://127.0.0.1:{port}", SECRET, log) for port in ports]
@@ -103,7 +103,7 @@ async def _storm(trial: Trial, ports: list[int]) -> dict[int, int]:
             message = quote(f"storm{options.seed}-{number}")
             for each in range(options.parallel):
                 queues[each % len(queues)].put_nowait(message)
-            # One after the other: all connections are busy with the same message.
+            # One message after the other: all connections send the same one.
             await asyncio.gather(*(queue.join() for queue in queues))
             trial.bar.step()
         for task in working:
@@ -117,7 +117,7 @@ async def _storm(trial: Trial, ports: list[int]) -> dict[int, int]:
 
 
 async def _fill(trial: Trial, port: int) -> None:
-    """New messages, as fast as they are taken."""
+    """Send new messages at full speed."""
     with opened(trial.sent) as log:
         sender = Sender(f"http://127.0.0.1:{port}", SECRET, log)
         working = asyncio.create_task(sender.work())

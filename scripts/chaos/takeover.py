@@ -1,10 +1,10 @@
-"""R3 and R4: the work of the dead is taken over in time, and the work of zombies is refused.
+"""R3 and R4: jobs of dead workers are taken over in time, and lost claims are refused.
 
-R3: processes that own 1,000 claims are ended by SIGKILL right after they have claimed. Each claim
-must be taken back within lease, sweep and a second, 36 s as the gateway is. R4: a worker that holds
-claims is stopped by SIGSTOP until its leases have ended and others have done its work, and goes on
-by SIGCONT: nothing that it still wants to write may become true. On SQLite, where one process owns
-the file, that process itself is stopped past its leases.
+R3: processes with 1,000 claims are killed by SIGKILL right after they have claimed. Each claim must
+be taken back within lease, sweep and one second, which is 36 s by default. R4: a worker with claims
+(a "zombie") is stopped by SIGSTOP until its leases have ended and others have done its jobs, and is
+continued by SIGCONT. All its later writes must be refused. On SQLite, where one process owns the
+file, that process itself is stopped beyond its leases.
 
     python scripts/chaos/takeover.py --claims 1000 --zombies 100
 """
@@ -19,12 +19,12 @@ from typing import Any, Final
 
 from gateways import SECRET, ChaosError, Nursery, Process, environment, nursery, serving
 from sender import Sender, opened, quote, sending
-from trial import Trial, failures_of, free_port, parser, percentile, play
+from trial import Trial, failures_of, free_port, parser, percentile, run_trials
 
 from gateway.job_policy import WORK_POLICY
 
 _BIG: Final = "64"
-"""Of a worker that claims some hundred jobs at once."""
+"""The setting `workers` of a worker that claims some hundred jobs at once."""
 _ZOMBIE_LEASE_SECONDS: Final = 2.0
 _HELD: Final = "SELECT count(*) FROM jobs WHERE state = 'processing' AND claimed_by LIKE '%:{pid}'"
 _EXPIRED: Final = (
@@ -34,28 +34,28 @@ _EXPIRED: Final = (
 
 
 def main() -> int:
-    """Run, and report."""
+    """Run the trial and print its report."""
     made = parser(__doc__)
     made.add_argument("--claims", type=int, default=1000)
     made.add_argument("--zombies", type=int, default=100)
-    made.add_argument("--lease", type=float, help="of R3, instead of the gateway's 30 s")
+    made.add_argument("--lease", type=float, help="lease in R3, instead of the gateway's 30 s")
     made.add_argument("--margin", type=float, default=1.0, help="seconds after lease and sweep")
     options = made.parse_args()
-    return play(options, "takeover", options.zombies, run)
+    return run_trials(options, "takeover", options.zombies, run)
 
 
 async def run(trial: Trial) -> dict[str, Any]:
-    """Both on one engine, one after the other on the same database."""
+    """Run both on one engine, one after the other on the same database."""
     dead = await take_over(trial) if trial.options.claims else {}
     undead = await refuse(trial) if trial.options.zombies else {}
-    verdict = await trial.verdict()
+    report = await trial.report()
     failures = [*dead.pop("failures", []), *undead.pop("failures", [])]
     return {
         **dead,
         **undead,
-        **verdict["census"],
-        "holds": " ".join(verdict["holds"]),
-        "failures": failures_of(verdict, *failures),
+        **report["census"],
+        "holds": " ".join(report["holds"]),
+        "failures": failures_of(report, *failures),
     }
 
 
@@ -131,7 +131,7 @@ async def refuse(trial: Trial) -> dict[str, Any]:
 
 
 async def _stop_for_long(trial: Trial, process: Process, random: Random) -> int:
-    """Stop it while it holds claims, until it has lost them; how many."""
+    """Stop it while it has claims, until it has lost them. Returns their number."""
     query = _HELD.format(pid=process.pid)
     for _ in range(200):
         await asyncio.sleep(random.uniform(0.01, 0.1))
@@ -144,8 +144,8 @@ async def _stop_for_long(trial: Trial, process: Process, random: Random) -> int:
         raise ChaosError("no worker holds a claim for long enough to be stopped with it")
     try:
         await asyncio.sleep(_ZOMBIE_LEASE_SECONDS * 1.1)
-        # One that is stopped in the middle of a transaction keeps its rows locked: nobody waits
-        # for PostgreSQL to end that after a minute.
+        # A process that is stopped within a transaction keeps its rows locked. PostgreSQL would end
+        # the transaction only after a minute.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2 * _ZOMBIE_LEASE_SECONDS):
                 while trial.engine == "postgres" and await trial.ask(query):  # noqa: ASYNC110 - the others do it
@@ -188,7 +188,7 @@ async def _worker(born: Nursery, trial: Trial) -> Process:
 
 
 def _by_pid(rows: list[tuple[Any, ...]]) -> list[tuple[str, float, float]]:
-    """Whose claim it was, when it was taken back, and when somebody had it again."""
+    """The process of each claim, when it was taken back, and when it was claimed again."""
     return [(by.rpartition(":")[2], ended / 1e6, again / 1e6) for by, ended, again in rows]
 
 

@@ -1,4 +1,4 @@
-"""What every chaos script has: its options, its own database, a progress bar, a report."""
+"""Common parts of the chaos scripts: options, database, progress bar and report."""
 
 import argparse
 import asyncio
@@ -20,10 +20,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 import asyncpg  # type: ignore[import-untyped]  # it ships no types
-from checker import report as checked
+from checker import check
 from evidence import gather
 from gateways import ROOT, ChaosError
-from invariants import Patience
+from invariants import Tolerance
 from msgspec import Struct
 
 ENGINES: Final = ("sqlite", "postgres")
@@ -33,7 +33,7 @@ POSTGRES: Final = os.environ.get(
 _BAR: Final = 40
 _OPEN: Final = (
     "SELECT count(*) FROM jobs WHERE state IN ('pending', 'processing', 'retryable')"
-    " AND kind <> 'delivery'"  # an endpoint may be down for days
+    " AND kind <> 'delivery'"  # an endpoint may fail for days
 )
 _UNPLACED: Final = "SELECT count(*) FROM events WHERE position IS NULL"
 
@@ -64,12 +64,12 @@ class Trial(Struct, frozen=True, kw_only=True):
         """The followers' log."""
         return self.folder / "seen.jsonl"
 
-    async def verdict(self, *, is_quiet: bool = True, margin: float = 7.0) -> dict[str, Any]:
-        """The checker's verdict on what there is."""
+    async def report(self, *, is_quiet: bool = True, margin: float = 7.0) -> dict[str, Any]:
+        """The checker's report on the current state."""
         logs = [path if path.exists() else None for path in (self.received, self.seen)]
-        patience = Patience(margin=margin, is_quiet=is_quiet)
+        tolerance = Tolerance(margin=margin, is_quiet=is_quiet)
         return await asyncio.to_thread(
-            lambda: checked(gather(self.database, self.sent, *logs), patience)
+            lambda: check(gather(self.database, self.sent, *logs), tolerance)
         )
 
     async def ask(self, query: str) -> Any:
@@ -77,7 +77,7 @@ class Trial(Struct, frozen=True, kw_only=True):
         return (await self.rows(query))[0][0]
 
     async def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """What the query finds."""
+        """The rows of the query."""
         if self.engine == "postgres":
             connection = await asyncpg.connect(self.database)
             try:
@@ -87,7 +87,7 @@ class Trial(Struct, frozen=True, kw_only=True):
         return await asyncio.to_thread(_ask_sqlite, self.database, query)
 
     async def change(self, statement: str) -> None:
-        """Run one statement that changes something, when no gateway runs."""
+        """Run one statement that changes data. No gateway may run."""
         if self.engine == "postgres":
             connection = await asyncpg.connect(self.database)
             try:
@@ -101,7 +101,7 @@ class Trial(Struct, frozen=True, kw_only=True):
                 opened.commit()
 
     async def quiet(self, seconds: float) -> float:
-        """Wait until nothing is to be done; how long it took, or `ChaosError`."""
+        """Wait until no job is open. Returns the seconds; raises `ChaosError` after `seconds`."""
         began = time.monotonic()
         while (left := await self.ask(_OPEN) + await self.ask(_UNPLACED)) > 0:
             if time.monotonic() - began > seconds:
@@ -112,7 +112,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 
 
 class Bar:
-    """Progress on the standard error: in place on a terminal, and else a line for each tenth."""
+    """Progress on standard error: in place on a terminal, otherwise a line for each tenth."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label = label
@@ -122,12 +122,12 @@ class Bar:
         self._began = time.monotonic()
 
     def step(self, note: str = "") -> None:
-        """One more is done."""
+        """Add one step."""
         self._done += 1
         self.note(note)
 
     def note(self, note: str) -> None:
-        """Say what is going on."""
+        """Print the progress with a note."""
         share = min(self._done / self._total, 1.0)
         spent = time.monotonic() - self._began
         line = f"{self._label} {self._done}/{self._total} {spent:.0f} s {note}"
@@ -139,26 +139,26 @@ class Bar:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if sys.stderr.isatty():
             print(file=sys.stderr)
 
 
 def parser(doc: str | None) -> argparse.ArgumentParser:
-    """The options that all scripts have."""
+    """The options of all chaos scripts."""
     made = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     made.add_argument("--engine", choices=(*ENGINES, "both"), default="both")
     made.add_argument("--seed", type=int, default=1, help="default: %(default)s")
-    made.add_argument("--json", action="store_true", help="the report as JSON")
-    made.add_argument("--keep", type=Path, help="folder in which logs and databases stay")
-    made.add_argument("--tree", type=Path, default=ROOT, help="the gateway under test")
+    made.add_argument("--json", action="store_true", help="print the report as JSON")
+    made.add_argument("--keep", type=Path, help="folder for logs and databases, which are kept")
+    made.add_argument("--tree", type=Path, default=ROOT, help="folder of the gateway under test")
     return made
 
 
-def play(options: argparse.Namespace, label: str, steps: int, run: Run) -> int:
-    """Run on each engine that was asked for, and report. Exit 0, 1 on a finding, 2 on an error."""
+def run_trials(options: argparse.Namespace, label: str, steps: int, run: Run) -> int:
+    """Run on each requested engine, and report. Exit 0, 1 on a finding, 2 on an error."""
     engines = ENGINES if options.engine == "both" else (options.engine,)
     report: dict[str, Any] = {**circumstances(), "seed": options.seed, "engines": {}}
     try:
@@ -172,7 +172,7 @@ def play(options: argparse.Namespace, label: str, steps: int, run: Run) -> int:
 
 
 def circumstances() -> dict[str, Any]:
-    """What a figure is worth without: the command, the machine, and the date."""
+    """The environment of a run: the command, the machine, and the date."""
     return {
         "command": shlex.join(["python", *sys.orig_argv[1:]]),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -191,19 +191,19 @@ def page(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def failures_of(verdict: Mapping[str, Any], *more: str) -> list[str]:
-    """Everything for which a run has failed."""
-    return [*verdict["findings"], *(each for each in more if each)]
+def failures_of(report: Mapping[str, Any], *more: str) -> list[str]:
+    """All failures of a run."""
+    return [*report["findings"], *(each for each in more if each)]
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of `values` is; 0 where there are none."""
+    """The value below which this share of `values` is; 0 if there are none."""
     found = sorted(values)
     return found[min(int(len(found) * share), len(found) - 1)] if found else 0.0
 
@@ -228,7 +228,7 @@ async def _play(
 
 @asynccontextmanager
 async def database_of(engine: str, folder: Path) -> AsyncIterator[str]:
-    """The URL of an empty database, which is gone after the block."""
+    """The URL of an empty database, which is removed after the block."""
     if engine == "sqlite":
         yield f"sqlite:///{folder / 'gateway.db'}"
         return

@@ -1,7 +1,7 @@
-"""The differences from the vendors' descriptions that are as they should be, and why.
+"""The accepted differences from the vendors' descriptions, with reasons.
 
-The file holds tables `[[difference]]`: `upstream` and `what` as the comparison words them,
-`operations` and `at` as lists of its words (`["*"]` for every operation), and `reason`.
+The file has tables `[[difference]]`: `upstream` and `what` in the words of the comparison,
+`operations` and `at` as lists (`["*"]` for every operation), and `reason`.
 """
 
 import tomllib
@@ -35,7 +35,7 @@ _GONE: Final = "accepted, but no longer found:"
 
 
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
-    """A difference that may be there."""
+    """An accepted difference."""
 
     upstream: str
     operations: tuple[str, ...]
@@ -44,7 +44,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
     reason: str
 
     def covers(self, found: Difference) -> bool:
-        """Whether `found` is meant."""
+        """Whether this entry covers `found`."""
         is_meant = (self.upstream, self.what) == (found.upstream, found.what)
         is_there = found.at in self.at and bool({"*", found.operation} & set(self.operations))
         return is_meant and is_there
@@ -56,7 +56,7 @@ def read_accepted(text: str) -> list[Accepted]:
 
 
 def unexplained(accepted: Sequence[Accepted], found: Sequence[Difference]) -> Iterator[str]:
-    """What was found and not accepted."""
+    """Found differences that are not accepted."""
     for each in found:
         if not any(one.covers(each) for one in accepted):
             yield f"{each.upstream}.{each.operation}: {each.at} {each.what}"
@@ -65,7 +65,7 @@ def unexplained(accepted: Sequence[Accepted], found: Sequence[Difference]) -> It
 def vanished(
     accepted: Sequence[Accepted], found: Sequence[Difference], compared: Collection[str]
 ) -> Iterator[str]:
-    """What is accepted and was not found, in the upstreams that were compared."""
+    """Accepted differences that were not found in the compared upstreams."""
     for one in accepted:
         if one.upstream not in compared:
             continue
@@ -77,7 +77,7 @@ def vanished(
 
 
 def page(accepted: Sequence[Accepted]) -> str:
-    """The accepted differences for people."""
+    """The page of the accepted differences."""
     sections = [HEAD]
     ordered = sorted(accepted, key=lambda one: one.upstream)
     for upstream, group in groupby(ordered, key=lambda one: one.upstream):

@@ -1,7 +1,7 @@
-"""Vendors' own descriptions of their interfaces, read into one form.
+"""Reads vendors' descriptions of their interfaces into one form.
 
-Three kinds: Google discovery documents, Swagger 2.0, and OpenAPI 3. A schema stays as the vendor
-wrote it until it is looked at, because some lead back to themselves.
+There are three kinds: Google discovery documents, Swagger 2.0, and OpenAPI 3. Schemas are read
+lazily, because some are recursive.
 """
 
 import json
@@ -17,10 +17,10 @@ METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
 
 
 class Shape(Struct, frozen=True):
-    """What a schema says that can be compared."""
+    """The parts of a schema that are compared."""
 
     types: frozenset[str] | None
-    """None when any type is meant."""
+    """None for any type."""
     values: tuple[Any, ...] | None = None
     members: Mapping[str, Node] = {}
     required: frozenset[str] = frozenset()
@@ -40,10 +40,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     method: str
     path: str
     parameters: Mapping[tuple[str, str], Parameter]
-    """By place and name; in paths, by their order from 0."""
+    """By location and name; path parameters by their order from 0."""
     request: Node | None = None
     replies: Mapping[str, Node | None] = {}
-    """By status, or `2XX` where the vendor speaks of success alone."""
+    """By status, or `2XX` if the vendor describes only success."""
 
 
 class Document(Struct, frozen=True):
@@ -51,10 +51,10 @@ class Document(Struct, frozen=True):
 
     operations: tuple[Operation, ...]
     target: Callable[[str], Any]
-    """What a `$ref` of the document names."""
+    """Resolves a `$ref` of the document."""
 
     def shape(self, node: Node) -> Shape:
-        """What `node` says, references followed and compositions merged."""
+        """The shape of `node`, with references resolved and compositions merged."""
         seen: set[str] = set()
         while "$ref" in node:
             if node["$ref"] in seen:
@@ -75,7 +75,7 @@ def open_document(text: str) -> Document:
 
 
 def open_folder(folder: Path) -> list[Document]:
-    """The descriptions in `folder`, in the order of their names."""
+    """The descriptions in `folder`, sorted by name."""
     return [open_document(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
@@ -145,7 +145,7 @@ def _google_operation(document: Node, method: Node, path: str) -> Operation:
 
 
 def _google_schema(facts: Node) -> Node:
-    """In a parameter `required` is no list, and `repeated` makes one."""
+    """The JSON Schema of a parameter: `required` is a boolean, and `repeated` makes an array."""
     one = {key: value for key, value in facts.items() if key in {"type", "enum"}}
     return {"type": "array", "items": one} if facts.get("repeated") else one
 
@@ -211,7 +211,7 @@ def _json_schema(content: Node) -> Node | None:
 def _placed(
     path: str, parameters: list[tuple[str, str, Parameter]]
 ) -> dict[tuple[str, str], Parameter]:
-    """Names in a path are not on the wire: their place is."""
+    """The parameters by location and name. Path parameters are matched by position, not by name."""
     order = [part.split("}")[0] for part in path.replace("{+", "{").split("{")[1:]]
     return {
         (place, str(order.index(name)) if place == "path" and name in order else name): parameter

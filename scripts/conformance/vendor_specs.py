@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compare our upstream contracts with what the vendors publish, operation by operation.
+"""Compare our upstream contracts with the vendors' published descriptions, by operation.
 
 Google's discovery documents come with google-api-python-client. Other vendors' descriptions are
-read from the folder `--specs`, one folder per upstream with their JSON files in it; without it,
-they are passed over. Each difference must stand in accepted_differences.toml with its reason, from
-which docs/reference/upstream-differences.md is written; each that stands there must still be found.
+read from the folder `--specs`, with one folder of JSON files per upstream; without it, they are
+skipped. Each difference must be in accepted_differences.toml with its reason, and each entry there
+must still be found. The script writes docs/reference/upstream-differences.md from that file.
 """
 
 import argparse
@@ -31,22 +31,22 @@ FOLDERS: Final = ("amadeus", "frankfurter")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when every difference is explained and the page says so, 1 when not, 2 for wrong usage."""
-    asked = _parser().parse_args(arguments)
-    if asked.specs is not None and not asked.specs.is_dir():
-        print(f"error: --specs {asked.specs} is not a folder", file=sys.stderr)
+    """Exit 0 if all differences are explained and the page is current, 1 if not, 2 for misuse."""
+    options = _parser().parse_args(arguments)
+    if options.specs is not None and not options.specs.is_dir():
+        print(f"error: --specs {options.specs} is not a folder", file=sys.stderr)
         return 2
     accepted = read_accepted(ACCEPTED.read_text("utf-8"))
-    tree = read_tree(asked.schemas)
-    documents = dict(_documents(tree, asked.specs))
+    tree = read_tree(options.schemas)
+    documents = dict(_documents(tree, options.specs))
     found = [
         difference
         for name, described in documents.items()
         for difference in differences(lower_upstream(tree, name), described)
     ]
     problems = [*unexplained(accepted, found), *vanished(accepted, found, documents)]
-    problems += _page_problems(accepted, is_check=asked.check)
-    _report(asked.json, sorted(documents), found, problems)
+    problems += _page_problems(accepted, is_check=options.check)
+    _report(options.json, sorted(documents), found, problems)
     return 1 if problems else 0
 
 
@@ -54,13 +54,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--specs", type=Path, help="folder with the vendors' descriptions")
     parser.add_argument("--schemas", type=Path, default=ROOT / "schemas", help="our contracts")
-    parser.add_argument("--check", action="store_true", help="do not write the page, compare it")
+    parser.add_argument("--check", action="store_true", help="write nothing; compare the page")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
 
 def _documents(tree: SourceTree, specs: Path | None) -> Iterator[tuple[str, list[Document]]]:
-    """The descriptions at hand, by the upstream of ours that they describe."""
+    """The available descriptions, by upstream."""
     for name, file in GOOGLE.items():
         if name in tree.upstreams:
             folder = files("googleapiclient") / "discovery_cache" / "documents"

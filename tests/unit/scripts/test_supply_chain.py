@@ -47,7 +47,7 @@ AFFECTED = {"name": "jinja2", "version": "1.0", "vulns": [ADVISORY]}
 
 
 def test_an_advisory_is_an_error_and_says_what_to_do() -> None:
-    status, text = chore("advisories").verdict(answer(CLEAN, AFFECTED), "")
+    status, text = chore("advisories").outcome(answer(CLEAN, AFFECTED), "")
     assert status == 1
     assert "jinja2 1.0: PYSEC-2026-1, fixed in 2.0" in text
     assert "scripts/lock.py --upgrade" in text
@@ -56,7 +56,7 @@ def test_an_advisory_is_an_error_and_says_what_to_do() -> None:
 def test_an_accepted_advisory_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     advisories = chore("advisories")
     monkeypatch.setitem(advisories.ACCEPTED, "CVE-2026-1", "the function is not called")
-    assert advisories.verdict(answer(CLEAN, AFFECTED), "")[0] == 0
+    assert advisories.outcome(answer(CLEAN, AFFECTED), "")[0] == 0
 
 
 def test_each_accepted_advisory_has_a_reason() -> None:
@@ -64,7 +64,7 @@ def test_each_accepted_advisory_has_a_reason() -> None:
 
 
 def test_how_many_packages_were_checked_is_said() -> None:
-    assert chore("advisories").verdict(answer(CLEAN, UNKNOWN), "") == (
+    assert chore("advisories").outcome(answer(CLEAN, UNKNOWN), "") == (
         0,
         "advisories: none known, 1 of 2 packages checked",
     )
@@ -74,10 +74,10 @@ def test_how_many_packages_were_checked_is_said() -> None:
 def test_where_nothing_answers_that_is_said_and_no_error_unless_wanted(output: str) -> None:
     """pip-audit itself calls an index that knows no package free of advisories."""
     advisories = chore("advisories")
-    status, text = advisories.verdict(output, "no route to host")
+    status, text = advisories.outcome(output, "no route to host")
     assert status == 0
     assert "NOT CHECKED" in text
-    assert advisories.verdict(output, "no route to host", strict=True)[0] == 1
+    assert advisories.outcome(output, "no route to host", strict=True)[0] == 1
 
 
 def test_without_a_network_the_check_passes_and_says_so(tmp_path: Path) -> None:
