@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TextIO
@@ -98,20 +98,34 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
         self._is_json = is_json
 
     def format(self, record: logging.LogRecord) -> str:
+        """The line of `record`, or a line for each of its `rows`."""
+        rows = getattr(record, "rows", None)
+        text = self._line(record) if rows is None else "\n".join(self._lines(record, rows))
+        return self._redactor.redact(text)
+
+    def _lines(self, record: logging.LogRecord, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+        if self._is_json:
+            yield from _json_lines(record, rows)
+            return
+        shared = {name: value for name, value in vars(record).items() if name != "rows"}
+        for row in rows:
+            yield self._line(logging.makeLogRecord({**shared, "fields": row}))
+
+    def _line(self, record: Any) -> str:
         is_plain = self._is_json and hasattr(record, "fields") and record.exc_info is None
-        return self._redactor.redact(_line(record) if is_plain else super().format(record))
+        return next(_json_lines(record, [record.fields])) if is_plain else super().format(record)
 
 
-def _line(record: Any) -> str:
-    """The line that the renderers make of a record with `fields`, at a tenth of their cost."""
-    line = {
-        **record.fields,
+def _json_lines(record: logging.LogRecord, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The lines that the renderers make of `rows`, at a tenth of their cost."""
+    common = {
         "event": record.getMessage(),
         "level": record.levelname.lower(),
         "logger": record.name,
         "timestamp": datetime.fromtimestamp(record.created, UTC),
     }
-    return msgspec.json.encode(line).decode()
+    for row in rows:
+        yield msgspec.json.encode({**row, **common}).decode()
 
 
 def _spread_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.ids import first_id
 from gateway.store.audited import ANY_ERROR, OK, PENDING, AuditPage, AuditQuery, AuditRecord
 from gateway.store.protocols import AgentKey
+from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
-from gateway.store.sql.statements import as_json, insert_into
+from gateway.store.sql.statements import as_json
 from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
 
 _TRIMMED_AFTER: Final = 1000
@@ -28,6 +29,11 @@ _SETTLED: Final = (
     "hidden_characters",
 )
 """The columns that change when a pending record gets its outcome."""
+_ADDED: Final = Bulk(
+    AUDIT_RECORDS,
+    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _SETTLED)}"
+    f" WHERE audit_records.outcome = '{PENDING}'",
+)
 
 
 class SqlAudit:
@@ -138,14 +144,9 @@ class SqlKeys:
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
     """Add records in the caller's transaction. Existing ones are kept, except pending ones."""
-    rows = [_audit_row(record) for record in records]
-    insertion = insert_into(connection, AUDIT_RECORDS)
-    settled = insertion.on_conflict_do_update(
-        index_elements=[AUDIT_RECORDS.c.id],
-        set_={name: insertion.excluded[name] for name in _SETTLED},
-        where=AUDIT_RECORDS.c.outcome == PENDING,
-    )
-    await connection.execute(settled, rows)
+    # A statement cannot change a row twice (PostgreSQL): the outcome replaces its pending record.
+    latest = {record.id: record for record in records}
+    await _ADDED.add(connection, list(map(_audit_row, latest.values())))
 
 
 def _scanned(query: AuditQuery) -> Subquery:

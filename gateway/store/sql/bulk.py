@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, Table
+from sqlalchemy import BigInteger, Boolean, Float, Integer, LargeBinary, Table
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
@@ -22,6 +22,7 @@ _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
     Boolean: "boolean[]",
     Integer: "integer[]",
     BigInteger: "bigint[]",
+    Float: "double precision[]",
     LargeBinary: "bytea[]",
     Moment: "bigint[]",
 }

@@ -77,6 +77,31 @@ def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> N
     assert line["operation"] == "***_airports"
 
 
+class Writes(io.StringIO):
+    """Keeps what each write wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.parts.append(text)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_many_lines_are_whole_in_each_write(restored, form) -> None:
+    """Another process that writes to the same pipe cannot split a write of up to 4,096 bytes."""
+    stream = Writes()
+    configure_logs(form=form, stream=stream)
+
+    log_calls([record(request_id=f"request-{number}") for number in range(100)])
+
+    lines = stream.getvalue().splitlines()
+    assert [f"request-{number}" in line for number, line in enumerate(lines)] == [True] * 100
+    assert all(part.endswith("\n") and len(part) <= 4096 for part in stream.parts)
+
+
 def test_nothing_is_written_above_the_level_or_of_what_is_pending(restored) -> None:
     stream = io.StringIO()
     configure_logs(form="json", level="warning", stream=stream)
