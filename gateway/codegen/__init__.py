@@ -1,1 +1,1 @@
-"""From contracts to generated code: a pure function of the files under a schemas folder."""
+"""Generates code from contracts. The result depends only on these and the recorded migrations."""

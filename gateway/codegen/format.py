@@ -1,4 +1,4 @@
-"""One run of ruff over everything that is new: imports used and in order, then the formatter."""
+"""Formats new modules with one run of ruff, which also removes unused imports and sorts imports."""
 
 import subprocess
 import tempfile
@@ -16,9 +16,9 @@ _LINE_LENGTH: Final = ("--line-length", "100")
 
 
 def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePosixPath, str]:
-    """Each module's text as ruff would have it; `package` is the package they are modules of.
+    """The formatted text of each module. `package` is the package of the modules.
 
-    Raises `ContractError` when ruff cannot be run or refuses a text, which is then a defect of the
+    Raises `ContractError` if ruff cannot be run, or if it refuses a text, which is a defect of the
     generator.
     """
     if not sources:
@@ -46,5 +46,5 @@ def _ruff(root: Path, arguments: Sequence[str]) -> None:
             f"ruff, which formats generated code, cannot be run: {error}"
         ) from error
     if run.returncode != 0:
-        complaint = (run.stderr or run.stdout).strip().partition("\n")[0]
-        raise ContractError(f"the generated code cannot be formatted: {complaint}")
+        detail = (run.stderr or run.stdout).strip().partition("\n")[0]
+        raise ContractError(f"the generated code cannot be formatted: {detail}")

@@ -1,4 +1,4 @@
-"""`gateway generate`: contracts in, the generated package and the reference out."""
+"""`gateway generate`: makes the generated package and the reference pages from the contracts."""
 
 import hashlib
 import importlib.metadata
@@ -47,34 +47,34 @@ Progress = Callable[[str], None]
 
 
 class PackageNames(Struct, frozen=True, kw_only=True):
-    """Python packages of the project, by their dotted names."""
+    """Dotted names of the project's Python packages."""
 
     package: str | None = None
-    """How the generated package is imported; by default by the name of its folder."""
+    """The import name of the generated package. Default: the name of its folder."""
     of_handlers: Sequence[str] = HANDLER_PACKAGES
-    """Contracts may name Python code of these alone."""
+    """The connector packages: contracts may name Python code only from these."""
 
 
 class GenerateReport(Struct, frozen=True, kw_only=True):
-    """What one run did, or with `check` would have done."""
+    """The result of one run. With `check`, of a run that writes nothing."""
 
     tools: int
     files: int
-    """How many files the contracts make."""
+    """The number of files that the contracts give."""
     changes: tuple[Change, ...]
     """Files that were missing, different or surplus."""
     notes: tuple[Finding, ...]
-    """What the lint had to say without refusing."""
+    """Findings of the lint with the severity note."""
     is_check: bool
 
     @property
     def is_stale(self) -> bool:
-        """Whether the files on disk are still not what the contracts say."""
+        """Whether the files on disk differ from the contracts after the run."""
         return self.is_check and bool(self.changes)
 
     def diff(self, root: Path) -> str:
-        """A unified diff of all changes; files under `root` are named relative to it."""
-        return "".join(change.diff(_shown(change.path, root)) for change in self.changes)
+        """A unified diff of all changes. Files under `root` have relative names."""
+        return "".join(change.diff(_display_name(change.path, root)) for change in self.changes)
 
 
 def generate(
@@ -86,11 +86,10 @@ def generate(
     progress: Progress = lambda _: None,
     names: PackageNames = PackageNames(),  # noqa: B008 - frozen
 ) -> GenerateReport:
-    """Make the package `out` and the pages under `docs` from the contracts under `schemas`.
+    """Generate the package `out` and the pages under `docs` from the contracts under `schemas`.
 
-    With `check`, nothing is written outside the cache. Raises `ContractRefused` when the lint
-    refuses the contracts, and `ContractError` when a part cannot be generated or a folder cannot
-    be used.
+    With `check`, nothing is written outside the cache. Raises `ContractRefused` if the lint finds
+    errors, and `ContractError` if a part cannot be generated or a folder cannot be used.
     """
     name = _package(out, names.package)
     folder = schemas.resolve().parent / CACHE_FOLDER
@@ -100,8 +99,8 @@ def generate(
     progress(f"rendering {len(contracts.tools)} tools")
     revisions = recorded_revisions(out)
     artifacts = list(render(contracts, name, cache.remember, revisions))
-    there = migrations.recorded(revisions)
-    files = _placed([*there, *_formatted(artifacts, name, cache)], out, docs)
+    recorded = migrations.recorded(revisions)
+    files = _by_path([*recorded, *_formatted(artifacts, name, cache)], out, docs)
     cache.save()
     progress(f"comparing {len(files)} files")
     changes = compare([out, *([docs] if docs else [])], files)
@@ -119,9 +118,9 @@ def generate(
 def read_contracts(
     schemas: Path, progress: Progress, folder: Path, version: str, packages: Sequence[str]
 ) -> tuple[Contracts, tuple[Finding, ...]]:
-    """The contracts under `schemas`, and what the lint noted, in part from `folder`.
+    """The contracts under `schemas` and the lint's notes. Uses and updates the cache in `folder`.
 
-    Raises `ContractRefused` when the lint refuses them.
+    Raises `ContractRefused` if the lint finds errors.
     """
     progress(f"reading {schemas}")
     found = snapshot.digests(schemas)
@@ -139,7 +138,7 @@ def read_contracts(
 
 
 def _linted(tree: SourceTree, checks: Cache, packages: Sequence[str]) -> tuple[Finding, ...]:
-    """What the lint notes. Raises `ContractRefused` when it refuses the contracts."""
+    """The lint's notes. Raises `ContractRefused` if the lint finds errors."""
     notes = lint(tree, checks.remember, packages)
     if refusals := errors(notes):
         raise ContractRefused(refusals)
@@ -152,7 +151,7 @@ def render(
 ) -> Iterator[Artifact]:
     """Every file of the generated package and of the reference, unformatted.
 
-    Of the migrations, those that `revisions` are not yet.
+    Of the migrations, only a new one that follows `revisions`, if needed.
     """
     connectors = contracts.by_connector()
     yield from _markers(list(connectors), package)
@@ -179,7 +178,7 @@ def render(
 
 
 def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
-    """What webhooks, events and entities become."""
+    """The files of webhooks, events and entities."""
     yield webhooks.joined(contracts.webhooks, package)
     yield webhooks.webhooks_json(contracts)
     yield published.events_json(contracts)
@@ -195,16 +194,16 @@ def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterat
         yield models.event_models(event).render(package, remember)
     for entity in contracts.entities:
         yield models.entity_models(entity).render(package, remember)
-    yield tables.package_marker("models/webhooks", "Typed views of what webhooks receive.")
-    yield tables.package_marker("models/events", "Typed views of what the gateway publishes.")
-    yield tables.package_marker("models/rows", "Typed views of what webhooks write.")
+    yield tables.package_marker("models/webhooks", "Typed views of the payloads of webhooks.")
+    yield tables.package_marker("models/events", "Typed views of published events.")
+    yield tables.package_marker("models/rows", "Typed views of the rows of entities.")
     for webhook in contracts.webhooks:
         folder = f"models/webhooks/{webhook.provider}"
         yield tables.package_marker(folder, f"Payloads of {webhook.provider}.", [webhook.provider])
 
 
 def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
-    """The reference of what arrives and what is published, as far as there is any."""
+    """The reference pages of webhooks, events and entities, if there are any."""
     for webhook in contracts.webhooks:
         yield event_pages.webhook_page(webhook)
     if contracts.events:
@@ -219,9 +218,7 @@ def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
     """The `__init__` modules."""
     contract = "gateway.contract.operation"
     handler = "litestar.handlers"
-    yield tables.package_marker(
-        "", "What the contracts declare, as Python. This code makes no decisions."
-    )
+    yield tables.package_marker("", "The contracts as Python. This code has no branches.")
     yield tables.package_marker("models", "Typed views of arguments and results.")
     yield tables.package_marker("models/common", "Definitions that several contracts share.")
     yield tables.package_marker(
@@ -236,7 +233,7 @@ def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
 
 
 def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Iterator[Artifact]:
-    """The artifacts with Python as ruff would have it; ruff sees only what is new."""
+    """The artifacts with formatted Python. Only modules that are not in the cache are formatted."""
     known = list(artifacts)
     basis = {each.path: f"{package}\0{each.path}\0{each.text}" for each in known if each.is_python}
     new = {
@@ -254,8 +251,8 @@ def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Ite
             yield each
 
 
-def _placed(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict[Path, str]:
-    """Texts by where they go. Raises `ContractError` when two of them would share a file."""
+def _by_path(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict[Path, str]:
+    """The texts by path. Raises `ContractError` if two of them have the same path."""
     folders = {"generated": out, "docs": docs}
     files: dict[Path, str] = {}
     for each in artifacts:
@@ -264,7 +261,7 @@ def _placed(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict
             continue
         path = folder / each.path
         if path in files:
-            raise ContractError(f"two contracts would both be generated as {path}; rename one")
+            raise ContractError(f"two contracts generate the same file {path}; rename one of them")
         files[path] = each.text
     return files
 
@@ -272,12 +269,12 @@ def _placed(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict
 def _package(out: Path, package: str | None) -> str:
     name = package or out.resolve().name
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
-        raise ContractError(f"the output folder is a Python package, and {name!r} cannot be one")
+        raise ContractError(f"{name!r} cannot be the name of a Python package; rename the folder")
     return name
 
 
 def _version() -> str:
-    """Everything besides the contracts that decides a text: the generator itself and its tools."""
+    """A text that changes with the generator, the lint or a library that affects the output."""
     rooms = Path(__file__).parents[1]
     folders = [rooms / name for name in ("codegen", "contract", "contracts", "lint", "mapping")]
     found = (path for folder in folders for path in folder.rglob("*"))
@@ -287,7 +284,7 @@ def _version() -> str:
     return " ".join([GENERATOR_VERSION, digest, *tools])
 
 
-def _shown(path: Path, root: Path) -> str:
+def _display_name(path: Path, root: Path) -> str:
     resolved = path.resolve()
     inside = resolved.is_relative_to(root.resolve())
     return str(PurePosixPath(resolved.relative_to(root.resolve()))) if inside else str(path)

@@ -1,6 +1,6 @@
-"""What the contracts say, as frozen records: everything a renderer may know.
+"""The intermediate representation of the contracts: the records that renderers use.
 
-`lower` makes these from a linted tree; renderers turn them into text. Nothing here reads a file.
+`lower` makes these records from a linted tree, and renderers make text from them.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from gateway.contracts.names import payload_stem
 
 
 class ContractSource(Struct, frozen=True, kw_only=True):
-    """The contract files that decide an output, named in its header."""
+    """The contract files that determine a generated file. Its header names them."""
 
     path: PurePosixPath
-    """The file an author would open, relative to the schemas folder; may be a folder or a glob."""
+    """The main file, a folder or a glob, relative to the schemas folder."""
     closure: tuple[PurePosixPath, ...]
-    """That file and everything it references, however far, sorted."""
+    """The main file and all files that it refers to, directly or indirectly, sorted."""
     sha256: str
-    """Digest of the closure's paths and contents."""
+    """Digest of the paths and contents of the closure."""
 
 
 class Annotations(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Annotations(Struct, frozen=True, kw_only=True):
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """A value that the contract shows."""
+    """An example in a contract."""
 
     name: str
     summary: str
@@ -51,13 +51,13 @@ class Model(Struct, frozen=True, kw_only=True):
     path: PurePosixPath
     """The file that holds the schema."""
     pointer: str
-    """Its place in that file."""
+    """The pointer to the schema in that file."""
     schema: dict[str, Any]
-    """References to shared definitions are kept, `common/<file>.json#/$defs/<Name>`."""
+    """Dereferenced, except references to shared definitions: `common/<file>.json#/$defs/<Name>`."""
 
 
 class ToolContract(Struct, frozen=True, kw_only=True):
-    """One tool's share of the contracts."""
+    """The contract of one tool."""
 
     id: str
     connector: str
@@ -75,7 +75,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...]
     annotations: Annotations
     input_schema: dict[str, Any]
-    """Self-contained: every reference is inlined."""
+    """Dereferenced."""
     output_schema: dict[str, Any]
     input_model: Model
     output_model: Model
@@ -84,9 +84,9 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     sensitive: tuple[str, ...]
     x_binding: dict[str, Any]
     path_item: dict[str, Any]
-    """For the published OpenAPI document: schema files are components."""
+    """For the published OpenAPI document. References to schema files refer to components."""
     components: dict[str, dict[str, Any]]
-    """Those components, self-contained, by name."""
+    """These components, dereferenced, by name."""
     source: ContractSource
 
     @property
@@ -95,21 +95,21 @@ class ToolContract(Struct, frozen=True, kw_only=True):
 
     @property
     def upstreams(self) -> tuple[str, ...]:
-        """Names of the upstreams that its binding may use."""
+        """The names of the upstreams that the binding may use."""
         if "upstream" in self.x_binding:
             return (self.x_binding["upstream"],)
         return tuple(self.x_binding.get("upstreams", ()))
 
 
 class UpstreamContract(Struct, frozen=True, kw_only=True):
-    """A system we call, and the files that describe it."""
+    """The contract of one upstream."""
 
     upstream: Upstream
     source: ContractSource
 
 
 class EntityContract(Struct, frozen=True, kw_only=True):
-    """A kind of row."""
+    """The contract of one entity."""
 
     entity: Entity
     model: Model
@@ -117,12 +117,12 @@ class EntityContract(Struct, frozen=True, kw_only=True):
 
 
 class EventContract(Struct, frozen=True, kw_only=True):
-    """A type of event that the gateway publishes."""
+    """The contract of one type of published event."""
 
     event: EventType
     model: Model
     path_item: dict[str, Any]
-    """For the published OpenAPI document, like that of a tool."""
+    """For the published OpenAPI document, as in `ToolContract`."""
     components: dict[str, dict[str, Any]]
     examples: tuple[Example, ...]
     source: ContractSource
@@ -138,26 +138,26 @@ class PayloadContract(Struct, frozen=True, kw_only=True):
 
     type: str
     schema: dict[str, Any]
-    """Of a payload; self-contained."""
+    """Schema of the payload, dereferenced."""
     model: Model
 
     @property
     def module(self) -> str:
-        """The name of its payload file and of its modules."""
+        """The name of the payload file and of the event's modules."""
         return payload_stem(self.type)
 
 
 class WebhookContract(Struct, frozen=True, kw_only=True):
-    """What a provider sends."""
+    """The contract of one provider's webhook."""
 
     provider: str
     title: str
     description: str
     x_webhook: dict[str, Any]
-    """Payloads are references still."""
+    """As written: payloads are references."""
     payloads: tuple[PayloadContract, ...]
     path_item: dict[str, Any]
-    """For the published OpenAPI document, like that of a tool."""
+    """For the published OpenAPI document, as in `ToolContract`."""
     components: dict[str, dict[str, Any]]
     source: ContractSource
 
@@ -175,22 +175,22 @@ class CommonContract(Struct, frozen=True, kw_only=True):
 
 
 class PolicyContract(Struct, frozen=True, kw_only=True):
-    """Which agent may call what."""
+    """The grants of agents."""
 
     grants: Mapping[str, tuple[str, ...]]
-    """Agent to operation ids, both sorted; `*` is already resolved."""
+    """Operation ids and scopes by agent, sorted. `*` is replaced with the tools that it grants."""
     source: ContractSource
 
 
 class IndexContract(Struct, frozen=True, kw_only=True):
-    """The members of the index that the published OpenAPI document repeats."""
+    """The index of the contracts."""
 
     document: dict[str, Any]
     source: ContractSource
 
 
 class Contracts(Struct, frozen=True, kw_only=True):
-    """Everything under `schemas/`, each part sorted by name."""
+    """All contracts, each kind sorted by name."""
 
     index: IndexContract
     common: tuple[CommonContract, ...]
@@ -202,7 +202,7 @@ class Contracts(Struct, frozen=True, kw_only=True):
     webhooks: tuple[WebhookContract, ...] = ()
 
     def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:
-        """Tools of each connector that has any, in the order of names."""
+        """The tools of each connector that has any, sorted by connector."""
         connectors = sorted({tool.connector for tool in self.tools})
         return {
             connector: tuple(tool for tool in self.tools if tool.connector == connector)
@@ -210,6 +210,6 @@ class Contracts(Struct, frozen=True, kw_only=True):
         }
 
     def upstream_of(self, tool: ToolContract) -> UpstreamContract | None:
-        """The upstream that the binding of `tool` names; None for a Python binding."""
+        """The upstream that the binding of `tool` names. None for a Python binding."""
         name = tool.x_binding.get("upstream")
         return next((each for each in self.upstreams if each.upstream.name == name), None)

@@ -1,4 +1,4 @@
-"""What can be proved of lowered contracts before anything is called."""
+"""Proofs of the mapped fields of all tools."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from gateway.mapping.fields import Proof, prove
 
 
 class ToolProof(Struct, frozen=True, kw_only=True):
-    """A proof and the tool that it is about."""
+    """A proof and its tool."""
 
     operation: str
     proof: Proof
 
 
 def proofs_of(contracts: Contracts) -> Iterator[ToolProof]:
-    """The verdict on every mapped field of every tool, in the order of tools and fields."""
+    """The proof of every mapped field of every tool, in the order of tools and fields."""
     for tool in contracts.tools:
         upstream = contracts.upstream_of(tool)
         if upstream is not None:

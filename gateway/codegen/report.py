@@ -1,4 +1,4 @@
-"""Findings for people, for programs, and for code hosts (SARIF 2.1.0)."""
+"""Formats findings as text, as JSON, and as SARIF 2.1.0 for code hosts."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -19,22 +19,22 @@ _SARIF_SCHEMA: Final = (
 def as_lines(findings: Sequence[Finding], folder: str = "schemas") -> list[str]:
     """`file:line: severity rule pointer message`, the fix below it, and a count at the end.
 
-    A line may hold line feeds that a contract brought.
+    A line may contain line feeds from a contract.
     """
     return [*(line for finding in findings for line in _lines(finding, folder)), summary(findings)]
 
 
 def _lines(finding: Finding, folder: str) -> Iterable[str]:
     pointer = f" {finding.pointer}" if finding.pointer else ""
-    place = f"{_file(finding, folder)}:{finding.line}"
-    yield f"{place}: {finding.severity.value} {finding.rule}{pointer}: {finding.message}"
+    location = f"{_file(finding, folder)}:{finding.line}"
+    yield f"{location}: {finding.severity.value} {finding.rule}{pointer}: {finding.message}"
     yield f"  fix: {finding.fix}"
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """How many of each severity, in words."""
-    grave = len(errors(findings))
-    return f"{_count(grave, 'error')}, {_count(len(findings) - grave, 'note')}"
+    """The number of findings of each severity, as text."""
+    number = len(errors(findings))
+    return f"{_count(number, 'error')}, {_count(len(findings) - number, 'note')}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -43,10 +43,10 @@ def _count(number: int, noun: str) -> str:
 
 def as_json(findings: Sequence[Finding], folder: str = "schemas") -> str:
     """`{"errors": n, "notes": n, "findings": [{path, line, pointer, rule, …}]}`."""
-    grave = len(errors(findings))
+    number = len(errors(findings))
     document = {
-        "errors": grave,
-        "notes": len(findings) - grave,
+        "errors": number,
+        "notes": len(findings) - number,
         "findings": [
             msgspec.structs.replace(finding, path=_file(finding, folder)) for finding in findings
         ],
@@ -55,7 +55,7 @@ def as_json(findings: Sequence[Finding], folder: str = "schemas") -> str:
 
 
 def as_sarif(findings: Sequence[Finding], version: str, folder: str = "schemas") -> str:
-    """One SARIF run of the tool `gateway lint` in its `version`; every rule is described."""
+    """One SARIF run of the tool `gateway lint` with its `version` and all rules."""
     ids = sorted(BY_ID.keys() | {finding.rule for finding in findings})
     driver = {
         "name": "gateway lint",

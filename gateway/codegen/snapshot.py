@@ -1,9 +1,8 @@
-"""The contracts as an earlier run found them, so that one changed tool is read on its own.
+"""Snapshots of the contracts of an earlier run, so that only changed tools are read again.
 
-Linting and lowering a thousand tools takes seconds; after an edit, nearly all of that would find
-again what was found before. A snapshot is kept of contracts that the lint had nothing against. Only
-edits inside tools whose names stay the same take the short way; whatever is new, gone, shared or
-doubtful takes the long one, which is always right.
+Linting and converting a thousand tools takes seconds. A snapshot contains contracts without lint
+errors. If only tools were edited and their names are unchanged, `refresh` reads only these tools.
+After any other change, such as a new, removed or shared file, the whole tree is read.
 """
 
 import hashlib
@@ -29,7 +28,7 @@ FILE_NAME: Final = "contracts"
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """Contracts without lint errors, and the files they were read from."""
+    """Contracts without lint errors, and the digests of their files."""
 
     version: str
     digests: dict[str, str]
@@ -38,7 +37,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 def load(folder: Path, version: str) -> Snapshot | None:
-    """The snapshot of this version of the generator; None when there is none to trust."""
+    """The snapshot of this version of the generator. None if there is none, or it is damaged."""
     payload = read_sealed(folder / FILE_NAME)
     if payload is None:
         return None
@@ -50,12 +49,12 @@ def load(folder: Path, version: str) -> Snapshot | None:
 
 
 def save(folder: Path, snapshot: Snapshot) -> None:
-    """Keep `snapshot` for the next run."""
+    """Write `snapshot` for the next run."""
     write_sealed(folder / FILE_NAME, msgspec.msgpack.encode(snapshot, enc_hook=str))
 
 
 def digests(schemas: Path) -> dict[str, str]:
-    """Every file under `schemas` with the digest of its bytes, empty when it cannot be read."""
+    """The digest of every file under `schemas`, by path. Empty if the file cannot be read."""
     found: dict[str, str] = {}
     for folder, names, files in os.walk(schemas):
         names.sort()
@@ -72,7 +71,7 @@ def digests(schemas: Path) -> dict[str, str]:
 def refresh(
     old: Snapshot, schemas: Path, found: dict[str, str], packages: Sequence[str]
 ) -> Snapshot | None:
-    """`old` with what changed since; None when the whole tree must be read."""
+    """`old` with the changed tools read again. None if the whole tree must be read."""
     if _has_other_handlers(old.contracts, Handlers(schemas, packages)):
         return None
     if found == old.digests:
@@ -99,9 +98,9 @@ def refresh(
 
 
 def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
-    """Whether code that a contract names is gone, no longer theirs to name, or called otherwise.
+    """Whether Python code that a contract names now has lint errors.
 
-    The digests are of contracts alone.
+    Changes of Python code do not change the digests, which are those of contracts.
     """
     return (
         any(
@@ -125,7 +124,7 @@ def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
 def _concerns_events(
     contracts: Contracts, changed: frozenset[PurePosixPath], touched: Iterable[ToolContract]
 ) -> bool:
-    """Whether what happens with webhooks was checked by what has changed."""
+    """Whether webhooks, events or entities depend on a changed file or tool."""
     sources = [each.source for each in contracts.webhooks]
     sources += [each.source for each in contracts.events]
     sources += [each.source for each in contracts.entities]
@@ -134,7 +133,7 @@ def _concerns_events(
 
 
 def _notified(contracts: Contracts) -> frozenset[str]:
-    """The tools that webhooks call: their maps were compared with the tools' arguments."""
+    """The tools that webhooks call. The checks of webhooks depend on the tools' input schemas."""
     return frozenset(
         tool
         for webhook in contracts.webhooks
@@ -144,7 +143,7 @@ def _notified(contracts: Contracts) -> frozenset[str]:
 
 
 def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[PurePosixPath]:
-    """The files that differ; none when any of them is new, gone, or not a tool's own."""
+    """The changed files. Empty if a file is new or removed, or is not in the folder of tools."""
     if old.keys() != new.keys():
         return frozenset()
     changed = {PurePosixPath(name) for name, digest in new.items() if digest != old[name]}
@@ -153,12 +152,12 @@ def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozens
 
 
 def _identity(tool: ToolContract) -> tuple[Any, ...]:
-    """What other files or tools may depend on."""
+    """The members on which other files or tools may depend."""
     return (tool.id, tool.mcp_name, tool.aliases, tool.effect, tool.upstreams)
 
 
 def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> SourceTree:
-    """A tree of these tools and all that they need, complete in itself."""
+    """A complete tree of only these tools and the files that they need."""
     names = {name for tool in tools for name in tool.upstreams}
     upstreams = [each for each in contracts.upstreams if each.upstream.name in names]
     sources = [*(tool.source for tool in tools), *(each.source for each in upstreams)]
@@ -170,7 +169,7 @@ def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> Sou
 
 
 def _replaced(document: Document, members: Mapping[str, Any]) -> Document:
-    """`document` with other values for some of its members."""
+    """`document` with `members` replaced."""
     value = {**document.value, **members}
     return Document(document.path, value, document.text_sha256, dict)
 
@@ -204,7 +203,10 @@ def _with_tools(contracts: Contracts, tools: Iterable[ToolContract]) -> Contract
 def _with_notes(
     old: Iterable[Finding], new: Iterable[Finding], part: SourceTree
 ) -> tuple[Finding, ...]:
-    """The notes on the files of `part` are `new`; the index stays as it was checked as a whole."""
+    """`old`, with the notes on the files of `part` replaced by `new`, except for the index.
+
+    The index of `part` is not the whole index, so its notes are not used.
+    """
     read = {str(path) for path in part.documents} - {str(INDEX), str(POLICIES)}
     kept = [note for note in old if note.path not in read]
     return ordered([*kept, *(note for note in new if note.path in read)])

@@ -1,4 +1,4 @@
-"""Generated files against the folders they belong in: compared both ways, written, or shown."""
+"""Compares generated files with the folders on disk, and writes them."""
 
 import contextlib
 import difflib
@@ -22,15 +22,15 @@ _DATA: Final = (
     "upstreams/*.json",
     "webhooks.json",
 )
-"""What the generator writes that cannot hold the mark."""
+"""Generated files that cannot contain the mark."""
 _DRAFT_SUFFIX: Final = ".gateway-draft"
-"""Of no file that a person would name."""
+"""The suffix of files that are being written."""
 _OPENING: Final = 200
-"""Characters in which the mark stands."""
+"""The number of characters at the beginning of a file that are searched for the mark."""
 
 
 class Difference(StrEnum):
-    """How a file on disk differs from what the contracts say."""
+    """How a file on disk differs from the generated one."""
 
     MISSING = "missing"
     CHANGED = "changed"
@@ -38,19 +38,19 @@ class Difference(StrEnum):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One file that is not as it should be."""
+    """One file on disk that differs from the generated one."""
 
     path: Path
     difference: Difference
     old: str = ""
     new: str = ""
     is_data: bool = False
-    """Whether its place alone says that the generator wrote what is there."""
+    """Whether the generator wrote the file on disk, by its path: such files have no mark."""
 
-    def diff(self, shown: str) -> str:
-        """A unified diff from what is on disk to what should be, naming the file `shown`."""
-        before = "/dev/null" if self.difference is Difference.MISSING else f"a/{shown}"
-        after = "/dev/null" if self.difference is Difference.EXTRA else f"b/{shown}"
+    def diff(self, name: str) -> str:
+        """A unified diff from the file on disk to the generated one. `name` is the file's name."""
+        before = "/dev/null" if self.difference is Difference.MISSING else f"a/{name}"
+        after = "/dev/null" if self.difference is Difference.EXTRA else f"b/{name}"
         lines = difflib.unified_diff(
             self.old.splitlines(keepends=True),
             self.new.splitlines(keepends=True),
@@ -61,29 +61,29 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 def compare(folders: list[Path], files: Mapping[Path, str]) -> tuple[Change, ...]:
-    """Every file that is missing, changed or surplus under `folders`, in order of paths.
+    """Every file that is missing, changed or surplus under `folders`, sorted by path.
 
     Raises `ContractError` for a file that cannot be read.
     """
-    there = {path for folder in folders for path in _files(folder)}
+    existing = {path for folder in folders for path in _files(folder)}
     data = {path for folder in folders for path in _data(folder)}
     found = (
         _compared(path, files.get(path), is_data=path in data)
-        for path in sorted(there | files.keys())
+        for path in sorted(existing | files.keys())
     )
     return tuple(change for change in found if change)
 
 
 def apply(changes: tuple[Change, ...]) -> None:
-    """Make the folders what the contracts say; each file is replaced at once, never half.
+    """Write and delete files as `changes` says. Each file is replaced atomically.
 
-    Raises `ContractError`, before anything is touched, when that would overwrite or delete a file
+    Raises `ContractError`, before anything is changed, if that would overwrite or delete a file
     that the generator did not write.
     """
     for change in changes:
         if change.difference is not Difference.MISSING and not _is_ours(change):
             raise ContractError(
-                f"{change.path} was not written by the generator and is in its way;"
+                f"{change.path} was not written by the generator, which would replace or delete it;"
                 " move it elsewhere, or choose another output folder"
             )
     for change in changes:
@@ -105,7 +105,7 @@ def _apply(change: Change) -> None:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """Remove `folder` when only compiled leftovers of removed modules are in it."""
+    """Remove `folder` if it contains only compiled files of removed modules."""
     with contextlib.suppress(OSError):
         for leftover in folder.glob("__pycache__/*.pyc"):
             leftover.unlink()
@@ -140,14 +140,14 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _data(folder: Path) -> Iterator[Path]:
-    """The data in `folder`, when it is a package that the generator wrote."""
+    """The data files in `folder`, if it is a generated package."""
     if _is_marked(_text(_read(folder / "__init__.py"))):
         for pattern in _DATA:
             yield from folder.glob(pattern)
 
 
 def _read(path: Path) -> bytes | None:
-    """What the file holds; None when there is no file."""
+    """The content of the file. None if there is no file."""
     try:
         return path.read_bytes() if path.is_file() else None
     except OSError as error:
@@ -159,7 +159,7 @@ def _text(content: bytes | None) -> str:
 
 
 def _is_ours(change: Change) -> bool:
-    """Whether the file on disk is the generator's to replace: marked, data, a draft, or empty."""
+    """Whether the generator may replace the file on disk: it is marked, data, a draft or empty."""
     is_draft = change.path.suffix == _DRAFT_SUFFIX
     return change.is_data or is_draft or _is_marked(change.old) or not change.old.strip()
 

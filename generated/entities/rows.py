@@ -4,7 +4,7 @@
 
 """The rows of entities, as SQLModel classes."""
 
-# SQLModel says that __tablename__ is a method, and takes a text.
+# SQLModel declares __tablename__ as a method, and accepts a text.
 # pyright: reportAssignmentType=false
 
 from typing import Any
@@ -16,7 +16,7 @@ from sqlmodel import Field, SQLModel
 
 
 class Rows(SQLModel, registry=registry()):
-    """Of this package alone: others may have tables of the same names."""
+    """The base with this package's own registry, separate from other packages."""
 
 
 class BookingsRow(Rows, table=True):
@@ -162,7 +162,7 @@ class BookingsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class ConversationsRow(Rows, table=True):
@@ -233,7 +233,7 @@ class ConversationsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class MessagesRow(Rows, table=True):
@@ -326,7 +326,7 @@ class MessagesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class OperatorProfilesRow(Rows, table=True):
@@ -398,7 +398,7 @@ class OperatorProfilesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class QuotesRow(Rows, table=True):
@@ -585,7 +585,7 @@ class QuotesRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class RequestsRow(Rows, table=True):
@@ -721,7 +721,7 @@ class RequestsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""
 
 
 class TripsRow(Rows, table=True):
@@ -829,4 +829,4 @@ class TripsRow(Rows, table=True):
     column_times: Any = Field(
         sa_column=Column("column_times", JSON().with_variant(JSONB(), "postgresql"), nullable=False)
     )
-    """By column, when its value changed: microseconds since 1970."""
+    """By column, the time of its last change: microseconds since 1970."""

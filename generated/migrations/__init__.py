@@ -2,7 +2,7 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 6e91cec140dac46668eac218f152630f; generator 1
 
-"""How the tables of entities came to be what they are."""
+"""The migrations of the tables of entities."""
 
 from typing import Final
 

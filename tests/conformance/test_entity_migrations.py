@@ -148,7 +148,7 @@ async def test_a_migration_may_take_longer_than_a_statement_of_a_call(
     await (await open_store(fresh_url, older)).close()
     [revision] = (tmp_path / newer / "migrations").glob("v0002*.py")
     slow = revision.read_text().replace(
-        '"""Make what is missing."""', 'op.execute("SELECT pg_sleep(1)")'
+        '"""Create what is missing."""', 'op.execute("SELECT pg_sleep(1)")'
     )
     revision.write_text(slow)
     monkeypatch.setitem(engines_module._SERVER_SETTINGS, "statement_timeout", "300ms")

@@ -1,1 +1,1 @@
-"""From linted files to the records that renderers read."""
+"""Converts linted contract files to the records that renderers use."""

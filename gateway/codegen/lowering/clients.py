@@ -1,4 +1,4 @@
-"""What of a contract is for its authors only."""
+"""Removes the members of contracts that clients do not need."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ _PRIVATE: Final = frozenset(
 
 
 def for_clients(value: Any) -> Any:
-    """A schema or a Path Item without the members that say nothing to a client."""
+    """A schema or a Path Item without the members that only authors of contracts need."""
     if isinstance(value, list):
         return [for_clients(member) for member in value]
     if not isinstance(value, dict):

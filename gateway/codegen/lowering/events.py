@@ -1,4 +1,4 @@
-"""Webhooks, events and entities of a linted tree, lowered like tools."""
+"""Converts webhooks, events and entities of a linted tree to records."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -26,7 +26,7 @@ CLOUD_EVENT: Final = "/requestBody/content/application~1cloudevents+json"
 
 
 def lower_entity(tree: SourceTree, kind: str, document: Document) -> EntityContract:
-    """The kind of row that `document` describes."""
+    """The entity that `document` describes."""
     path, facts = document.path, document.value["x-entity"]
     return EntityContract(
         entity=Entity(
@@ -42,7 +42,7 @@ def lower_entity(tree: SourceTree, kind: str, document: Document) -> EntityContr
 
 
 def rules_in(facts: Mapping[str, Any]) -> EntityRules:
-    """The rules that an `x-entity` holds besides key and filters."""
+    """The rules of an `x-entity` besides key and filters."""
     rules = {name: value for name, value in facts.items() if name not in {"key", "filters"}}
     return msgspec.convert(rules, EntityRules)
 

@@ -1,4 +1,4 @@
-"""A linted tree of contract files, lowered to the records that renderers read."""
+"""Converts a linted tree of contract files to the records that renderers use."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -52,7 +52,7 @@ def lower(tree: SourceTree) -> Contracts:
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     operation = tool.operation
     policy, mcp = operation["x-policy"], operation["x-mcp"]
-    given, answered = follow(operation, _REQUEST), follow(operation, _RESULT)
+    arguments, result = follow(operation, _REQUEST), follow(operation, _RESULT)
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
     name = camel(tool.tool)
@@ -76,8 +76,8 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         output_schema=for_clients(dereference(tree, tool.path, f"/post{_RESULT}/schema")),
         input_model=model_at(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
         output_model=model_at(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
-        input_examples=tuple(examples_of(given)),
-        output_examples=tuple(examples_of(answered)),
+        input_examples=tuple(examples_of(arguments)),
+        output_examples=tuple(examples_of(result)),
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
         path_item=for_clients(path_item),
@@ -92,15 +92,15 @@ def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
 
 
 def _attempts(facts: Mapping[str, Any] | None) -> Attempts:
-    said = Attempts()
+    default = Attempts()
     if facts is None:
-        return said
+        return default
     limit = facts.get("timeoutSeconds")
     return Attempts(
         max=facts["max"],
-        backoff_seconds=tuple(map(float, facts.get("backoffSeconds", said.backoff_seconds))),
+        backoff_seconds=tuple(map(float, facts.get("backoffSeconds", default.backoff_seconds))),
         timeout_seconds=None if limit is None else float(limit),
-        on=tuple(facts.get("on", said.on)),
+        on=tuple(facts.get("on", default.on)),
     )
 
 

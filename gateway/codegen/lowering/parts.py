@@ -1,4 +1,4 @@
-"""What tools, events and webhooks are lowered to alike: sources, models, examples."""
+"""The parts that tools, events and webhooks have in common: sources, models and examples."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from gateway.contracts.sources.tree import SourceTree
 def source_of(
     tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]
 ) -> ContractSource:
-    """The source named `path`, made of `files`."""
+    """The source with the main file `path` and the closure `files`."""
     members = tuple(sorted(files))
     lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -23,7 +23,7 @@ def source_of(
 
 
 def model_at(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:
-    """The model of the schema at `pointer`, placed in the file where the schema is written."""
+    """The model of the schema at `pointer`. If it is a reference, the model of its target."""
     schema = follow(tree.documents[path].value, pointer)
     if "$ref" not in schema:
         return model(tree, name, path, pointer)

@@ -1,4 +1,4 @@
-"""Which arguments no log, audit record or trace may hold, as the input schema marks them."""
+"""Finds the sensitive arguments, which logs, audit records and traces must not contain."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -7,7 +7,7 @@ from gateway.contract.values.pointers import pointer_of, steps
 from gateway.contracts.sources import keywords
 
 _BY_NAME: Final = frozenset({"properties", "prefixItems"})
-"""Keywords that say which member or item each of their schemas describes."""
+"""Keywords whose schemas describe one member or item, which is known by its name or index."""
 _ANY: Final = frozenset(
     {
         "patternProperties",
@@ -18,34 +18,34 @@ _ANY: Final = frozenset(
         "contains",
     }
 )
-"""Keywords that describe members or items without saying which."""
+"""Keywords whose schemas describe any members or items."""
 _OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
-"""Keywords that describe what no pointer leads to: a name, or what a text holds."""
+"""Keywords whose schemas describe something without a pointer: a name, or the content of a text."""
 
 
 def sensitive_pointers(schema: Any, path: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """JSON Pointers to the parts marked `writeOnly` or `x-sensitive`; `*` is any index or name."""
+    """JSON Pointers to parts with `writeOnly` or `x-sensitive`. `*` stands for any step."""
     if not isinstance(schema, dict):
         return ()
     if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:
         return (pointer_of(path),)
     found = [
         pointer
-        for keyword, place, member in keywords.branches(schema, "")
-        for pointer in _found(keyword, place, member, path)
+        for keyword, at, member in keywords.branches(schema, "")
+        for pointer in _found(keyword, at, member, path)
     ]
     return tuple(dict.fromkeys(found))
 
 
-def _found(keyword: str, place: str, member: Any, path: tuple[str, ...]) -> Iterator[str]:
-    """The pointers that `member` gives, which stands at `place` under `keyword`.
+def _found(keyword: str, at: str, member: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """The pointers of the subschema `member`, which is under `keyword` at the pointer `at`.
 
-    A mark hides too much rather than too little, since the schema may apply to some values only.
+    A mark counts for all values, also if its subschema applies only to some of them.
     """
     if keyword in _OPAQUE and sensitive_pointers(member):
         yield pointer_of(path)
     elif keyword in _BY_NAME:
-        yield from sensitive_pointers(member, (*path, steps(place)[-1]))
+        yield from sensitive_pointers(member, (*path, steps(at)[-1]))
     elif keyword in _ANY:
         yield from sensitive_pointers(member, (*path, "*"))
     elif keyword != "$defs":

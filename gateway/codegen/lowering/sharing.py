@@ -1,7 +1,7 @@
-"""References that stay and references that go: a file's parts as models and documents see them.
+"""Dereferences schemas for models and for the published OpenAPI document.
 
-A full dereference repeats a shared schema wherever it is used. Models import it instead, and the
-published OpenAPI document refers to a component.
+A full dereference would repeat a shared schema at every use. Models import it instead, and the
+OpenAPI document refers to a component.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from gateway.errors import ContractError
 
 COMMON: Final = "common"
 _BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
-"""Members of a file that only holds definitions."""
+"""The members that a file of only definitions may have."""
 
 
 def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -> Model:
-    """The schema at `pointer` of `path`, to become the type `name`.
+    """The model `name` of the schema at `pointer` of the file `path`.
 
-    A reference to a shared definition is left as `common/<file>.json#/$defs/<Name>`. Raises
+    A reference to a shared definition stays, as `common/<file>.json#/$defs/<Name>`. Raises
     `ContractRefused` for a reference that cannot be resolved.
     """
     schema = dereference(tree, path, pointer, _shared_definition)
@@ -31,9 +31,9 @@ def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -
 
 
 def shared_models(tree: SourceTree, path: PurePosixPath) -> Iterator[Model]:
-    """The definitions of a file of `common/`: its `$defs`, then itself when it is a schema.
+    """The models of a file of `common/`: its `$defs`, and the file itself if it is a schema.
 
-    Raises `ContractError` when two of them would be one class.
+    Raises `ContractError` if two models have the same class name.
     """
     value = tree.documents[path].value
     names: dict[str, str] = {}
@@ -76,14 +76,17 @@ def published(
 
 
 def component_name(target: RefTarget) -> str:
-    """`avinode.search_flights.input` for that file of `tools/`; a definition's name comes last."""
+    """The component's name: `avinode.search_flights.input` for that file of `tools/`.
+
+    The name of a definition is added at the end.
+    """
     folder, *rest = target.document.path.with_suffix("").parts
     parents = rest if folder in {COMMON, "tools"} else [folder, *rest]
     return ".".join([*parents, *steps(target.pointer)[-1:]])
 
 
 def _shared_definition(target: RefTarget) -> str | None:
-    """A place that `shared_models` makes a class of keeps its reference."""
+    """The reference to a class of `shared_models`. None if the target is not one."""
     path = target.document.path
     where = steps(target.pointer)
     if path.parts[0] != COMMON or (where and (len(where) != 2 or where[0] != "$defs")):
@@ -93,5 +96,5 @@ def _shared_definition(target: RefTarget) -> str | None:
 
 def _clash(path: PurePosixPath, one: str, other: str, name: str) -> ContractError:
     return ContractError(
-        f"schemas/{path}: {one} and {other} are both {name} in Python; rename one of them"
+        f"schemas/{path}: {one} and {other} have the same Python name {name}; rename one of them"
     )

@@ -1,1 +1,1 @@
-"""How the tables of entities follow their contracts: revisions that are added and never changed."""
+"""Migrations of entity tables: revisions that are added when contracts change, and never edited."""

@@ -1,4 +1,4 @@
-"""What a database at the last revision lacks, and what no revision can give it."""
+"""Compares the last revision with the contracts: steps of a new revision, and refused changes."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -15,14 +15,14 @@ _RULE: Final = BY_ID["entity/retyped"]
 
 
 class CreateTable(Struct, frozen=True):
-    """A kind that is new."""
+    """A new entity."""
 
     kind: str
     shape: TableShape
 
 
 class AddColumn(Struct, frozen=True):
-    """A property that is new: empty in the rows that are there."""
+    """A new property. It is null in existing rows."""
 
     kind: str
     column: str
@@ -30,7 +30,7 @@ class AddColumn(Struct, frozen=True):
 
 
 class AddIndex(Struct, frozen=True):
-    """A filter that is new."""
+    """A new filter."""
 
     kind: str
     columns: tuple[str, ...]
@@ -40,12 +40,12 @@ Step = CreateTable | AddColumn | AddIndex
 
 
 def steps(recorded: Shapes, today: Shapes) -> tuple[Step, ...]:
-    """What makes the tables what the contracts say, in order."""
+    """The steps that change the recorded tables to those of the contracts."""
     return tuple(_steps(recorded, today))
 
 
 def retyped(recorded: Shapes, entities: Iterable[Entity], today: Shapes) -> Iterator[Finding]:
-    """Every property that changed so that no revision could follow."""
+    """Every change that a revision cannot make: another type of a column, or another key."""
     for entity in entities:
         old, new = recorded.get(entity.kind), today[entity.kind]
         if old is None:
@@ -55,7 +55,7 @@ def retyped(recorded: Shapes, entities: Iterable[Entity], today: Shapes) -> Iter
         for name, column in new.columns.items():
             before = old.columns.get(name, column)
             if before.kind != column.kind:
-                detail = f"was {before.kind} and is {column.kind} now"
+                detail = f"the type has changed from {before.kind} to {column.kind}"
                 yield _finding(entity.kind, child("/properties", name), detail)
 
 

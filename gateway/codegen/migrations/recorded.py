@@ -1,4 +1,4 @@
-"""The revisions that are there: read as text, for the generator imports nothing that it made."""
+"""Reads the existing revisions. They are parsed and not imported."""
 
 import ast
 import re
@@ -14,15 +14,15 @@ from gateway.errors import ContractError
 
 FOLDER: Final = "migrations"
 RECORD: Final = "SHAPES"
-"""The name in a revision of what the tables are after it."""
+"""The constant in a revision with the shapes of all tables after it."""
 _FILE: Final = re.compile(r"v(\d{4})_[a-z0-9_]+\.py")
 
 
 class Revision(Struct, frozen=True, kw_only=True):
-    """One revision as it was once generated."""
+    """One existing revision."""
 
     name: str
-    """Of the file."""
+    """The name of its file."""
     number: int
     text: str
     shapes: Shapes
@@ -31,16 +31,16 @@ class Revision(Struct, frozen=True, kw_only=True):
 def recorded_revisions(out: Path) -> tuple[Revision, ...]:
     """The revisions in the generated package `out`, oldest first.
 
-    Raises `ContractError`, which names the file, when one is damaged, missing or there twice.
+    Raises `ContractError` with the file's name if a revision is damaged, missing or duplicate.
     """
     files = sorted(path for path in (out / FOLDER).glob("v*.py") if _FILE.fullmatch(path.name))
     revisions = tuple(map(_revision, files))
     for expected, revision in enumerate(revisions, start=1):
         if revision.number != expected:
             raise ContractError(
-                f"{out / FOLDER / revision.name} should be revision {expected:04}: one is missing, "
-                "or there twice; restore it, or delete the one that no database has run and "
-                "generate again"
+                f"{out / FOLDER / revision.name} should be revision {expected:04}: a revision is "
+                "missing or duplicate; restore the missing one, or delete the one that no database "
+                "has run, and generate again"
             )
     return revisions
 
@@ -53,8 +53,8 @@ def _revision(path: Path) -> Revision:
         raise ContractError(f"{path} cannot be read: {error.strerror}") from error
     except (SyntaxError, ValueError, LookupError, msgspec.ValidationError):
         raise ContractError(
-            f"{path} is damaged: it does not list the tables after it; restore it from "
-            "version control"
+            f"{path} is damaged: {RECORD} is missing or invalid; restore the file from version "
+            "control"
         ) from None
     return Revision(name=path.name, number=int(path.name[1:5]), text=text, shapes=shapes)
 

@@ -1,4 +1,4 @@
-"""The shape of the tables of entities: what a revision records, and the next one starts from."""
+"""The shapes of entity tables. A revision records them, and the next revision starts from them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -20,7 +20,7 @@ class ColumnShape(Struct, frozen=True):
 
 
 class TableShape(Struct, frozen=True):
-    """A table of one kind of rows, besides the column that the store keeps for itself."""
+    """The table of one entity, without the store's internal column."""
 
     columns: dict[str, ColumnShape]
     key: tuple[str, ...]
@@ -32,7 +32,7 @@ Shapes = dict[str, TableShape]
 
 
 def table_name(kind: str) -> str:
-    """The table of `kind`: no other table of the gateway, nor of a workspace, is called so."""
+    """The name of the table of `kind`. No other table of the gateway or a workspace has it."""
     return f"entity_{kind}"
 
 
@@ -42,12 +42,12 @@ def index_name(kind: str, columns: Iterable[str]) -> str:
 
 
 def shapes_of(entities: Iterable[Entity]) -> Shapes:
-    """What the contracts say today."""
+    """The shapes that the contracts declare."""
     return {entity.kind: _shape_of(entity) for entity in entities}
 
 
 def joined(recorded: Shapes, today: Shapes) -> Shapes:
-    """What the database holds once it has everything: what is gone from the contracts stays."""
+    """The shapes after the next revision. Tables and columns are never removed."""
     kinds = sorted(recorded.keys() | today.keys())
     return {kind: _joined(recorded.get(kind), today.get(kind)) for kind in kinds}
 
@@ -63,7 +63,7 @@ def _shape_of(entity: Entity) -> TableShape:
 
 
 def _indexes(entity: Entity) -> Iterator[tuple[str, ...]]:
-    """One per question that may be asked, each in the order of pages."""
+    """The indexes: one for pages of all rows, and one for pages of each filter."""
     yield _PAGE
     for name in entity.filters:
         yield (name, *_PAGE)
@@ -71,9 +71,9 @@ def _indexes(entity: Entity) -> Iterator[tuple[str, ...]]:
 
 def _joined(recorded: TableShape | None, today: TableShape | None) -> TableShape:
     if recorded is None or today is None:
-        known = recorded or today
-        if known is None:
+        only = recorded or today
+        if only is None:
             raise AssertionError("unreachable")
-        return known
+        return only
     indexes = dict.fromkeys((*recorded.indexes, *today.indexes))
     return TableShape(recorded.columns | today.columns, today.key, tuple(indexes))

@@ -1,1 +1,1 @@
-"""Contracts in, text out: one module per kind of generated file."""
+"""Renders generated files: one module per kind of file."""

@@ -1,4 +1,4 @@
-"""A generated file before it is written, and the words that every one of them opens with."""
+"""Generated files before they are written, their headers, and literals in them."""
 
 import hashlib
 import json
@@ -13,16 +13,16 @@ from msgspec import Struct
 from gateway.codegen.ir import ContractSource
 
 GENERATOR_VERSION: Final = "1"
-"""Raise it when the same contracts give other text: headers and cached renderings name it."""
+"""Increase it when the same contracts give other text. It is in headers and in cache keys."""
 
 _DIGEST_LENGTH: Final = 32
-"""Half of the digest distinguishes closures as well, and the line stays below 100 columns."""
+"""Half of the digest is enough, and keeps the line below 100 columns."""
 
 Root = Literal["generated", "docs"]
 
 
 class Artifact(Struct, frozen=True):
-    """One file to be: where, and its whole text."""
+    """One generated file: its path and its text."""
 
     root: Root
     path: PurePosixPath
@@ -34,22 +34,22 @@ class Artifact(Struct, frozen=True):
 
 
 def python(path: str, source: ContractSource, body: str) -> Artifact:
-    """A Python module under the generated package; `body` opens with its docstring."""
+    """A Python module of the generated package. `body` begins with its docstring."""
     return Artifact("generated", PurePosixPath(path), f"{header(source)}\n\n{body}")
 
 
 def document(path: str, value: Any) -> Artifact:
-    """A JSON file under the generated package, in the order of the contract."""
+    """A JSON file of the generated package, with members in the order of `value`."""
     return Artifact("generated", PurePosixPath(path), f"{pretty(value)}\n")
 
 
 def pretty(value: Any) -> str:
-    """`value` as JSON for readers, members in their order."""
+    """`value` as indented JSON, with members in their order."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def header(source: ContractSource, comment: str = "# ") -> str:
-    """The three lines that say where a file comes from and how to make it again."""
+    """The three lines with the source of a file and the command that generates it."""
     digest = source.sha256[:_DIGEST_LENGTH]
     return "\n".join(
         (
@@ -61,12 +61,12 @@ def header(source: ContractSource, comment: str = "# ") -> str:
 
 
 def _one_line(path: str) -> str:
-    """A file's name may hold anything but a slash; a comment ends with its line."""
+    """`path` on one line: a file name may contain line breaks, which would end the comment."""
     return path if path.isprintable() else path.encode("unicode_escape").decode("ascii")
 
 
 def joint_source(path: str, sources: Iterable[ContractSource], *facts: str) -> ContractSource:
-    """The source of a file that several contracts decide, and `facts` about others."""
+    """The source of a file that is generated from several contracts and from `facts` of others."""
     parts = tuple(sources)
     closure = sorted({member for part in parts for member in part.closure})
     digest = hashlib.sha256("\n".join([*(part.sha256 for part in parts), *facts]).encode())
@@ -78,7 +78,7 @@ def joint_source(path: str, sources: Iterable[ContractSource], *facts: str) -> C
 def literal(text: str, *, column: int, indent: int, width: int = 100) -> str:
     """`text` as a Python string literal that starts at `column` of a line indented by `indent`.
 
-    What would reach beyond `width` is broken after blanks, into separate lines.
+    A text that is longer than `width` is split after spaces into several lines.
     """
     single = quoted(text)
     if column + len(single) < width:
@@ -88,12 +88,12 @@ def literal(text: str, *, column: int, indent: int, width: int = 100) -> str:
 
 
 def quoted(text: str) -> str:
-    """`text` in double quotes, as ruff's formatter would have it."""
+    """`text` in double quotes, as ruff formats it."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
 
 
 def docstring(text: str, *, indent: int = 0, width: int = 100) -> str:
-    """`text` as a docstring whose lines fit; paragraphs stay apart."""
+    """`text` as a docstring, wrapped at `width`. Paragraphs are kept."""
     safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
     margin = " " * indent
     if "\n" not in safe and indent + len(safe) + 6 <= width and not safe.endswith('"'):
@@ -107,7 +107,7 @@ def docstring(text: str, *, indent: int = 0, width: int = 100) -> str:
 
 
 def _broken(text: str, width: int) -> list[str]:
-    """Pieces of `text`, broken after blanks, that join to exactly `text`."""
+    """`text` split after spaces. The pieces joined are exactly `text`."""
     pieces: list[str] = []
     line = ""
     for word in text.replace(" ", " \0").split("\0"):

@@ -1,4 +1,4 @@
-"""What clients read: `openapi.json` and `tools.json`, self-contained."""
+"""Renders `openapi.json`, `tools.json` and the records of the run time as JSON."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -17,11 +17,11 @@ from gateway.errors import ContractError
 _SOURCES: Final = frozenset(
     {"paths", "components", "webhooks", "x-entities", "x-policies", "x-upstreams"}
 )
-"""Members of the index that point at other files."""
+"""Members of the index that refer to other files."""
 
 
 def tools_json(contracts: Contracts) -> Artifact:
-    """`tools.json`: exactly what `tools/list` publishes and the gates check, by name."""
+    """`tools.json`: the tools as `tools/list` returns them, sorted by name."""
     tools = sorted(contracts.tools, key=lambda tool: tool.mcp_name)
     return document("tools.json", {"tools": [_listing(tool) for tool in tools]})
 
@@ -46,37 +46,37 @@ def openapi_json(contracts: Contracts) -> Artifact:
 
 
 def upstream_json(contract: UpstreamContract) -> Artifact:
-    """`upstreams/<connector>.json`: the record, as the run time decodes it."""
+    """`upstreams/<connector>.json`: the upstream, which the run time decodes."""
     return document(f"upstreams/{contract.upstream.name}.json", contract.upstream)
 
 
 def events_json(contracts: Contracts) -> Artifact:
-    """`events.json`: the types of events by name, as the run time decodes them."""
+    """`events.json`: the published events by type, which the run time decodes."""
     return document("events.json", {each.event.type: each.event for each in contracts.events})
 
 
 def entities_json(contracts: Contracts) -> Artifact:
-    """`entities.json`: the kinds of rows by name, as the run time decodes them."""
+    """`entities.json`: the entities by kind, which the run time decodes."""
     return document("entities.json", {each.entity.kind: each.entity for each in contracts.entities})
 
 
 def _path_item(tool: ToolContract) -> dict[str, Any]:
-    """The Path Item of a tool, with the `get` that its contract leaves to be made."""
+    """The Path Item of a tool, with a generated `get` if the contract has x-query."""
     return {"get": _query(tool), **tool.path_item} if tool.is_query else tool.path_item
 
 
 def _query(tool: ToolContract) -> dict[str, Any]:
-    """The same operation with its arguments as query parameters."""
-    asked = tool.path_item["post"]
+    """The operation with its arguments as query parameters."""
+    post = tool.path_item["post"]
     required = tool.input_schema.get("required", ())
     return {
-        **{name: asked[name] for name in ("tags", "summary", "description")},
+        **{name: post[name] for name in ("tags", "summary", "description")},
         "operationId": f"{tool.id}.get",
         "parameters": [
             {"name": name, "in": "query", "required": name in required, **_parameter(schema)}
             for name, schema in tool.input_schema["properties"].items()
         ],
-        "responses": asked["responses"],
+        "responses": post["responses"],
     }
 
 
@@ -113,7 +113,7 @@ def _used(contracts: Contracts) -> Iterator[tuple[ContractSource, Mapping[str, A
 
 
 def _components(contracts: Contracts) -> dict[str, Any]:
-    """Every component that is referred to. Raises `ContractError` when two share a name."""
+    """All components. Raises `ContractError` if two different ones have the same name."""
     found: dict[str, Any] = {}
     for source, components in _used(contracts):
         for name, schema in components.items():

@@ -1,4 +1,4 @@
-"""What senders and subscribers read: webhooks and events in `openapi.json`, `asyncapi.json`."""
+"""Renders webhooks and events for `openapi.json`, and `asyncapi.json`."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -12,17 +12,17 @@ CLOUD_EVENT: Final = "application/cloudevents+json"
 
 
 def webhook_paths(contracts: Contracts) -> dict[str, Any]:
-    """The paths of webhooks, each with the headers that prove who sends."""
+    """The paths of webhooks, with the headers that authenticate the sender."""
     return {webhook.route: _path_item(webhook) for webhook in contracts.webhooks}
 
 
 def event_items(contracts: Contracts) -> dict[str, Any]:
-    """The member `webhooks`: what subscribers receive, by type."""
+    """The member `webhooks`: the requests to subscribers, by event type."""
     return {each.event.type: each.path_item for each in contracts.events}
 
 
 def security_schemes(contracts: Contracts) -> dict[str, Any]:
-    """The schemes that paths of webhooks name."""
+    """The security schemes that the paths of webhooks name."""
     return dict(entry for webhook in contracts.webhooks for entry in _security(webhook))
 
 
@@ -50,27 +50,27 @@ def asyncapi_json(contracts: Contracts) -> Artifact:
 def _path_item(webhook: WebhookContract) -> dict[str, Any]:
     post = webhook.path_item["post"]
     headers = dict(_headers(webhook))
-    # Where several profiles are open, a sender shows the headers of one of them.
-    is_only_way = len(webhook.x_webhook["profiles"]) == 1
+    # With several profiles, a sender sends the headers of one of them.
+    is_required = len(webhook.x_webhook["profiles"]) == 1
     parameters = [
         {
             "name": name,
             "in": "header",
-            "required": is_only_way,
+            "required": is_required,
             "description": about,
             "schema": {"type": "string"},
         }
         for name, about in headers.items()
     ]
-    shown = {**post, "parameters": parameters}
+    published = {**post, "parameters": parameters}
     named = dict(_security(webhook))
     if named:
-        shown["security"] = [{}, *({name: []} for name in named)]
-    return {**webhook.path_item, "post": shown}
+        published["security"] = [{}, *({name: []} for name in named)]
+    return {**webhook.path_item, "post": published}
 
 
 def _security(webhook: WebhookContract) -> Iterator[tuple[str, Any]]:
-    """The security schemes of OpenAPI that its profiles use, by name."""
+    """The OpenAPI security schemes of the webhook's profiles, by name."""
     for proof in _proofs(webhook):
         if proof.security is not None:
             yield f"webhook_{proof.name}", dict(proof.security)
@@ -81,13 +81,13 @@ def _proofs(webhook: WebhookContract) -> Iterable[SignatureScheme]:
 
 
 def _headers(webhook: WebhookContract) -> Iterator[tuple[str, str]]:
-    """The headers that a sender shows, with their meaning."""
+    """The headers that a sender sends, with their descriptions."""
     for profile in webhook.x_webhook["profiles"].values():
-        shown = scheme_of(profile["proof"]).headers
-        yield from shown.items()
-        known = {name.lower() for name in shown}
-        for place, about in (("messageId", "The message's id."), ("eventType", "What happened.")):
-            header = profile.get(place, {}).get("header")
+        headers = scheme_of(profile["proof"]).headers
+        yield from headers.items()
+        known = {name.lower() for name in headers}
+        for member, about in (("messageId", "The message's id."), ("eventType", "What happened.")):
+            header = profile.get(member, {}).get("header")
             if header is not None and header.lower() not in known:
                 yield header, about
 
@@ -106,7 +106,7 @@ def _channel(contract: EventContract) -> dict[str, Any]:
 
 
 def _operation(contract: EventContract) -> dict[str, Any]:
-    """The gateway sends what a client has asked for by `types`."""
+    """The operation: the gateway sends the events that the client's query `types` names."""
     event_type = contract.event.type
     query = {"type": "object", "properties": {"types": {"type": "string", "const": event_type}}}
     return {

@@ -263,7 +263,7 @@ def test_contracts_that_the_lint_refuses_are_not_generated(project: Project) -> 
 
 @pytest.mark.parametrize("name", ["not-a-package", "class", "1st"])
 def test_a_folder_that_cannot_be_a_package_is_refused(project: Project, name: str) -> None:
-    with pytest.raises(ContractError, match=rf"the output folder is .* '{name}' cannot be one"):
+    with pytest.raises(ContractError, match=rf"'{name}' cannot be the name of a"):
         generate(project.schemas, project.root / name)
 
 

@@ -98,12 +98,12 @@ def _with_another_key() -> dict[str, Any]:
         (
             entity(status={"description": "A count.", "type": ["integer", "null"]}),
             "/properties/status",
-            "was text and is integer now",
+            "the type has changed from text to integer",
         ),
         (
             entity(status={"description": "When.", "type": ["string", "null"], "format": "date"}),
             "/properties/status",
-            "was text and is date now",
+            "the type has changed from text to date",
         ),
         (_with_another_key(), "/x-entity/key", "the key has changed"),
     ],

@@ -80,7 +80,7 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     ),
     "a connector where the shared models go": (
         renamed("common", "greet"),
-        r"two contracts would both be generated as .*models/common/__init__\.py",
+        r"two contracts generate the same file .*models/common/__init__\.py",
     ),
     "shared definitions with one class name": (
         edited(
@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[Edit, str]] = {
                 '"problem": {"description": "Another.", "type": "null"}, "Problem": {',
             ),
         ),
-        r"schemas/common/problem\.json: .* are both Problem in Python",
+        r"schemas/common/problem\.json: .* have the same Python name Problem",
     ),
     "objects without names": (
         edited(

@@ -1,4 +1,4 @@
-"""The reference of what arrives and what is published: a page per provider, one of all events."""
+"""Reference pages of webhooks (one per provider), events and entities."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -23,17 +23,17 @@ from gateway.signatures.scheme import SignatureScheme
 EVENTS_PAGE: Final = "events"
 ROWS_PAGE: Final = "rows"
 _ABOUT_EVENTS: Final = (
-    "What the gateway publishes: CloudEvents 1.0 in the structured JSON format. Followers of"
-    " `GET /events`, deliveries to endpoints and MCP subscribers all get the same object."
+    "The events that the gateway publishes are CloudEvents 1.0 in the structured JSON format."
+    " Followers of `GET /events`, endpoints and MCP subscribers all receive the same object."
 )
 _ABOUT_ROWS: Final = (
-    "What webhooks write, and `entities.<kind>` reads. A later message is never overwritten by an "
-    "earlier one; a reference may lead to a row that is not there yet."
+    "Webhooks write these rows, and `entities.<kind>` reads them. An earlier message never "
+    "overwrites a later one. A reference may name a row that does not exist yet."
 )
 
 
 def webhook_page(webhook: WebhookContract) -> Artifact:
-    """`webhooks/<provider>.md`: how a provider proves who it is, and what its messages do."""
+    """`webhooks/<provider>.md`: how a provider is authenticated, and what its messages do."""
     rules = webhook.x_webhook
     parts = [
         page_header(webhook.source),
@@ -41,7 +41,7 @@ def webhook_page(webhook: WebhookContract) -> Artifact:
         prose(webhook.description),
         f"`POST {webhook.route}`; contract {code(f'schemas/{webhook.source.path}')}.",
         "## Profiles",
-        "A profile is open when its secrets are set; two secrets may be live during a rotation.",
+        "A profile is enabled if its secrets are set. During a rotation, two secrets may be valid.",
         table(("Profile", "Proof", "Message id", "Type", "Setting"), _profiles(webhook)),
     ]
     if rules.get("settings"):
@@ -124,10 +124,10 @@ def _events(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
 
 
 def _outcome(rules: Mapping[str, Any]) -> str:
-    """What is published, called or derived."""
+    """The cell of the events that are published or derived, and the tools that are called."""
     emitted = [f"[`{rules['emits']['event']}`](../{EVENTS_PAGE}.md)"] if "emits" in rules else []
     called = [f"then calls `{each['tool']}`" for each in rules.get("notifications", ())]
-    found = [f"fetches, and finds `{each['event']}`" for each in rules.get("derives", ())]
+    found = [f"fetches, and derives `{each['event']}`" for each in rules.get("derives", ())]
     return "; ".join([*emitted, *found, *called])
 
 
@@ -158,13 +158,13 @@ def _rows(entity: Entity) -> Iterator[str]:
 
 
 def _owned(entity: Entity) -> Iterator[str]:
-    """The columns that are not the webhook's."""
+    """Sentences about the columns that the webhook does not own."""
     rules = entity.rules
     if rules.agent:
         yield f"Owned by agents: {_listed(rules.agent)}."
     for name, default in rules.defaults.items():
         value, beside = code(str(default.value)), code(default.beside)
-        yield f"{code(name)} is {value} beside a {beside} until a message says it."
+        yield f"{code(name)} is {value} if {beside} has a value and no message set {code(name)}."
     for name, computed in rules.computed.items():
         conditions = " and ".join(
             f"{code(each)} is {code(text)}" for each, text in computed.when.items()
@@ -196,7 +196,7 @@ def _titles(contracts: Contracts) -> Iterator[tuple[str, str]]:
 
 
 def _slug(heading: str) -> str:
-    """The anchor of a heading, as MyST and GitHub make it."""
+    """The anchor of a heading in MyST and on GitHub."""
     return heading.replace(".", "")
 
 

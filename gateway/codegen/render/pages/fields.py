@@ -1,4 +1,4 @@
-"""A schema as rows for readers: each member's path, type, bounds and meaning."""
+"""Converts a schema to table rows: each member's path, type, bounds and description."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 
 
 class DocumentedField(Struct, frozen=True, kw_only=True):
-    """One row. `kind` and `bounds` are Markdown, the rest is the contract's own text."""
+    """One row. `kind` and `bounds` are Markdown. The other texts come from the contract."""
 
     path: str
     """`flight.legs[].date`."""
@@ -25,7 +25,7 @@ class DocumentedField(Struct, frozen=True, kw_only=True):
 
 
 def fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
-    """A row per property, in the order of the contract; those of an object follow its own row."""
+    """A row per property, in the order of the contract. Rows of members follow their object."""
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
         facts = member if isinstance(member, dict) else {}
@@ -42,9 +42,9 @@ def fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
 
 
 def kind_of(schema: Schema | bool, marked: Callable[[str], str] = code) -> str:
-    """The type in words: `string (date)`, `list of integer`, one of some values.
+    """The type in words, such as `string (date)`, `list of integer` or a list of values.
 
-    `marked` writes a value of the contract: as code in Markdown, unless said otherwise.
+    `marked` formats a value of the contract. By default it is code in Markdown.
     """
     if isinstance(schema, bool):
         return "any"
@@ -61,7 +61,7 @@ def kind_of(schema: Schema | bool, marked: Callable[[str], str] = code) -> str:
 
 
 def bounds_of(schema: Schema) -> str:
-    """What limits the value, or the members of the list."""
+    """The bounds of the value, and of the items of a list."""
     found = [(schema[key], one, many) for key, one, many in _BOUNDS if key in schema]
     own = [
         code(_shown(value)) if one == "{}" else (one if value == 1 else many).format(_shown(value))
@@ -84,7 +84,7 @@ _BOUNDS: Final = (
     ("minItems", "at least {} item", "at least {} items"),
     ("maxItems", "at most {} item", "at most {} items"),
 )
-"""Keyword, and its sentence for one and for any other number."""
+"""Keyword, and its text for the number 1 and for other numbers."""
 
 
 def _word(kind: str, schema: Schema, marked: Callable[[str], str]) -> str:

@@ -1,7 +1,7 @@
-"""Pieces of generated Markdown pages: the one place where the text of contracts becomes Markdown.
+"""Converts the texts of contracts to Markdown. No other module does that.
 
-What a contract says is shown, never obeyed: no HTML, no directive, role, fence, link or heading of
-its own (CommonMark 0.31, MyST). Spans of code in single backticks are kept.
+Texts are escaped (CommonMark 0.31, MyST): they cannot contain HTML, directives, roles, fences,
+links or headings. Code spans in single backticks are kept.
 """
 
 import re
@@ -14,17 +14,17 @@ from gateway.codegen.render.artifact import header
 _CODE: Final = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _MARKUP: Final = re.compile(r"[\\`*\[\]<{}~]|&(?=[#A-Za-z])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _OPENING: Final = re.compile(r"[#>+=:%|-]|\((?=.*\)=$)")
-"""What begins a block at the beginning of a line."""
+"""Characters that start a block at the beginning of a line."""
 _NUMBER: Final = re.compile(r"(\d+)([.)])")
 
 
 def page_header(source: ContractSource) -> str:
-    """Where the page comes from, as a comment."""
+    """The header of a page, as a comment."""
     return f"<!--\n{header(source, comment='').replace('--', '- -')}\n-->"
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The page made of `parts`."""
+    """A page of `parts`."""
     return "\n\n".join(parts) + "\n"
 
 
@@ -34,7 +34,7 @@ def prose(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """The `text` of a contract on one line: for headings, cells and sentences."""
+    """The `text` of a contract as one line, for headings, cells and sentences."""
     line = " ".join(text.split())
     shown, end = [], 0
     for span in _CODE.finditer(line):
@@ -44,7 +44,7 @@ def inline(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """`text` as a span of code, whatever it holds (CommonMark §6.1)."""
+    """`text` as a code span, also if it contains backticks (CommonMark §6.1)."""
     line = " ".join(str(text).split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
@@ -52,13 +52,13 @@ def code(text: str) -> str:
 
 
 def fenced(language: str, text: str) -> str:
-    """`text` as a block of code, whatever it holds."""
+    """`text` as a code block, also if it contains fences."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table of cells that are Markdown; what is in a cell stays on its line."""
+    """A table. Cells are Markdown; line breaks in them become spaces."""
     lines = [_line(head), "|" + "---|" * len(head), *(_line(row) for row in rows)]
     return "\n".join(lines)
 

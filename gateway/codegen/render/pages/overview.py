@@ -1,4 +1,4 @@
-"""The reference's index: every tool by connector, and by the agents that may call it."""
+"""The index page of the reference: all tools by connector and by agent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -36,7 +36,7 @@ def index(contracts: Contracts) -> Artifact:
 
 
 def _of_events(contracts: Contracts) -> Iterator[str]:
-    """Where to read of what arrives and what is published."""
+    """Links to the pages of webhooks, events and entities."""
     if contracts.webhooks:
         yield "## By event"
         rows = (
@@ -81,7 +81,7 @@ def _by_agent(contracts: Contracts) -> Iterator[tuple[str, ...]]:
     for agent, granted in contracts.policies.grants.items():
         ids = tuple(each for each in granted if each in tools)
         scopes = [f"`{each}`" for each in granted if each not in tools]
-        which = ["all but what destroys"] if ids == harmless else _links(tools, ids)
+        which = ["all except those that destroy"] if ids == harmless else _links(tools, ids)
         yield code(agent), str(len(ids)), ", ".join([*which, *scopes])
 
 

@@ -1,4 +1,4 @@
-"""The reference: a Markdown page per tool."""
+"""Reference pages of tools, one per tool."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,13 +23,13 @@ from gateway.contracts.cache import Remember
 _EFFECTS: Final[Mapping[str, str]] = {
     "read": "reads; changes nothing",
     "write": "writes; adds, changes or sends something",
-    "destroy": "destroys; what is gone stays gone",
+    "destroy": "destroys; removes something that cannot be restored",
 }
 _BASE_URL: Final = "http://127.0.0.1:8700"
 
 
 def page(tool: ToolContract, remember: Remember) -> Artifact:
-    """`<connector>/<tool>.md`: everything a caller needs to know of one tool."""
+    """`<connector>/<tool>.md`: the reference of one tool for callers."""
     basis = f"{tool.source.path} {tool.source.sha256}"
     text = remember("page", basis, lambda: _page(tool))
     return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
@@ -74,7 +74,7 @@ def _facts(tool: ToolContract) -> str:
 
 def _escalation(rule: Escalation) -> str:
     needs = f" and needs {_listed(rule.requires)}" if rule.requires else ""
-    return f"reads; with `{rule.when}: true` writes{needs}, for who may call `{rule.grant}` too"
+    return f"reads; with `{rule.when}: true` writes{needs}, if `{rule.grant}` is granted too"
 
 
 def _attempts(rule: Attempts) -> str:
@@ -134,14 +134,14 @@ _QUOTE_IN_SHELL: Final = "'\\''"
 
 
 def _answer(example: Example) -> Iterator[str]:
-    yield f"### {inline(example.summary or 'What comes back')}"
+    yield f"### {inline(example.summary or 'The result')}"
     yield fenced("json", pretty(example.value))
 
 
 def _errors(tool: ToolContract) -> str:
     general = (
-        "Every tool may also fail for reasons that are not its own: a missing key, arguments that"
-        " do not match, a limit, an upstream that does not answer."
+        "Every tool may also fail with general errors, such as a missing key, invalid arguments, a"
+        " limit, or an upstream that does not respond."
     )
     if not tool.errors:
         return f"This tool declares no errors. {general}"

@@ -1,4 +1,4 @@
-"""The reference of state machines: which state may follow which, and which messages report them."""
+"""The reference page of state machines: states, their order, and the messages that report them."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -11,37 +11,37 @@ from gateway.contract.rows.entity import Entity, States
 
 STATES_PAGE: Final = "states"
 _ABOUT: Final = (
-    "Messages are replayed in the order in which things happened, by their own word, whatever the"
-    " order was in which they arrived. What happened cannot have happened after its arrival: a"
-    " later moment counts as the moment of arrival."
+    "Messages are replayed in the order of the events that they report, not of their arrival. The"
+    " message itself says when its event happened. A time after the arrival counts as the time of"
+    " arrival."
 )
 _TABLE: Final = (
     ("A repeated message", "Changes nothing."),
-    ("A late message", "Takes its place among those that happened before and after it."),
+    ("A late message", "Is inserted into the log by the time of its event."),
     (
         "A message about an unknown row",
-        "Makes the row, in any state that is marked as initial, with all that the message says.",
+        "Creates the row with all columns of the message. An initial state is applied.",
     ),
     (
         "A message whose state may not follow",
         (
-            "Is not applied: the row keeps its state, and the log holds the message with"
-            " `applied: false`. Its other columns are written, and its event is published. A"
-            " message that arrives later may still make it applicable."
+            "Is not applied: the row keeps its state, and the log contains the message with"
+            " `applied: false`. Its other columns are written, and its event is published. It may"
+            " be applied later, if a message arrives that makes its state follow."
         ),
     ),
-    ("A lost message", "Leaves the state that the others lead to."),
+    ("A lost message", "The row has the state that the other messages give."),
 )
 
 
 def states_page(contracts: Contracts) -> Artifact:
-    """`states.md`: every state machine, as one table each."""
+    """`states.md`: every state machine as a table."""
     source = joint_source("entities/*.json", (each.source for each in contracts.entities))
     parts = [
         page_header(source),
         "# State machines",
         _ABOUT,
-        table(("What arrives", "What becomes of it"), _TABLE),
+        table(("What arrives", "What happens"), _TABLE),
     ]
     for contract in contracts.entities:
         states = contract.entity.rules.states
@@ -65,19 +65,18 @@ def _machine(entity: Entity, states: States, reports: list[tuple[str, str]]) -> 
     )
     yield table(("State", "May be followed by", "Reported by"), rows)
     order = ", ".join(map(code, states.next))
-    yield f"Of two that happened at the same moment, the earlier is the first of {order}."
+    yield f"Of two states with the same time, the one that is listed first is the earlier: {order}."
     if states.carries:
-        yield f"Written only by a message whose state is applied: {_listed(states.carries)}."
+        yield f"Only a message whose state is applied writes {_listed(states.carries)}."
     for state, column in states.same.items():
         yield (
-            f"{code(state)} is applied only by a message with the `{column}` that the row holds, "
-            "also where the row is in that state already. Where one of the two is empty, they "
-            "agree."
+            f"A message with {code(state)} is applied only if it has the same `{column}` as the "
+            "row, or one of them has none. This holds also if the row is in that state already."
         )
 
 
 def _reports(contracts: Contracts, entity: Entity, states: States) -> Iterator[tuple[str, str]]:
-    """Messages, each with the state that it reports."""
+    """The messages about `entity`, each with the state that it reports."""
     for webhook in contracts.webhooks:
         for name, rules in webhook.x_webhook["events"].items():
             for effect in rules.get("effects", ()):

@@ -1,1 +1,1 @@
-"""Renderers of Python: models, bindings, tables, routes, migrations."""
+"""Renderers of Python modules: models, bindings, tables, routes and migrations."""

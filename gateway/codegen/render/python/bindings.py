@@ -1,4 +1,4 @@
-"""Bindings: one module per tool, compiled from its field map."""
+"""Renders bindings: one module per tool, compiled from its field map."""
 
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.render.artifact import Artifact, joint_source, python
@@ -7,7 +7,7 @@ from gateway.mapping.fields import BindingSource, compile_binding
 
 
 def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Remember) -> Artifact:
-    """`bindings/<connector>/<tool>.py`. Raises `ContractError` for a binding without meaning."""
+    """`bindings/<connector>/<tool>.py`. Raises `ContractError` if the binding has problems."""
     upstream = contracts.upstream_of(tool)
     sources = [tool.source, *([upstream.source] if upstream else [])]
     source = joint_source(str(tool.source.path), sources)
@@ -22,7 +22,7 @@ def binding(tool: ToolContract, contracts: Contracts, package: str, remember: Re
 def binding_source(
     tool: ToolContract, upstream: UpstreamContract | None, package: str = "generated"
 ) -> BindingSource:
-    """The binding of `tool` as the field map reads it."""
+    """The parts of the contracts that determine the binding of `tool`."""
     return BindingSource(
         tool_id=tool.id,
         x_binding=tool.x_binding,

@@ -1,4 +1,4 @@
-"""How a column of each kind is declared, in the tables and in their migrations alike."""
+"""The column types of tables and migrations, by kind of column."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,9 +14,9 @@ SQL_TYPES: Final[Mapping[ColumnKind, str]] = {
     "moment": "BigInteger",
     "json": "JSON(none_as_null=True)",
 }
-"""In words of SQLAlchemy. Moments are microseconds since 1970, alike in every database."""
+"""SQLAlchemy types. Moments are microseconds since 1970 in every database."""
 TIMES_TYPE: Final = 'JSON().with_variant(JSONB(), "postgresql")'
-"""PostgreSQL can change a part only of the binary form."""
+"""JSONB, because PostgreSQL cannot change a part of a JSON value."""
 PYTHON_TYPES: Final[Mapping[ColumnKind, str]] = {
     "text": "str",
     "integer": "int",
@@ -30,4 +30,4 @@ TYPE_IMPORTS: Final = (
     "from sqlalchemy import JSON, BigInteger, Boolean, Column, Date, Float, Index, Text",
     "from sqlalchemy.dialects.postgresql import JSONB",
 )
-"""Formatting removes what is not used."""
+"""The imports of these types. The formatter removes unused ones."""

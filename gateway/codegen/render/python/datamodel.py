@@ -1,7 +1,7 @@
-"""datamodel-code-generator, in process: JSON Schema definitions in, Pydantic classes out.
+"""Generates Pydantic classes from JSON Schemas with datamodel-code-generator, in this process.
 
-The only module that knows the library. Importing it takes half a second, so it is imported when the
-first model must be rendered.
+Only this module uses the library. Importing it takes half a second, so it is imported when the
+first model is rendered.
 """
 
 import json
@@ -21,7 +21,7 @@ from datamodel_code_generator.format import PythonVersion
 
 from gateway.errors import ContractError
 
-# Every option that shapes the text is named here: the library's defaults change between releases.
+# All options that affect the text are set here: the library's defaults change between releases.
 _OPTIONS: Final[Mapping[str, Any]] = {
     "input_file_type": InputFileType.JsonSchema,
     "output_model_type": DataModelType.PydanticV2BaseModel,
@@ -49,11 +49,11 @@ _OPTIONS: Final[Mapping[str, Any]] = {
 
 
 def pydantic_source(definitions: Mapping[str, Any], imports: Mapping[str, str], origin: str) -> str:
-    """A module body with one class or alias per definition.
+    """The text of a module with one class or alias per definition.
 
-    `imports` maps the files of foreign references to Python modules. `origin` names the contract in
-    errors. Raises `ContractError` for whatever the library refuses, and for any warning of it: a
-    warning means that something was left out of the text.
+    `imports` maps the files of references to Python modules. `origin` is the contract's name in
+    errors. Raises `ContractError` if the library fails or warns: a warning means that it left out a
+    part of the schema.
     """
     config = GenerateConfig(**_OPTIONS, external_ref_mapping=dict(imports) or None)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}

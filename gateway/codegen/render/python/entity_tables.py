@@ -1,4 +1,4 @@
-"""The tables of entities: one SQLModel class per kind."""
+"""Renders the tables of entities: one SQLModel class per entity."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ from gateway.contracts.names import camel, identifier
 _USED: Final = frozenset(
     {"copy", "dict", "json", "metadata", "registry", "schema", "construct", "validate"}
 )
-"""Members of every SQLModel class, which a column may be called like."""
+"""Names of SQLModel's members that a column may also have."""
 
 
 def entity_tables(contracts: Sequence[EntityContract], package: str) -> Iterator[Artifact]:
@@ -43,7 +43,7 @@ def _rows(contracts: Sequence[EntityContract], shapes: Shapes) -> str:
         (
             docstring("The rows of entities, as SQLModel classes."),
             "",
-            "# SQLModel says that __tablename__ is a method, and takes a text.",
+            "# SQLModel declares __tablename__ as a method, and accepts a text.",
             "# pyright: reportAssignmentType=false",
             "",
             "from datetime import date",
@@ -55,7 +55,7 @@ def _rows(contracts: Sequence[EntityContract], shapes: Shapes) -> str:
             "",
             "",
             "class Rows(SQLModel, registry=registry()):",
-            '    """Of this package alone: others may have tables of the same names."""',
+            '    """The base with this package\'s own registry, separate from other packages."""',
             *(line for each in contracts for line in _table(each, shapes[each.entity.kind])),
             "",
         )
@@ -63,7 +63,7 @@ def _rows(contracts: Sequence[EntityContract], shapes: Shapes) -> str:
 
 
 def _by_kind(shapes: Shapes, package: str) -> str:
-    # What an __init__ imports without use, formatting would leave.
+    # The formatter does not remove unused imports of an __init__ module.
     rows = [f"from {package}.entities.rows import Rows"] if shapes else []
     return "\n".join(
         (
@@ -113,7 +113,7 @@ def _table(contract: EntityContract, shape: TableShape) -> Iterator[str]:
         yield f"    {docstring(entity.schema['properties'][name]['description'], indent=4)}"
     times = f"Column({quoted(TIMES)}, {TIMES_TYPE}, nullable=False)"
     yield f"    {TIMES}: Any = Field(sa_column={times})"
-    yield '    """By column, when its value changed: microseconds since 1970."""'
+    yield '    """By column, the time of its last change: microseconds since 1970."""'
 
 
 def _column(name: str, column: ColumnShape) -> str:

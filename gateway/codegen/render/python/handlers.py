@@ -1,4 +1,4 @@
-"""`handlers.json`: the Python code that the contracts name, and where each name stands."""
+"""Renders `handlers.json`: the Python code that the contracts name, with the place of each name."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from gateway.mapping.fields.python.functions import functions
 
 
 def handlers_json(contracts: Contracts) -> Artifact:
-    """What the catalogue checks before it imports any of it."""
+    """`handlers.json`. The catalogue checks it before it imports the code."""
     named = [each for tool in contracts.tools for each in _of_tool(tool)]
     named += [each for webhook in contracts.webhooks for each in _of_webhook(webhook)]
     named += [

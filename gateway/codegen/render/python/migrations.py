@@ -1,4 +1,4 @@
-"""The migrations of the tables of entities: Alembic revisions, added and never changed."""
+"""Renders the migrations of entity tables: Alembic revisions, which are added and never edited."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -33,7 +33,7 @@ _MOST_NAME: Final = 48
 
 
 def recorded(revisions: Sequence[Revision]) -> Iterator[Artifact]:
-    """The revisions that are there, to the letter: databases have run them."""
+    """The existing revisions, unchanged, because databases have run them."""
     for revision in revisions:
         path = PurePosixPath(FOLDER, revision.name)
         yield Artifact("generated", path, revision.text)
@@ -42,9 +42,9 @@ def recorded(revisions: Sequence[Revision]) -> Iterator[Artifact]:
 def migrations(
     contracts: Sequence[EntityContract], revisions: Sequence[Revision]
 ) -> Iterator[Artifact]:
-    """The revision that is needed, if any, and what names the newest one.
+    """A new revision, if the contracts have changed, and the module with the newest number.
 
-    Raises `ContractRefused` for a change that no revision can follow.
+    Raises `ContractRefused` for a change that a revision cannot make.
     """
     before = revisions[-1].shapes if revisions else {}
     entities = [each.entity for each in contracts]
@@ -61,7 +61,7 @@ def migrations(
 def _index(contracts: Sequence[EntityContract], head: int) -> Artifact:
     body = "\n".join(
         (
-            docstring("How the tables of entities came to be what they are."),
+            docstring("The migrations of the tables of entities."),
             "",
             "from typing import Final",
             "",
@@ -92,11 +92,11 @@ def _revision(
             f"down_revision: Final[str | None] = {previous}",
             "",
             f"{RECORD}: Final[Mapping[str, Any]] = {msgspec.to_builtins(after)!r}",
-            '"""What the tables are after this revision: the next one starts from it."""',
+            '"""The tables after this revision. The next revision starts from them."""',
             "",
             "",
             "def upgrade() -> None:",
-            '    """Make what is missing."""',
+            '    """Create what is missing."""',
             *(f"    {line}" for step in needed for line in _calls(step)),
             "",
         )
@@ -145,6 +145,6 @@ def _words(step: Step) -> str:
 
 
 def _slug(needed: Sequence[Step]) -> str:
-    """The first step's words; the docstring holds all of them."""
+    """The name of the file, from the first step. The docstring names all steps."""
     first = _words(needed[0]).replace(" ", "_")[:_MOST_NAME].rstrip("_")
     return first if len(needed) == 1 else f"{first}_and_{len(needed) - 1}_more"

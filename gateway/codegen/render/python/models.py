@@ -1,4 +1,4 @@
-"""Pydantic models: one module per tool, one per file of shared definitions."""
+"""Renders Pydantic models: one module per tool, event, entity and file of shared definitions."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,13 +36,13 @@ class ModelFile(Struct, frozen=True, kw_only=True):
     models: tuple[Model, ...]
 
     def render(self, package: str, remember: Remember) -> Artifact:
-        """The file. Raises `ContractError` when no exact text can be made of its models."""
+        """The file. Raises `ContractError` if a model cannot be generated exactly."""
         basis = f"{package} {self.path} {self.source.sha256}"
         text = remember("models", basis, lambda: self._text(package))
         return python(self.path, self.source, text)
 
     def _text(self, package: str) -> str:
-        # Half a second, which a remembered text does not need.
+        # The import takes half a second, and a cached text does not need it.
         from gateway.codegen.render.python.datamodel import (  # noqa: PLC0415 - see above
             pydantic_source,
         )
@@ -90,7 +90,7 @@ def event_models(event: EventContract) -> ModelFile:
 
 
 def entity_models(entity: EntityContract) -> ModelFile:
-    """`models/rows/<kind>.py`: a row as queries answer it."""
+    """`models/rows/<kind>.py`: a row as queries return it."""
     return ModelFile(
         path=f"models/rows/{identifier(entity.entity.kind)}.py",
         title=f"A row of {entity.entity.kind}.",
@@ -131,7 +131,7 @@ def _foreign(schema: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _with_origin(schema: Schema, model: Model) -> Schema:
-    """A class says which file it is the view of."""
+    """`schema` with the place of its contract in the description, which becomes the docstring."""
     if schema.get("type") != "object":
         return schema
     text = str(schema.get("description", "")).strip()

@@ -1,4 +1,4 @@
-"""REST routes: one Litestar handler per tool, each a single line."""
+"""Renders REST routes: one Litestar handler per tool, with one statement."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from gateway.codegen.render.artifact import Artifact, docstring, joint_source, p
 from gateway.contracts.names import identifier
 
 _USED: Final = frozenset({"asgi", "call", "tuple"})
-"""Names that the module needs itself and that a tool may have."""
+"""Names that the module uses itself and that a tool may also have."""
 
 
 def routes(connector: str, tools: Sequence[ToolContract]) -> Artifact:
-    """`routes/<connector>.py`: the REST face of every operation of one connector."""
+    """`routes/<connector>.py`: the REST routes of one connector."""
     names = {tool.id: identifier(tool.tool, taken=_USED) for tool in tools}
     body = "\n".join(
         (

@@ -1,4 +1,4 @@
-"""The tables that the run time reads: operations, MCP tools, grants, and what joins them."""
+"""Renders the tables of the run time: operations, MCP tools and grants."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -18,13 +18,13 @@ from gateway.contract.operation import Attempts, DeclaredError, Escalation
 from gateway.contracts.names import identifier
 
 _FIELD: Final = 8
-"""The column at which the fields of a table's entries start."""
+"""The indentation of the fields of a table's entries."""
 _USED: Final = frozenset({"tuple"})
-"""Names that the modules need themselves and that a tool or a connector may have."""
+"""Names that the modules use themselves and that a tool or a connector may also have."""
 
 
 def operations(connector: str, tools: Sequence[ToolContract], package: str) -> Artifact:
-    """`operations/<connector>.py`: every operation of one connector."""
+    """`operations/<connector>.py`: the operations of one connector."""
     modules = _imported(tool.tool for tool in tools)
     body = "\n".join(
         (
@@ -45,7 +45,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
 
 
 def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
-    """`tools/<connector>.py`: the MCP face of every operation of one connector."""
+    """`tools/<connector>.py`: the MCP tools of one connector."""
     body = "\n".join(
         (
             docstring(f"The MCP tools of {connector}."),
@@ -66,7 +66,7 @@ def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
 def joined(
     folder: str, name: str, kind: str, of: str, connectors: Sequence[str], package: str
 ) -> Artifact:
-    """`<folder>/__init__.py`: the tables of all connectors, one after the other."""
+    """`<folder>/__init__.py`: the tables of all connectors, joined."""
     modules = [identifier(connector, taken=_USED) for connector in connectors]
     imports = [f"from {package}.{folder} import ({_imported(connectors)})"] if modules else []
     body = "\n".join(
@@ -88,7 +88,7 @@ def joined(
 
 
 def policies(contracts: Contracts) -> Artifact:
-    """`policies.py`: which agent may call what."""
+    """`policies.py`: the grants of agents."""
     grants = contracts.policies.grants
     effects = (f"{tool.id} {tool.effect}" for tool in contracts.tools)
     source = contracts.policies.source
@@ -112,16 +112,16 @@ def policies(contracts: Contracts) -> Artifact:
 
 
 def package_marker(folder: str, text: str, names: Iterable[str] = ()) -> Artifact:
-    """An `__init__.py` that only says what the package holds."""
+    """An `__init__.py` with only a docstring."""
     path = f"{folder}/__init__.py" if folder else "__init__.py"
     source = joint_source("openapi.yaml", (), *names)
     return python(path, source, f"{docstring(text)}\n")
 
 
 def _imported(modules: Iterable[str]) -> str:
-    """Modules as an import lists them; one whose name the importer needs itself is renamed."""
+    """The names of an import statement. A name that the importing module uses gets an alias."""
     names = ((module, identifier(module, taken=_USED)) for module in modules)
-    return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
+    return ", ".join(name if name == alias else f"{name} as {alias}" for name, alias in names)
 
 
 def _tools_of(connector: str, tools: Iterable[ToolContract]) -> ContractSource:
@@ -149,7 +149,7 @@ def _operation(tool: ToolContract) -> str:
 
 
 def _records(tools: Iterable[ToolContract]) -> list[str]:
-    """The records that the table is made of."""
+    """The classes that the table uses."""
     used = {"DeclaredError", "Effect", "Operation"}
     for tool in tools:
         if tool.attempts != Attempts():
@@ -160,11 +160,11 @@ def _records(tools: Iterable[ToolContract]) -> list[str]:
 
 
 def _attempts(rule: Attempts) -> str:
-    usual = Attempts()
+    default = Attempts()
     facts = [
         f"{name}={value!r}"
         for name, value in msgspec.structs.asdict(rule).items()
-        if value != getattr(usual, name)
+        if value != getattr(default, name)
     ]
     return f"Attempts({', '.join(facts)})"
 

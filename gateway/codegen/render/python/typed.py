@@ -1,15 +1,15 @@
-"""The part of a schema that a Python type can say without ever being stricter than the schema.
+"""Reduces a schema to the part that Python types can express, so that models are never stricter.
 
-The validator checks values by the whole schema; a model is a typed view of values that have passed.
-So a keyword that a type says exactly stays, and any other is left out: an instance that the schema
-accepts must always load, and dump to an equal value. Left out are
+The validator checks values with the whole schema. A model is a typed view of valid values: every
+valid value must load, and dump to an equal value. So only keywords that a type expresses exactly
+are kept. These are left out:
 
-* `format`: `datetime` and its like reject some valid text and rewrite more (`.5Z` as `.500000Z`),
-* `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and their like,
-* `const` and `enum` that hold more than text, booleans, null and whole numbers,
+* `format`: types such as `datetime` reject some valid texts and change others (`.5Z`, `.500000Z`),
+* `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and similar ones,
+* `const` and `enum` with values other than text, booleans, null and whole numbers,
 * bounds of values without a name (list items, union branches, map values).
 
-A `number` becomes `int | float`, because a whole number beyond 2**53 would change as a float.
+A `number` becomes `int | float`, because a float cannot represent all whole numbers beyond 2**53.
 """
 
 import json
@@ -40,7 +40,7 @@ class TypedFile:
         self.definitions: dict[str, Schema] = {}
 
     def add(self, name: str, schema: Schema) -> None:
-        """Define `name` as the typed view of `schema`; objects nested in it come along."""
+        """Define `name` as the typed view of `schema`, and the objects nested in it."""
         is_class = is_record(schema) and kinds_of(schema) == ["object"]
         view = self._record(schema, [name]) if is_class else self._view(schema, [name])
         self.definitions[name] = view | _described(schema)
@@ -60,7 +60,7 @@ class TypedFile:
         return self._by_kind(schema, steps)
 
     def _inner(self, schema: Schema | bool, steps: list[str]) -> Schema:
-        """The type of a value without a name, hence without bounds."""
+        """The type of a value without a name, which has no bounds."""
         view = self._view(schema, steps)
         surplus = {keyword for kind in kinds_of(view) for keyword in _BOUNDS.get(kind, ())}
         return {key: value for key, value in view.items() if key not in surplus}
@@ -97,8 +97,8 @@ class TypedFile:
 
     def _hoisted(self, schema: Schema, steps: list[str]) -> str:
         """The name of the definition that holds this nested object."""
-        same = _text(schema)
-        taken = [name for name, text in self._taken.items() if text != same]
+        own = _text(schema)
+        taken = [name for name, text in self._taken.items() if text != own]
         name = shortest_free(steps[1:], taken) or shortest_free(steps, taken)
         if name is None:
             raise ContractError(
@@ -106,7 +106,7 @@ class TypedFile:
                 " rename the property or give the object a `title`"
             )
         if name not in self.definitions:
-            self._taken[name] = same
+            self._taken[name] = own
             self.definitions[name] = {}
             self.definitions[name] = self._record(schema, steps) | _described(schema)
         return name
@@ -165,7 +165,7 @@ _ORDINALS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def is_record(schema: Schema | bool) -> bool:
-    """Whether the schema is of objects with named properties: what a class can say."""
+    """Whether the schema describes objects with named properties, which become a class."""
     return isinstance(schema, dict) and (
         "object" in kinds_of(schema)
         and ("properties" in schema or schema.get("additionalProperties") is False)
@@ -208,7 +208,7 @@ def _described(schema: Schema) -> Schema:
 
 
 def _wrapped(text: str) -> str:
-    """Prose in lines that a docstring can hold; a single short line stays as it is."""
+    """`text` wrapped to the width of a docstring."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(
         textwrap.fill(part, _DOCSTRING_COLUMNS, break_long_words=False, break_on_hyphens=False)
@@ -217,7 +217,7 @@ def _wrapped(text: str) -> str:
 
 
 def _branch(branch: Schema | bool, steps: list[str]) -> list[str]:
-    """A branch is named by its title, else by a constant that distinguishes it from the others."""
+    """The path of a union's branch. Its name is the title, or a constant text in it."""
     if isinstance(branch, bool):
         return steps
     members = branch.get("properties", {}).values()
@@ -228,7 +228,7 @@ def _branch(branch: Schema | bool, steps: list[str]) -> list[str]:
 
 
 def _is_nested_class(view: Schema) -> bool:
-    """A nested class says what it is itself."""
+    """Whether the type is a class of this module, which has a docstring."""
     return str(view.get("$ref", "")).startswith("#")
 
 

@@ -1,4 +1,4 @@
-"""Webhooks: one module per event, compiled from its maps, and what joins them."""
+"""Renders webhooks: one module per event, compiled from its maps, and one per source."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -39,7 +39,7 @@ def webhooks_json(contracts: Contracts) -> Artifact:
 def event(
     webhook: WebhookContract, payload: PayloadContract, contracts: Contracts, remember: Remember
 ) -> Artifact:
-    """`webhooks/<provider>/<event>.py`. Raises `ContractError` for maps without meaning."""
+    """`webhooks/<provider>/<event>.py`. Raises `ContractError` if the event has problems."""
     payloads = {each.type: each.schema for each in webhook.payloads}
     name = f"{webhook.provider}.{payload.type}"
     basis = basis_of(name, webhook.x_webhook, payloads, declared_by(contracts))
@@ -49,7 +49,7 @@ def event(
 
 
 def declared_by(contracts: Contracts) -> Declared:
-    """What the maps of events may name."""
+    """The contracts that the maps of events may name."""
     return Declared(
         entities={
             each.entity.kind: {**each.entity.schema, "x-entity": _facts_of(each.entity)}
@@ -62,7 +62,7 @@ def declared_by(contracts: Contracts) -> Declared:
 
 
 def _facts_of(entity: Entity) -> dict[str, Any]:
-    """What decides which columns an event may set."""
+    """The members of x-entity that determine which columns an event may set."""
     facts = {"agent": entity.rules.agent, "computed": entity.rules.computed}
     return {
         "key": list(entity.key),
@@ -73,7 +73,7 @@ def _facts_of(entity: Entity) -> dict[str, Any]:
 def _sources(
     webhook: WebhookContract, basis: EventBasis, contracts: Contracts
 ) -> Iterable[ContractSource]:
-    """The contracts that decide the module."""
+    """The contracts that determine the module."""
     yield webhook.source
     yield from (each.source for each in contracts.entities if each.entity.kind in basis.entities)
     yield from (each.source for each in contracts.events if each.event.type in basis.events)
@@ -107,7 +107,7 @@ def joined(webhooks: Sequence[WebhookContract], package: str) -> Artifact:
     providers = [webhook.provider for webhook in webhooks]
     names = [identifier(provider, taken=_USED) for provider in providers]
     pairs = zip(providers, names, strict=True)
-    listed = ", ".join(name if name == here else f"{name} as {here}" for name, here in pairs)
+    listed = ", ".join(name if name == alias else f"{name} as {alias}" for name, alias in pairs)
     body = "\n".join(
         (
             docstring("The webhooks of every provider."),
@@ -128,11 +128,11 @@ def joined(webhooks: Sequence[WebhookContract], package: str) -> Artifact:
 
 def _imported(webhook: WebhookContract) -> str:
     names = ((each.module, identifier(each.module, taken=_USED)) for each in webhook.payloads)
-    return ", ".join(name if name == here else f"{name} as {here}" for name, here in names)
+    return ", ".join(name if name == alias else f"{name} as {alias}" for name, alias in names)
 
 
 def _records(webhook: WebhookContract) -> list[str]:
-    """The records that the source is made of."""
+    """The classes that the source uses."""
     used = {"MessagePart", "Profile", "WebhookSource"}
     used |= {"SourceRate"} if "rate" in webhook.x_webhook else set()
     used |= {"WebhookSetting"} if webhook.x_webhook.get("settings") else set()
@@ -169,18 +169,18 @@ def _profile(name: str, rules: Mapping[str, Any]) -> str:
     fields = {
         "name": quoted(name),
         "proof": _proof(rules["proof"]),
-        "message_id": _place(found) if found else "None",
-        "event_type": _place(rules["eventType"]),
+        "message_id": _message_part(found) if found else "None",
+        "event_type": _message_part(rules["eventType"]),
     }
     return _record("Profile", fields)
 
 
 def _proof(rules: Mapping[str, Any]) -> str:
-    """The scheme with what the contract says; the rest is the scheme's own to default."""
+    """The scheme with the members that the contract sets. The others have the scheme's defaults."""
     scheme = scheme_of(rules)
-    said = [each for each in fields(scheme) if each.encode_name in rules]
+    given = [each for each in fields(scheme) if each.encode_name in rules]
     return _record(
-        type(scheme).__name__, {each.name: _plain(getattr(scheme, each.name)) for each in said}
+        type(scheme).__name__, {each.name: _plain(getattr(scheme, each.name)) for each in given}
     )
 
 
@@ -188,7 +188,7 @@ def _plain(value: object) -> str:
     return quoted(value) if isinstance(value, str) else repr(value)
 
 
-def _place(rules: Mapping[str, str]) -> str:
+def _message_part(rules: Mapping[str, str]) -> str:
     if "header" in rules:
         return _record("MessagePart", {"header": quoted(rules["header"].lower())})
     return _record("MessagePart", {"pointer": quoted(rules["pointer"])})

@@ -140,7 +140,9 @@ def test_two_definitions_that_would_be_one_class_are_refused(
 ) -> None:
     clash = edited("common/places.json", '"Day": {', '"icao_airport": {"type": "null"}, "Day": {')
 
-    with pytest.raises(ContractError, match=r"common/places\.json: .* both IcaoAirport in Python"):
+    with pytest.raises(
+        ContractError, match=r"common/places\.json: .* the same Python name IcaoAirport"
+    ):
         lowered("shared", clash)
 
 

@@ -2,4 +2,4 @@
 # Regenerate with: gateway generate
 # Source closure sha256: e3b0c44298fc1c149afbf4c8996fb924; generator 1
 
-"""What the contracts declare, as Python. This code makes no decisions."""
+"""The contracts as Python. This code has no branches."""

@@ -4,7 +4,7 @@
 
 """The rows of entities, as SQLModel classes."""
 
-# SQLModel says that __tablename__ is a method, and takes a text.
+# SQLModel declares __tablename__ as a method, and accepts a text.
 # pyright: reportAssignmentType=false
 
 from sqlalchemy.orm import registry
@@ -12,4 +12,4 @@ from sqlmodel import SQLModel
 
 
 class Rows(SQLModel, registry=registry()):
-    """Of this package alone: others may have tables of the same names."""
+    """The base with this package's own registry, separate from other packages."""

@@ -2,7 +2,7 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 5feceb66ffc86f38d952786c6d696c79; generator 1
 
-"""How the tables of entities came to be what they are."""
+"""The migrations of the tables of entities."""
 
 from typing import Final
 

@@ -2,4 +2,4 @@
 # Regenerate with: gateway generate
 # Source closure sha256: e3b0c44298fc1c149afbf4c8996fb924; generator 1
 
-"""Typed views of what the gateway publishes."""
+"""Typed views of published events."""
