@@ -123,8 +123,8 @@ def _own(found: Any, name: str) -> Any:
 
 
 def _uses(function: Any) -> frozenset[Use]:
-    held = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
-    return held.names if isinstance(held, _Uses) and held.function is function else frozenset()
+    uses = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
+    return uses.names if isinstance(uses, _Uses) and uses.function is function else frozenset()
 
 
 def _marked(function: _Function, use: Use) -> _Function:

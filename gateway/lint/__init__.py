@@ -135,5 +135,5 @@ def lint(
     unsound = unsound_files(found)
     found += [each for check in DEEP_CHECKS for each in check(draft, unsound)]
     unsound = unsound_files(found)
-    meant = [*check_meaning(draft, unsound, remember), *check_events(draft, unsound, remember)]
-    return ordered([*found, *meant])
+    compared = [*check_meaning(draft, unsound, remember), *check_events(draft, unsound, remember)]
+    return ordered([*found, *compared])

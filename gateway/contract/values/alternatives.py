@@ -39,9 +39,9 @@ def nearest(branches: _Branches, path: list[str | int]) -> Sequence[ValidationEr
 
     That branch has the fewest errors of those that accept values of this type.
     """
-    meant = sorted((branch for branch in branches if not _is_of_other_kind(branch, path)), key=len)
-    is_clear = len(meant) == 1 or (len(meant) > 1 and len(meant[0]) < len(meant[1]))
-    return meant[0] if is_clear else ()
+    likely = sorted((branch for branch in branches if not _is_of_other_kind(branch, path)), key=len)
+    is_clear = len(likely) == 1 or (len(likely) > 1 and len(likely[0]) < len(likely[1]))
+    return likely[0] if is_clear else ()
 
 
 def needed(branches: _Branches, path: list[str | int]) -> list[str]:

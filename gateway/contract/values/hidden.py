@@ -91,7 +91,7 @@ def visible_text(text: str, mark: str = "") -> tuple[str, int]:
         return text, 0
     count = 0
 
-    def shown(found: re.Match[str]) -> str:
+    def replaced(found: re.Match[str]) -> str:
         nonlocal count
         char = found[0]
         if len(char) > 1 or _belongs(text, found.start()):
@@ -99,17 +99,17 @@ def visible_text(text: str, mark: str = "") -> tuple[str, int]:
         count += 1
         return "\n" if char in _BREAKS else mark
 
-    return _FOUND.sub(shown, text), count
+    return _FOUND.sub(replaced, text), count
 
 
 def _visible_members(value: dict[str, Any], mark: str) -> tuple[dict[str, Any], int]:
     members: dict[str, Any] = {}
     total = 0
     for name, member in value.items():
-        shown, of_name = visible_text(name, mark)
-        while of_name and (shown in value or shown in members):
-            shown += REPLACEMENT
-        members[shown], of_member = visible(member, mark)
+        visible_name, of_name = visible_text(name, mark)
+        while of_name and (visible_name in value or visible_name in members):
+            visible_name += REPLACEMENT
+        members[visible_name], of_member = visible(member, mark)
         total += of_name + of_member
     return members, total
 

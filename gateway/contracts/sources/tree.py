@@ -214,14 +214,14 @@ def _read(root: Path, path: PurePosixPath) -> Document:
 
 def _files(root: Path) -> Iterator[PurePosixPath]:
     for folder, names, files in os.walk(root, onerror=_refuse_folder):
-        here = Path(folder)
-        links = [name for name in names if (here / name).is_symlink()]
+        current = Path(folder)
+        links = [name for name in names if (current / name).is_symlink()]
         names[:] = sorted(name for name in names if name not in links and not _is_hidden(name))
-        if here == root and META in names:
+        if current == root and META in names:
             names.remove(META)
         for name in sorted([*files, *links]):
             if not _is_hidden(name):
-                yield PurePosixPath((here / name).relative_to(root).as_posix())
+                yield PurePosixPath((current / name).relative_to(root).as_posix())
 
 
 def _is_hidden(name: str) -> bool:

@@ -111,8 +111,8 @@ def _values(
     if "$ref" in node.schema:
         target = draft.target(node.document, node.pointer, node.schema)
         if target:
-            there = SchemaNode(target.document, target.pointer, target.value)
-            yield from _values(draft, there, seen)
+            target_node = SchemaNode(target.document, target.pointer, target.value)
+            yield from _values(draft, target_node, seen)
         return
     yield node
     for keyword, pointer, member in keywords.branches(node.schema, node.pointer):

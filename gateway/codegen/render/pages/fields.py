@@ -49,9 +49,9 @@ def kind_of(schema: Schema | bool, marked: Callable[[str], str] = code) -> str:
     if isinstance(schema, bool):
         return "any"
     if "const" in schema:
-        return marked(_shown(schema["const"]))
+        return marked(_display_text(schema["const"]))
     if "enum" in schema:
-        return "one of " + ", ".join(marked(_shown(value)) for value in schema["enum"])
+        return "one of " + ", ".join(marked(_display_text(value)) for value in schema["enum"])
     for keyword in ("oneOf", "anyOf"):
         if keyword in schema:
             kinds = (kind_of(branch, marked) for branch in schema[keyword])
@@ -64,7 +64,9 @@ def bounds_of(schema: Schema) -> str:
     """The bounds of the value, and of the items of a list."""
     found = [(schema[key], one, many) for key, one, many in _BOUNDS if key in schema]
     own = [
-        code(_shown(value)) if one == "{}" else (one if value == 1 else many).format(_shown(value))
+        code(_display_text(value))
+        if one == "{}"
+        else (one if value == 1 else many).format(_display_text(value))
         for value, one, many in found
     ]
     items = schema.get("items")
@@ -96,7 +98,7 @@ def _word(kind: str, schema: Schema, marked: Callable[[str], str]) -> str:
     return kind
 
 
-def _shown(value: Any) -> str:
+def _display_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -36,11 +36,11 @@ def prose(text: str) -> str:
 def inline(text: str) -> str:
     """The `text` of a contract as one line, for headings, cells and sentences."""
     line = " ".join(text.split())
-    shown, end = [], 0
+    parts, end = [], 0
     for span in _CODE.finditer(line):
-        shown += [_escaped(line[end : span.start()]), span[0]]
+        parts += [_escaped(line[end : span.start()]), span[0]]
         end = span.end()
-    return _unopened("".join([*shown, _escaped(line[end:])]))
+    return _unopened("".join([*parts, _escaped(line[end:])]))
 
 
 def code(text: str) -> str:
