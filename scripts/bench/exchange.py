@@ -20,7 +20,7 @@ import uvloop
 from machine import description
 from yarl import URL
 
-from gateway.backends.http.live import HttpWire
+from gateway.backends.http.wire import HttpWire
 from gateway.backends.wire import WireRequest
 
 BODY: Final = json.dumps({"data": [{"id": number, "name": "x" * 40} for number in range(80)]})

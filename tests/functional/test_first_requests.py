@@ -26,6 +26,7 @@ INITIALIZE: Final = {
     "clientInfo": {"name": "first", "version": "1"},
 }
 LEFT_OUT: Final = (
+    "aiohttp",
     "alembic",
     "asyncpg",
     "cryptography",

@@ -8,15 +8,13 @@ Redirects, proxies and credentials of the environment, and cookies are not used.
 import asyncio
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import aiohttp
 from yarl import URL
 
-from gateway.backends.http.once import send_once
 from gateway.backends.http.posting import (
     Address,
     AddressCheck,
@@ -27,17 +25,13 @@ from gateway.backends.http.posting import (
     target_of,
 )
 
+if TYPE_CHECKING:
+    from gateway.backends.http.addressed import AddressedPosts
+
 TIMEOUT_SECONDS: Final = 15.0
 """The time limit of one message: from the lookup of the name to the status line of the answer."""
-EXCERPT_BYTES: Final = 4096
-EXCERPT_SECONDS: Final = 1.0
-"""How long to wait for the excerpt of the body. Only the status decides the outcome."""
-CONNECT_SECONDS: Final = 5.0
 _MAX_TRIES: Final = 3
 """The most addresses of one host that are tried."""
-_KEEP_SECONDS: Final = 4.0
-"""How long idle connections are kept. Most servers keep them longer, so few messages are sent on a
-connection that the server is closing."""
 _RESOLVERS: Final = 16
 """The most names that are resolved at once. A name whose servers do not answer occupies a thread
 for a long time."""
@@ -71,7 +65,7 @@ class Outbound:
         self._resolve = resolve or SystemResolver()
         self._timeout_seconds = timeout_seconds
         self._trust = trust
-        self._session: aiohttp.ClientSession | None = None
+        self._session: AddressedPosts | None = None
 
     async def refusal(self, url: str) -> NoAnswer | None:
         """Why a message to `url` would fail now, or None. Checks its name and its addresses."""
@@ -88,11 +82,11 @@ class Outbound:
         """Send exactly these bytes. Errors of the host and the network are returned, not raised."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                response = await self._post(URL(url, encoded=True), headers, body)
+                read = await self._post(URL(url, encoded=True), headers, body)
         except TimeoutError:
             detail = f"no answer in {self._timeout_seconds:g} seconds"
             return NoAnswer(reason="timeout", detail=detail)
-        return response if isinstance(response, NoAnswer) else await _answer(response)
+        return read if isinstance(read, NoAnswer) else await read()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -111,52 +105,26 @@ class Outbound:
 
     async def _post(
         self, url: URL, headers: Mapping[str, str], body: bytes
-    ) -> aiohttp.ClientResponse | NoAnswer:
+    ) -> Callable[[], Awaitable[PostAnswer]] | NoAnswer:
         addresses = await self._addresses(target_of(url))
         if isinstance(addresses, NoAnswer):
             return addresses
+        posts = await self._posts()
         for address in addresses[:_MAX_TRIES]:
-            outcome = await self._post_to(address, url, headers, body)
+            outcome = await posts.post(address, url, headers, body)
             if not isinstance(outcome, NoAnswer) or outcome.reason != "unreachable":
                 return outcome
         return NoAnswer(reason="unreachable", detail="the host cannot be reached")
 
-    async def _post_to(
-        self, address: Address, url: URL, headers: Mapping[str, str], body: bytes
-    ) -> aiohttp.ClientResponse | NoAnswer:
-        """Errors are returned as text: aiohttp's contain the URL, which may contain a secret."""
-        try:
-            return await (self._session or self._open()).post(
-                url.with_host(str(address)),
-                headers={**headers, "Host": url.raw_authority},
-                data=body,
-                allow_redirects=False,
-                server_hostname=url.raw_host if url.scheme == "https" else None,
-            )
-        except aiohttp.ClientConnectorCertificateError:
-            return NoAnswer(reason="untrusted", detail="the host's certificate cannot be trusted")
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            return NoAnswer(reason="unreachable", detail="the host cannot be reached")
-        except TimeoutError:
-            raise
-        except (aiohttp.ClientError, OSError):
-            return NoAnswer(reason="broken", detail="the connection broke")
+    async def _posts(self) -> "AddressedPosts":
+        if self._session is not None:
+            return self._session
+        return self._opened(await asyncio.to_thread(_load))
 
-    def _open(self) -> aiohttp.ClientSession:
-        """Open the session at the first message, because it belongs to the running event loop."""
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0,  # the worker limits concurrency; a wait here would look like a timeout
-                keepalive_timeout=_KEEP_SECONDS,
-                ssl=self._trust or True,
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": "contract-gateway", "Accept-Encoding": "identity"},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
-            auto_decompress=False,
-            trust_env=False,
-            middlewares=(send_once,),
-        )
+    def _opened(self, kind: "type[AddressedPosts]") -> "AddressedPosts":
+        """Opened by the first message, because it belongs to the running event loop."""
+        if self._session is None:
+            self._session = kind(self._trust)
         return self._session
 
 
@@ -165,27 +133,8 @@ def _look_up(host: str) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
-async def _answer(response: aiohttp.ClientResponse) -> PostAnswer:
-    excerpt = bytearray()
-    try:
-        async with asyncio.timeout(EXCERPT_SECONDS):
-            while len(excerpt) < EXCERPT_BYTES and not response.content.at_eof():
-                excerpt += await response.content.read(EXCERPT_BYTES - len(excerpt))
-    except (TimeoutError, aiohttp.ClientError, OSError):
-        pass  # the status has arrived, and only the status decides
-    finally:
-        _let_go(response)
-    is_readable = "Content-Encoding" not in response.headers
-    return PostAnswer(
-        status=response.status,
-        retry_after=response.headers.get("Retry-After"),
-        excerpt=bytes(excerpt) if is_readable else b"",
-    )
+def _load() -> "type[AddressedPosts]":
+    """Load aiohttp. This takes a tenth of a second and 7 MB, and few starts send a message."""
+    from gateway.backends.http.addressed import AddressedPosts  # noqa: PLC0415 - see above
 
-
-def _let_go(response: aiohttp.ClientResponse) -> None:
-    """Keep the connection only if the body was read to its end: the rest could be a gigabyte."""
-    if response.content.at_eof():
-        response.release()
-    else:
-        response.close()
+    return AddressedPosts

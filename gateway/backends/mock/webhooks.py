@@ -6,22 +6,27 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from typing import Final
 
-import aiohttp
 from msgspec import Struct
+from yarl import URL
 
-from gateway.backends.http.once import send_once
+from gateway.backends.http.connection import ConnectionBroken
+from gateway.backends.http.pool import NotConnected
+from gateway.backends.http.wire import HttpWire
 from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.wire import WireRequest
 from gateway.clock import Clock
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
+from gateway.errors import UpstreamRejected
 
 POLL_SECONDS: Final = 0.25
 """The interval between two checks for messages that are due."""
 GIVE_UP_SECONDS: Final = 48 * 3600.0
 """How long a message is sent again if it is not accepted: 48 hours, as Avinode does."""
 _MAX_WAIT_SECONDS: Final = 300.0
-_TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
+_TIMEOUT_SECONDS: Final = 10.0
+_MAX_ANSWER_BYTES: Final = 1024 * 1024
 _log: Final = logging.getLogger(__name__)
 
 
@@ -66,22 +71,26 @@ class MockSender:
             for event in listener.source.events
             if listener.profile.name in event.profiles
         )
+        url = URL(listener.url)
+        self._wire = HttpWire("webhooks", str(url.origin()), _MAX_ANSWER_BYTES)
+        self._target = url.raw_path_qs
         self._waiting: list[_Attempt] = []
         self._count = 0
 
     async def run(self) -> None:
         """Send messages until cancelled."""
-        async with aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=_TIMEOUT,
-            trust_env=False,
-            middlewares=(send_once,),
-        ) as session:
+        try:
             while True:
-                await self.send_due(session)
+                await self.send_due()
                 await asyncio.sleep(POLL_SECONDS)
+        finally:
+            await self.close()
 
-    async def send_due(self, session: aiohttp.ClientSession) -> None:
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._wire.close()
+
+    async def send_due(self) -> None:
         """Send each message that is due, once."""
         now = self._clock.monotonic()
         for message in self._application.messages_due():
@@ -92,7 +101,7 @@ class MockSender:
                 self._application.message_sent(message)
         while self._waiting and self._waiting[0].at <= now:
             attempt = heappop(self._waiting)
-            problem = await self._post(session, attempt.message)
+            problem = await self._post(attempt.message)
             if problem is None:
                 self._application.message_sent(attempt.message)
             else:
@@ -131,19 +140,17 @@ class MockSender:
             problem,
         )
 
-    async def _post(self, session: aiohttp.ClientSession, message: MockMessage) -> str | None:
+    async def _post(self, message: MockMessage) -> str | None:
         """Post the message. Returns why it was not accepted, or None if it was."""
         body = jsontext.encode(message.payload)
+        headers = tuple(self._headers(message, body).items())
+        request = WireRequest(method="POST", target=self._target, headers=headers, body=body)
         try:
-            async with session.post(
-                self._listener.url,
-                data=body,
-                headers=self._headers(message, body),
-                allow_redirects=False,
-            ) as response:
-                return None if 200 <= response.status < 300 else f"status {response.status}"
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
+                reply = await self._wire.send(request)
+        except (NotConnected, ConnectionBroken, UpstreamRejected, TimeoutError) as error:
             return type(error).__name__
+        return None if 200 <= reply.status < 300 else f"status {reply.status}"
 
     def _headers(self, message: MockMessage, body: bytes) -> Mapping[str, str]:
         profile = self._listener.profile

@@ -1,0 +1,81 @@
+"""Sends encoded requests to one base URL, over kept HTTP/1.1 connections."""
+
+import logging
+import re
+from typing import Final
+
+from yarl import URL
+
+from gateway.backends.http.connection import ConnectionBroken
+from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
+from gateway.backends.wire import WireRequest
+from gateway.contract.outbound import header_refusal
+from gateway.contract.upstream import Reply
+from gateway.errors import InternalError, UpstreamUnavailable
+
+_ACCEPT: Final = b"Accept-Encoding: gzip\r\n"
+_BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+"""Methods that need no `Content-Length` when there is no body (RFC 9110 §8.6)."""
+_LINES: Final = re.compile(r"(?:[\t -~]+\r\n)+")
+_TARGET: Final = re.compile(r"/[!\"$-~]*")
+"""Printable ASCII without space and `#`."""
+_log: Final = logging.getLogger(__name__)
+
+
+class HttpWire:
+    """HTTP/1.1 connections to one base URL."""
+
+    def __init__(self, upstream_name: str, base_url: str, max_reply_bytes: int) -> None:
+        self._name = upstream_name
+        base = URL(base_url.rstrip("/"))
+        self._prefix = base.raw_path.rstrip("/")
+        self._host = f"Host: {base.host_port_subcomponent}\r\n"
+        self._pool = ConnectionPool(
+            str(base.raw_host),
+            int(base.port or 0),
+            is_encrypted=base.scheme == "https",
+            max_reply_bytes=max_reply_bytes,
+        )
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        """See `Wire.exchange`. Errors and log lines never hold the target: it may hold a secret."""
+        try:
+            return await self.send(request)
+        except NotTrusted as error:
+            _log.warning("%s: the certificate: %s", self._name, error)
+            raise UpstreamUnavailable(
+                "The upstream's certificate cannot be trusted.", is_sent=False
+            ) from None
+        except NotConnected as error:
+            _log.warning("%s: no connection: %s", self._name, error)
+            raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from None
+        except ConnectionBroken as error:
+            _log.warning("%s: the connection broke: %s", self._name, error)
+            raise UpstreamUnavailable("The connection to the upstream broke.") from None
+
+    async def send(self, request: WireRequest) -> Reply:
+        """The reply, with any status. Raises the errors of `ConnectionPool.exchange`."""
+        return await self._pool.exchange(self._message(request), is_head=request.method == "HEAD")
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._pool.close()
+
+    def _message(self, request: WireRequest) -> bytes:
+        """The request as it is sent (RFC 9112 §3)."""
+        lines = [f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n", self._host]
+        lines += [f"{name}: {value}\r\n" for name, value in request.headers]
+        body = request.body
+        if body is not None or request.method not in _BODILESS:
+            lines.append(f"Content-Length: {len(body or b'')}\r\n")
+        head = "".join(lines)
+        # The last line of defence: nothing that was encoded above may lead away from the base,
+        # begin another line, or change where the request ends.
+        is_one_line_each = head.count("\n") == len(lines) and _LINES.fullmatch(head)
+        if (
+            not is_one_line_each
+            or not _TARGET.fullmatch(request.target)
+            or any(header_refusal(name) for name, _ in request.headers)
+        ):
+            raise InternalError(f"a request to {self._name} would not stay one request to its base")
+        return b"%b%b\r\n%b" % (head.encode("ascii"), _ACCEPT, body or b"")
