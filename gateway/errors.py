@@ -6,7 +6,7 @@ The first line of each docstring is the default message.
       CallerError        the caller can fix it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
-        ForbiddenPeer · NotProven · ConflictingMessage
+        ForbiddenPeer · UnauthenticatedMessage · ConflictingMessage
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
         StateConflict
       ToolFailed         an error that the contract declares
@@ -96,7 +96,7 @@ class ForbiddenPeer(CallerError):
     stage = "authenticate"
 
 
-class NotProven(CallerError):
+class UnauthenticatedMessage(CallerError):
     """The message is not authenticated: check its signature, secret and time.
 
     The message is the same for every failed check, so that attempts reveal nothing.

@@ -99,7 +99,7 @@ def _source_rows(source: WebhookSource) -> Iterator[Row]:
     for profile in source.profiles:
         meaning = f"Secret of the profile `{profile.name}`; two with a comma during a rotation."
         name = secrets_name(source.provider, profile.name)
-        yield name, profile.proof.secret_form, "", meaning
+        yield name, profile.authentication.secret_form, "", meaning
     allow = webhook_name(source.provider, "allow")
     yield allow, "networks, separated by commas", "", "Networks that may send messages."
     for plain in source.settings:

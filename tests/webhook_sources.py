@@ -1,4 +1,4 @@
-"""Sources of webhooks as tests need them: one for each kind of proof, none of which exists."""
+"""Sources of webhooks as tests need them: one for each signature scheme, none of which exists."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -47,7 +47,7 @@ ACME: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(
+            authentication=HmacSignature(
                 header="x-acme-signature", prefix="sha256=", timestamp_header="x-acme-timestamp"
             ),
             message_id=MessagePart(pointer="/event_id"),
@@ -55,7 +55,7 @@ ACME: Final = WebhookSource(
         ),
         Profile(
             name="pointer",
-            proof=BasicCredentials(),
+            authentication=BasicCredentials(),
             message_id=None,
             event_type=MessagePart(pointer="/type"),
         ),
@@ -66,7 +66,7 @@ ACME: Final = WebhookSource(
     ),
     max_body_bytes=4096,
     rate=SourceRate(per_second=100_000, burst=100_000),
-    keep_headers=("user-agent", "x-acme-signature"),
+    stored_headers=("user-agent", "x-acme-signature"),
     contract="digest-1",
 )
 STANDARD: Final = WebhookSource(
@@ -75,7 +75,7 @@ STANDARD: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=StandardSignature(),
+            authentication=StandardSignature(),
             message_id=MessagePart(header="webhook-id"),
             event_type=MessagePart(pointer="/event_type"),
         ),
@@ -89,7 +89,7 @@ HUB: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(header="x-hub-signature-256", prefix="sha256="),
+            authentication=HmacSignature(header="x-hub-signature-256", prefix="sha256="),
             message_id=MessagePart(header="x-hub-delivery"),
             event_type=MessagePart(header="x-hub-event"),
         ),
@@ -124,13 +124,14 @@ def open_sources(
 def _keys(source: WebhookSource) -> dict[str, tuple[bytes, ...]]:
     return {
         profile.name: tuple(
-            profile.proof.key_of(secret) for secret in SECRETS[source.provider][profile.name]
+            profile.authentication.key_of(secret)
+            for secret in SECRETS[source.provider][profile.name]
         )
         for profile in source.profiles
     }
 
 
-def proof_of(
+def credentials_of(
     source: WebhookSource,
     body: bytes,
     at: float,
@@ -139,9 +140,9 @@ def proof_of(
     message_id: str = "msg-1",
     profile: int = 0,
 ) -> dict[str, str]:
-    """The header fields with which the sender proves itself."""
-    proof = source.profiles[profile].proof
-    fields = proof.signed_fields([proof.key_of(secret)], message_id, int(at), body)
+    """The header fields with which the sender authenticates."""
+    scheme = source.profiles[profile].authentication
+    fields = scheme.signed_fields([scheme.key_of(secret)], message_id, int(at), body)
     if source is HUB:
         fields |= {"x-hub-delivery": message_id, "x-hub-event": "thing_made"}
     return fields

@@ -95,6 +95,8 @@ def _keys(
     source: WebhookSource, secrets: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[bytes, ...]]:
     return {
-        profile.name: tuple(profile.proof.key_of(text) for text in secrets.get(profile.name, ()))
+        profile.name: tuple(
+            profile.authentication.key_of(text) for text in secrets.get(profile.name, ())
+        )
         for profile in source.profiles
     }

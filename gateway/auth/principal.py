@@ -9,7 +9,7 @@ from gateway.limits.addresses import Address
 
 
 class Credentials(Struct, frozen=True, kw_only=True):
-    """What a caller presents to prove its identity."""
+    """What a caller presents to authenticate itself."""
 
     bearer: str | None = None
     """The key."""

@@ -30,14 +30,14 @@ def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
 
 
 def _check_schemes(source: WebhookSource) -> None:
-    """Raise `ContractError` for a proof whose signature scheme the gateway does not have."""
+    """Raise `ContractError` for a signature scheme that the gateway does not have."""
     for profile in source.profiles:
-        if not is_registered(profile.proof):
-            pointer = f"/post/x-webhook/profiles/{profile.name}/proof/scheme"
+        if not is_registered(profile.authentication):
+            pointer = f"/post/x-webhook/profiles/{profile.name}/authentication/scheme"
             raise ContractError(
                 f"webhooks/{source.provider}/webhook.yaml: {pointer}:"
-                f" {type(profile.proof).__name__} is no signature scheme of this gateway; name one"
-                f" of {', '.join(SCHEMES)}, and then run `gateway generate`"
+                f" {type(profile.authentication).__name__} is no signature scheme of this gateway;"
+                f" name one of {', '.join(SCHEMES)}, and then run `gateway generate`"
             )
 
 

@@ -30,7 +30,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     it."""
 
     name: str
-    proof: SignatureScheme
+    authentication: SignatureScheme
     """How a sender is authenticated."""
     message_id: MessagePart | None
     """The id by which repeated messages are detected. None: every message is a new one."""
@@ -136,7 +136,7 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     events: tuple[WebhookEvent, ...]
     max_body_bytes: int = 1024 * 1024
     rate: SourceRate = SourceRate(per_second=5000, burst=10_000)
-    keep_headers: tuple[str, ...] = ()
+    stored_headers: tuple[str, ...] = ()
     """Lower-case names of headers that are stored with the body. Headers with secrets or signatures
     are never stored."""
     settings: tuple[WebhookSetting, ...] = ()

@@ -80,7 +80,7 @@ def _proofs(secrets: Sequence[str], headers: Mapping[str, str]) -> Iterator[str]
     """The secrets in all their forms, and the signatures that were sent."""
     for secret in secrets:
         yield from DELIVERIES.spellings(secret)
-    for name in DELIVERIES.proof_headers:
+    for name in DELIVERIES.credential_headers:
         yield headers[name]
 
 

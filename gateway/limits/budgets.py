@@ -68,13 +68,13 @@ class BodyCharge:
         self._queued += size
         return True
 
-    def take(self, size: int, sender: Hashable, *, is_proven: bool) -> bool:
+    def take(self, size: int, sender: Hashable, *, is_authenticated: bool) -> bool:
         """Take `size` bytes for a body that is read for `sender`. They include the queued bytes.
 
         Returns False if they are too many. The queued bytes are given back in any case.
         """
         self._dequeue()
-        budget = self._budgets.callers if is_proven else self._budgets.unauthenticated
+        budget = self._budgets.callers if is_authenticated else self._budgets.unauthenticated
         if not budget.take(sender, size):
             return False
         self._held.append((budget, sender, size))

@@ -104,7 +104,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     webhooks.check_openness,
     webhooks.check_profiles,
     webhooks.check_schemes,
-    webhooks.check_kept_headers,
+    webhooks.check_stored_headers,
     webhooks.check_settings,
 )
 """Each yields the violations of the rules that its docstring names."""

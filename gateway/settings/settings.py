@@ -97,7 +97,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
         found = self.for_webhook(source).secrets
         for profile in source.profiles:
             for secret in found.get(profile.name, ()):
-                yield from profile.proof.spellings(secret.reveal())
+                yield from profile.authentication.spellings(secret.reveal())
 
     def _secrets_keys(self) -> list[Secret]:
         text = self.secrets_key.reveal() if self.secrets_key is not None else ""

@@ -88,7 +88,7 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
         )
     for text in texts:
         try:
-            profile.proof.key_of(text)
+            profile.authentication.key_of(text)
         except InvalidSecret as error:
             raise ConfigurationError(
                 f"{origin}: each secret {error}; commas separate secrets and cannot be part of one"

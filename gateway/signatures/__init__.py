@@ -1,1 +1,4 @@
-"""Signature schemes, which prove who sent a message. Each is one module; `registry` lists them."""
+"""Signature schemes, which authenticate the sender of a message.
+
+Each scheme is one module. `registry` lists the schemes.
+"""

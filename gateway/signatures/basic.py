@@ -1,4 +1,4 @@
-"""HTTP Basic (RFC 7617) as the proof of senders that do not sign."""
+"""HTTP Basic (RFC 7617) for senders that do not sign."""
 
 import base64
 import hmac
@@ -32,7 +32,7 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
     headers = _NO_HEADERS
     security = _SECURITY
     challenge = "Basic"
-    proof_headers = frozenset({AUTHORIZATION})
+    credential_headers = frozenset({AUTHORIZATION})
     signed_headers = frozenset[str]()
     secret_form = f"`<user>:<password>`, {_PASSWORD}"
 

@@ -44,7 +44,7 @@ class HmacSignature(SignatureScheme, frozen=True, kw_only=True, tag="hmac"):
         return found
 
     @property
-    def proof_headers(self) -> frozenset[str]:
+    def credential_headers(self) -> frozenset[str]:
         """The signature."""
         return frozenset({self.header.lower()})
 

@@ -20,15 +20,17 @@ SCHEMES: Final[dict[str, type[SignatureScheme]]] = {
 """The schemes by their names in contracts."""
 DELIVERIES: Final[SignatureScheme] = StandardSignature()
 """The scheme with which the gateway signs its deliveries."""
-_ALWAYS_A_PROOF: Final = frozenset({"authorization", "proxy-authorization", "cookie", SIGNATURE})
+_CREDENTIAL_HEADERS: Final = frozenset(
+    {"authorization", "proxy-authorization", "cookie", SIGNATURE}
+)
 
 
 class InvalidScheme(ValueError):
-    """The `proof` of a contract names no scheme, or has members that the scheme does not allow."""
+    """The `authentication` of a contract names no scheme, or has members that it refuses."""
 
 
 def scheme_of(rules: Mapping[str, Any]) -> SignatureScheme:
-    """The scheme of the member `proof` of a contract. Raises `InvalidScheme`."""
+    """The scheme of the member `authentication` of a contract. Raises `InvalidScheme`."""
     name = rules["scheme"]
     if name not in SCHEMES:
         raise InvalidScheme(f"{name} is no signature scheme; known are {', '.join(SCHEMES)}")
@@ -45,4 +47,4 @@ def is_registered(scheme: object) -> bool:
 
 def never_stored(schemes: Iterable[SignatureScheme]) -> frozenset[str]:
     """Lower-case names of the header fields that are not stored of messages with these schemes."""
-    return _ALWAYS_A_PROOF.union(*(scheme.proof_headers for scheme in schemes))
+    return _CREDENTIAL_HEADERS.union(*(scheme.credential_headers for scheme in schemes))

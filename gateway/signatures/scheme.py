@@ -26,9 +26,10 @@ class SignatureScheme(
     rename="camel",
     forbid_unknown_fields=True,
 ):
-    """How a sender proves its identity.
+    """How a sender is authenticated.
 
-    The members of the struct are the members of `proof` in a contract. Its tag is the `scheme`.
+    The members of the struct are the members of `authentication` in a contract. Its tag is the
+    `scheme`.
     """
 
     @property
@@ -44,7 +45,7 @@ class SignatureScheme(
     @property
     @abstractmethod
     def headers(self) -> Mapping[str, str]:
-        """The header fields of the proof, with their meaning in Markdown.
+        """The header fields with the signature or the credentials, with their meaning in Markdown.
 
         Empty if `security` describes them.
         """
@@ -52,7 +53,7 @@ class SignatureScheme(
     @property
     @abstractmethod
     def security(self) -> Mapping[str, Any] | None:
-        """The Security Scheme Object of OpenAPI. None if `headers` describe the proof."""
+        """The Security Scheme Object of OpenAPI. None if `headers` describe it."""
 
     @property
     @abstractmethod
@@ -61,13 +62,16 @@ class SignatureScheme(
 
     @property
     @abstractmethod
-    def proof_headers(self) -> frozenset[str]:
-        """Lower-case names of the header fields that contain the proof. They are never stored."""
+    def credential_headers(self) -> frozenset[str]:
+        """Lower-case names of the header fields with the signature or the credentials.
+
+        They are never stored.
+        """
 
     @property
     @abstractmethod
     def signed_headers(self) -> frozenset[str]:
-        """Lower-case names of the header fields that the proof covers."""
+        """Lower-case names of the header fields that the signature covers."""
 
     @property
     @abstractmethod
@@ -92,7 +96,7 @@ class SignatureScheme(
 
     @abstractmethod
     def signed_content(self, fields: Fields, body: bytes) -> bytes | None:
-        """The bytes that the proof of an authentic message covers. None if it covers none."""
+        """The bytes that the signature of an authentic message covers. None without a signature."""
 
     @abstractmethod
     def verifier(self, keys: Sequence[bytes]) -> Verify:
@@ -105,7 +109,9 @@ class SignatureScheme(
     def signed_fields(
         self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
     ) -> dict[str, str]:
-        """The header fields that prove exactly these bytes. `timestamp` is in seconds since 1970.
+        """The header fields that authenticate exactly these bytes.
+
+        `timestamp` is in seconds since 1970.
 
         The first key is used. The other keys are used too, if the scheme allows several signatures.
         """

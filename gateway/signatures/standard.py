@@ -39,7 +39,7 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
     headers = _HEADERS
     security = None
     challenge = None
-    proof_headers = frozenset({SIGNATURE})
+    credential_headers = frozenset({SIGNATURE})
     signed_headers = frozenset({ID, TIMESTAMP})
     secret_form = f"`{PREFIX}` and base64 of at least {MIN_KEY_BYTES} bytes"
 

@@ -16,7 +16,7 @@ from gateway.catalogue import Catalogue
 from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
 from gateway.errors import GatewayError
 from gateway.transports.http.asgi import Scope, header_values, request_id_of
-from gateway.transports.http.credentials import prove, refuse, shown_credentials
+from gateway.transports.http.credentials import authenticate, refuse, shown_credentials
 from gateway.transports.http.peers import sender_of
 
 Render = Callable[[bytes, MayCall | None], bytes]
@@ -95,7 +95,7 @@ async def _reader(documents: Documents, path: str, scope: Scope) -> Principal:
     """The caller. Raises `Unauthenticated` and records it, so that guessing keys leaves traces."""
     credentials = shown_credentials(scope)
     try:
-        return await prove(documents.identification, credentials, sender_of(scope))
+        return await authenticate(documents.identification, credentials, sender_of(scope))
     except GatewayError as error:
         asked = Call(
             operation_id=path.strip("/"),

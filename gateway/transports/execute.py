@@ -28,7 +28,7 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.body_limits import largest_body
 from gateway.transports.http.bounds import bounds_of_headers
-from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import Problem, log_failure, problem_headers, problem_of
@@ -104,7 +104,7 @@ class ExecuteEndpoint:
         try:
             # This is before the body: if the key is not valid, the body is not read.
             credentials, sender = shown_credentials(scope), sender_of(scope)
-            principal = await prove(self._parts.identification, credentials, sender)
+            principal = await authenticate(self._parts.identification, credentials, sender)
             sender.max_body_bytes = self._largest_body(principal)
             asked = replace(_read(await _body(scope, receive)), principal=principal)
         except ClientGone:

@@ -13,7 +13,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
-from gateway.transports.http.credentials import prove
+from gateway.transports.http.credentials import authenticate
 from gateway.transports.http.peers import Sender
 
 RECHECK_SECONDS: Final = 15.0
@@ -49,15 +49,15 @@ class Followers:
     ) -> AsyncIterator[Principal]:
         """Hold a place among the followers until the block ends.
 
-        Raises what `prove` raises, and `LimitExceeded` or `Stopping` when there is no place.
+        Raises what `authenticate` raises, and `LimitExceeded` or `Stopping` when there is no place.
         """
         with ExitStack() as held:
-            async with self.prove(asked, refusal) as principal:
+            async with self.authenticate(asked, refusal) as principal:
                 held.enter_context(self.feed.seat(principal.agent))
             yield principal
 
     @asynccontextmanager
-    async def prove(
+    async def authenticate(
         self, asked: Asked, refusal: CallerError | None = None
     ) -> AsyncIterator[Principal]:
         """The caller, who is authenticated and may see the events. Writes one audit record, with
@@ -67,7 +67,7 @@ class Followers:
         `refusal`, and `UnknownOperation` for a caller without the grant, as for a tool.
         """
         async with self._audit.open(asked) as record:
-            principal = await prove(self._identification, asked.credentials, asked.sender)
+            principal = await authenticate(self._identification, asked.credentials, asked.sender)
             record.principal = principal
             if refusal is not None:
                 raise refusal

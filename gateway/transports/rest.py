@@ -19,7 +19,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.bounds import bounds_of_headers
-from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
@@ -91,7 +91,9 @@ class RestEndpoint:
         refusal: BaseException | None = None
         try:
             # This is before the body: if the key is not valid, the body is not read.
-            principal = await prove(self._parts.identification, credentials, sender_of(scope))
+            principal = await authenticate(
+                self._parts.identification, credentials, sender_of(scope)
+            )
             self._admit(principal, operation_id, scope)
             bounds = bounds_of_headers(scope)
             arguments = await self._read_arguments(operation_id, scope, receive)

@@ -7,7 +7,7 @@ from litestar import asgi
 from litestar.handlers import ASGIRouteHandler
 from msgspec import Struct
 
-from gateway.errors import GatewayError, MethodNotAllowed, NotProven, PayloadTooLarge
+from gateway.errors import GatewayError, MethodNotAllowed, PayloadTooLarge, UnauthenticatedMessage
 from gateway.failpoints import hit
 from gateway.store.records import Receipt
 from gateway.transports.http.asgi import (
@@ -74,11 +74,11 @@ class WebhookEndpoint:
         hit("ingest.after_body")
         try:
             return await self._ingest.receive(source, scope["headers"], body)
-        except NotProven:
+        except UnauthenticatedMessage:
             raise
         except GatewayError:
             # The signature is checked first, so a message with any other error is authentic.
-            sender.is_proven = True
+            sender.is_authenticated = True
             raise
 
 

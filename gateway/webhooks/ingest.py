@@ -17,7 +17,7 @@ from gateway.errors import (
     ForbiddenPeer,
     GatewayError,
     LimitExceeded,
-    NotProven,
+    UnauthenticatedMessage,
     UnknownPath,
 )
 from gateway.failpoints import hit
@@ -65,8 +65,8 @@ class Ingest:
     async def receive(self, source: OpenSource, fields: Fields, body: bytes) -> Receipt:
         """Store the message, and return when it is durable.
 
-        Raises `NotProven`, `LimitExceeded`, `MalformedRequest` or `ConflictingMessage`, and
-        `NotStored` when it is not stored or the outcome is unknown.
+        Raises `UnauthenticatedMessage`, `LimitExceeded`, `MalformedRequest` or
+        `ConflictingMessage`, and `NotStored` when it is not stored or the outcome is unknown.
         """
         try:
             arrival = self._read(source, fields, body)
@@ -79,9 +79,9 @@ class Ingest:
         return receipt
 
     def _read(self, source: OpenSource, fields: Fields, body: bytes) -> NewWebhook:
-        profile = source.prove(fields, body, self._clock.now().timestamp())
+        profile = source.authenticate(fields, body, self._clock.now().timestamp())
         if profile is None:
-            raise NotProven(challenge=source.challenge)
+            raise UnauthenticatedMessage(challenge=source.challenge)
         hit("ingest.after_verify")
         _refuse_excess(source.budget.take(self._clock.monotonic()))
         message = read_message(profile, fields, body)
@@ -119,7 +119,7 @@ def _arrival(
         message_id=message.id,
         event_type=message.event_type,
         body=body,
-        headers=source.kept(fields),
+        headers=source.stored(fields),
         contract=contract.contract,
         refusals=(*message.refusals, *refusals)[:MAX_REFUSALS],
         signed_sha256=None if signed is None else sha256(signed).hexdigest(),

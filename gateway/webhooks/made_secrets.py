@@ -23,7 +23,7 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
     path = data / FOLDER / f"{provider}-{profile.name}"
     try:
         if not path.exists():
-            _write_once(path, profile.proof.new_secret())
+            _write_once(path, profile.authentication.new_secret())
         return path.read_text("utf-8")[:_MAX_BYTES].strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"

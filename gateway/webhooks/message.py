@@ -56,9 +56,11 @@ def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
     if the scheme defines this.
     """
     place = profile.message_id
-    if place is not None and (place.header is None or place.header in profile.proof.signed_headers):
+    if place is not None and (
+        place.header is None or place.header in profile.authentication.signed_headers
+    ):
         return None
-    return profile.proof.signed_content(fields, body)
+    return profile.authentication.signed_content(fields, body)
 
 
 def _payload(body: bytes) -> Any:
@@ -103,7 +105,7 @@ def _text_at(place: MessagePart, payload: Any, fields: Fields) -> str | None:
 def _check_id(message_id: str, profile: Profile) -> None:
     if not 0 < len(message_id) <= MAX_ID or not message_id.isprintable():
         raise MalformedRequest(f"A message id is 1 to {MAX_ID} printable characters.")
-    refusal = profile.proof.id_refusal(message_id)
+    refusal = profile.authentication.id_refusal(message_id)
     if refusal is not None:
         raise MalformedRequest(refusal)
 

@@ -56,32 +56,32 @@ class OpenSource:
         self.budget = Bucket(contract.rate, clock.monotonic())
         """Only authentic messages use it, so a sender without the secret cannot use it up."""
         self.profiles = tuple(
-            OpenProfile(profile, profile.proof.verifier(keys))
+            OpenProfile(profile, profile.authentication.verifier(keys))
             for profile in contract.profiles
             if (keys := access.keys.get(profile.name))
         )
-        proofs = [profile.proof for profile in contract.profiles]
-        self.challenge = next((p.challenge for p in proofs if p.challenge), _CHALLENGE)
-        self._kept = frozenset(contract.keep_headers) - never_stored(proofs)
+        schemes = [profile.authentication for profile in contract.profiles]
+        self.challenge = next((each.challenge for each in schemes if each.challenge), _CHALLENGE)
+        self._stored = frozenset(contract.stored_headers) - never_stored(schemes)
 
     @property
     def is_open(self) -> bool:
         """Whether the source has a profile with keys."""
         return bool(self.profiles)
 
-    def prove(self, fields: Fields, body: bytes, now: float) -> Profile | None:
+    def authenticate(self, fields: Fields, body: bytes, now: float) -> Profile | None:
         """The profile by which the message is authentic, or None."""
         for each in self.profiles:
             if each.verify(fields, body, now):
                 return each.profile
         return None
 
-    def kept(self, fields: Fields) -> dict[str, str]:
+    def stored(self, fields: Fields) -> dict[str, str]:
         """The headers that are stored with the body. Headers with signatures are never stored."""
         found: dict[str, str] = {}
         for raw_name, value in fields:
             name = raw_name.decode("latin-1")
-            if name in self._kept:
+            if name in self._stored:
                 text = value.decode("latin-1")
                 found[name] = f"{found[name]}, {text}" if name in found else text
         return {name: text[:_MAX_HEADER] for name, text in found.items()}

@@ -1,7 +1,7 @@
-"""Test with Welch's t whether the time of a refusal depends on the forged proof.
+"""Test with Welch's t whether the time of a refusal depends on the forged signature.
 
-Two classes of wrong proofs differ from the right one in the first or in the last character. They
-are verified in random order. |t| below 4.5 means that the times of the two classes cannot be
+Two classes of wrong signatures differ from the right one in the first or in the last character.
+They are verified in random order. |t| below 4.5 means that the times of the two classes cannot be
 distinguished (the usual bound of leakage assessment). The slowest twentieth is omitted, because its
 noise would hide a leak.
 
@@ -28,23 +28,23 @@ from gateway.signatures.standard import StandardSignature
 
 BOUND: Final = 4.5
 BODY: Final = b'{"event_id": "e-1"}' * 20
-PROOFS: Final[dict[str, tuple[SignatureScheme, str, int]]] = {
+SCHEMES: Final[dict[str, tuple[SignatureScheme, str, int]]] = {
     "standard": (StandardSignature(), "webhook-signature", len("v1,")),
     "hmac": (HmacSignature(header="x-signature", prefix="sha256="), "x-signature", len("sha256=")),
     "basic": (BasicCredentials(), "authorization", len("Basic ")),
 }
-"""By name: the proof, the forged header, and the start of its secret part."""
+"""By name: the scheme, the forged header, and the start of its secret part."""
 
 
 def main() -> int:
-    """Exit 0 if no proof leaks, 1 if one does."""
+    """Exit 0 if no scheme leaks, 1 if one does."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--samples", type=int, default=10_000, help="of each class")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    found = {name: measure(*proof, options.samples) for name, proof in PROOFS.items()}
+    found = {name: measure(*scheme, options.samples) for name, scheme in SCHEMES.items()}
     report = description() | {"samples": options.samples, "bound": BOUND, "t": found}
     if options.json:
         print(msgspec.json.format(msgspec.json.encode(report)).decode())
@@ -54,11 +54,11 @@ def main() -> int:
     return 0 if all(abs(t) < BOUND for t in found.values()) else 1
 
 
-def measure(proof: SignatureScheme, header: str, begin: int, samples: int) -> float:
+def measure(scheme: SignatureScheme, header: str, begin: int, samples: int) -> float:
     """Welch's t of the two classes."""
-    key, now = proof.key_of(proof.new_secret()), time.time()
-    verify = proof.verifier([key])
-    right = proof.signed_fields([key], "msg-1", int(now), BODY)
+    key, now = scheme.key_of(scheme.new_secret()), time.time()
+    verify = scheme.verifier([key])
+    right = scheme.signed_fields([key], "msg-1", int(now), BODY)
     # A base64 text ends with padding; its last secret character is before that.
     last = len(right[header].rstrip("=")) - 1
     times: tuple[list[int], list[int]] = ([], [])
@@ -72,7 +72,7 @@ def measure(proof: SignatureScheme, header: str, begin: int, samples: int) -> fl
         is_authentic = verify(forged, BODY, now)
         times[kind].append(time.perf_counter_ns() - began)
         if is_authentic:
-            raise AssertionError("a forged proof was taken for authentic")
+            raise AssertionError("a forged signature was taken for authentic")
     gc.enable()
     slow = sorted((*times[0], *times[1]))[len(order) * 19 // 20]
     return _welch(*([each for each in kind if each < slow] for kind in times))

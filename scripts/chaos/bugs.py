@@ -113,19 +113,19 @@ BUGS: Final = (
     Bug(
         "verified after it was parsed",
         "gateway/webhooks/ingest.py",
-        "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
+        "        profile = source.authenticate(fields, body, self._clock.now().timestamp())\n",
         "        read_message(source.contract.profiles[0], fields, body)\n"
-        "        profile = source.prove(fields, body, self._clock.now().timestamp())\n",
+        "        profile = source.authenticate(fields, body, self._clock.now().timestamp())\n",
         (_REFUSALS, "tests/interaction/test_webhooks.py"),
     ),
     Bug(
         "a forged message burns the id of an authentic one",
         "gateway/webhooks/ingest.py",
-        "            raise NotProven(challenge=source.challenge)\n",
+        "            raise UnauthenticatedMessage(challenge=source.challenge)\n",
         "            forged = read_message(source.contract.profiles[0], fields, body)\n"
         '            await_ids = self.__dict__.setdefault("burned", set())\n'
         "            await_ids.add(forged.id)\n"
-        "            raise NotProven(challenge=source.challenge)\n"
+        "            raise UnauthenticatedMessage(challenge=source.challenge)\n"
         '        if read_message(profile, fields, body).id in self.__dict__.get("burned", ()):\n'
         "            raise ConflictingMessage\n",
         (_REFUSALS, "tests/interaction/test_webhooks.py"),

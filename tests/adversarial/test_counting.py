@@ -1,4 +1,4 @@
-"""Counting of unauthenticated requests: each request without proof counts once, and no other."""
+"""Counting of unauthenticated requests: each counts once, and no other."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.clocks import ManualClock
 from tests.interaction.conftest import Running, build_running
-from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
+from tests.webhook_sources import ACME, ListInbox, credentials_of, open_sources
 
 KEY = "first-bootstrap-key-7c31f09be2"
 BURST = 10
@@ -54,9 +54,9 @@ def site_of_webhooks(burst: int) -> Running:
     return build_running(throttle=Throttle(clock, limits), webhooks=endpoint)
 
 
-async def post_webhooks(running: Running, number: int, body: bytes, proven: bytes) -> set[int]:
-    """The statuses of the answers to `body`, with the proof of `proven`."""
-    headers = {"content-type": "application/json", **proof_of(ACME, proven, _now())}
+async def post_webhooks(running: Running, number: int, body: bytes, signed: bytes) -> set[int]:
+    """The statuses of the answers to `body`, with the signature of `signed`."""
+    headers = {"content-type": "application/json", **credentials_of(ACME, signed, _now())}
     async with running.http(None) as http:
         return {
             (await http.post("/webhooks/acme", content=body, headers=headers)).status_code
@@ -69,10 +69,10 @@ def _now() -> float:
 
 
 @pytest.mark.attack(
-    "messages that prove nothing are sent to a webhook without end",
+    "messages without a valid signature are sent to a webhook without end",
     required="they count as requests without a key: after a burst their sender waits",
 )
-async def test_messages_that_prove_nothing_are_counted() -> None:
+async def test_messages_without_a_valid_signature_are_counted() -> None:
     running = site_of_webhooks(burst=5)
     assert await post_webhooks(running, 5, BODY, b"another body") == {401}
     async with running.http(None) as http:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.interaction.webhook_site import PAYLOAD, WebhookSite, serving_webhooks
-from tests.webhook_sources import ACME, HUB, RETIRED_SECRET, STANDARD, proof_of
+from tests.webhook_sources import ACME, HUB, RETIRED_SECRET, STANDARD, credentials_of
 
 BODY = json.dumps(PAYLOAD).encode()
 PATHS = {"/webhooks/acme": ACME, "/webhooks/plain": STANDARD, "/webhooks/hub": HUB}
@@ -30,15 +30,15 @@ async def site() -> AsyncIterator[WebhookSite]:
 )
 async def test_forged_signatures(site: WebhookSite, path: str) -> None:
     source, now = PATHS[path], time.time()
-    good = proof_of(source, BODY, now)
+    good = credentials_of(source, BODY, now)
     field = next(name for name in good if "signature" in name)
     value = good[field]
     # A digit: hexadecimal letters mean the same in both cases.
     last = "0" if value[-2] != "0" else "1"
     forged = [
         {name: text for name, text in good.items() if name != field},
-        proof_of(source, BODY + b" ", now),
-        proof_of(source, BODY, now, secret=RETIRED_SECRET),
+        credentials_of(source, BODY + b" ", now),
+        credentials_of(source, BODY, now, secret=RETIRED_SECRET),
         *(
             good | {field: changed}
             for changed in (
@@ -71,7 +71,7 @@ async def test_forged_signatures(site: WebhookSite, path: str) -> None:
 async def test_messages_outside_of_their_window(site: WebhookSite, path: str) -> None:
     source, now = PATHS[path], time.time()
     for moment in (now - DAY, now - 3600, now + 3600, now + DAY, 0):
-        answer = await site.post(BODY, proof_of(source, BODY, moment), path=path)
+        answer = await site.post(BODY, credentials_of(source, BODY, moment), path=path)
         assert answer.status in {400, 401}, moment
     assert site.inbox.stored == []
 
@@ -82,7 +82,7 @@ async def test_messages_outside_of_their_window(site: WebhookSite, path: str) ->
     required="401, and nothing is stored",
 )
 async def test_bodies_that_are_exchanged(site: WebhookSite, path: str) -> None:
-    good = proof_of(PATHS[path], BODY, time.time())
+    good = credentials_of(PATHS[path], BODY, time.time())
     for body in (b"{}", BODY + b" ", BODY.replace(b":", b": ", 1), b" " + BODY):
         assert (await site.post(body, good, path=path)).status == 401, body
     assert site.inbox.stored == []

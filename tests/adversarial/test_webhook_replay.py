@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from gateway.clock import SystemClock
 from gateway.contract.webhook import MessagePart, WebhookSource
-from gateway.errors import ConflictingMessage, NotProven
+from gateway.errors import ConflictingMessage, UnauthenticatedMessage
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.store.records import Page, Receipt
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
-from tests.webhook_sources import HUB, STANDARD, open_sources, proof_of
+from tests.webhook_sources import HUB, STANDARD, credentials_of, open_sources
 
 BODY = json.dumps({"event_type": "thing_made", "event_id": "e-1", "thing": "a lamp"}).encode()
 STAMPED = replace(
@@ -27,7 +27,9 @@ STAMPED = replace(
     profiles=(
         replace(
             HUB.profiles[0],
-            proof=HmacSignature(header="x-hub-signature-256", timestamp_header="x-hub-timestamp"),
+            authentication=HmacSignature(
+                header="x-hub-signature-256", timestamp_header="x-hub-timestamp"
+            ),
         ),
     ),
 )
@@ -54,7 +56,7 @@ class Way:
         self._contract = source
 
     def seen(self, body: bytes = BODY, at: float | None = None) -> dict[str, str]:
-        fields = proof_of(self._contract, body, at or time.time(), message_id="authentic")
+        fields = credentials_of(self._contract, body, at or time.time(), message_id="authentic")
         return {**fields, "x-hub-delivery": "authentic", "x-hub-event": "thing_made"}
 
     async def send(self, fields: dict[str, str], body: bytes = BODY) -> Receipt:
@@ -135,6 +137,6 @@ async def test_a_covered_id_cannot_be_changed(store: SqlStore) -> None:
     way = Way(store, STANDARD)
     fields = way.seen()
     for change in ({"webhook-id": "other"}, {"webhook-timestamp": str(int(time.time()) + 1)}):
-        with pytest.raises(NotProven):
+        with pytest.raises(UnauthenticatedMessage):
             await way.send({**fields, **change})
     assert await store.inbox.list(Page()) == []

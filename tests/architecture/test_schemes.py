@@ -46,9 +46,9 @@ def test_nobody_outside_the_room_names_a_scheme(written):
 
 def test_each_of_these_mistakes_is_found(planted):
     for text in (
-        'if proof["scheme"] == "basic": ...\n',
+        'if rules["scheme"] == "basic": ...\n',
         'match scheme:\n    case "hmac": ...\n',
-        "if isinstance(proof, signatures.HmacSignature): ...\n",
+        "if isinstance(scheme, signatures.HmacSignature): ...\n",
         "from gateway.signatures import standard\n",
         "from gateway.signatures.basic import AUTHORIZATION\n",
         "import gateway.signatures.hmac_header\n",

@@ -13,7 +13,7 @@ from gateway.store.records import Page
 from gateway.store.sql.engine import open_store
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
-from tests.webhook_sources import ACME, open_sources, proof_of
+from tests.webhook_sources import ACME, credentials_of, open_sources
 
 MESSAGES = 100
 COPIES = 50
@@ -34,7 +34,9 @@ class Way:
         self._ingest = Ingest(self._sources, self.group_commit, clock)
 
     async def send(self, body: bytes):
-        fields = [(n.encode(), v.encode()) for n, v in proof_of(ACME, body, time.time()).items()]
+        fields = [
+            (n.encode(), v.encode()) for n, v in credentials_of(ACME, body, time.time()).items()
+        ]
         return await self._ingest.receive(self._sources["acme"], fields, body)
 
 

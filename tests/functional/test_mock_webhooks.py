@@ -16,10 +16,10 @@ from gateway.signatures.hmac_header import HmacSignature
 from tests.gateway_process import GATEWAY, clean_environment
 
 SECRET = "secret-of-the-mock-webhook-tests-0123456789"
-PROOF = HmacSignature(
+SCHEME = HmacSignature(
     header="x-avinode-signature", prefix="sha256=", timestamp_header="x-avinode-timestamp"
 )
-IS_AUTHENTIC = PROOF.verifier([PROOF.key_of(SECRET)])
+IS_AUTHENTIC = SCHEME.verifier([SCHEME.key_of(SECRET)])
 SPEED = "6000"
 ALL_HAVE_ANSWERED_SECONDS = 6.5
 """Of ten hours and more, at that speed."""
@@ -44,7 +44,7 @@ RFQ = {
 
 
 class Listener(ThreadingHTTPServer):
-    """Refuses the first message once, and keeps what is proven."""
+    """Refuses the first message once, and keeps what is authentic."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Asked)

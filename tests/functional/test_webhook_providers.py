@@ -1,4 +1,4 @@
-"""Every example of every provider, sent as that provider proves itself, through one gateway.
+"""Every example of every provider, sent as that provider authenticates, through one gateway.
 
 The senders are made from the contracts alone, and nothing here or in the engine knows a provider.
 """
@@ -47,8 +47,8 @@ class Sender:
         self, source: WebhookSource, profile: Profile, event: WebhookEvent, body: bytes
     ) -> httpx.Response:
         secret = (self._made / f"{source.provider}-{profile.name}").read_text("utf-8").strip()
-        key, message_id = profile.proof.key_of(secret), uuid4().hex
-        headers = profile.proof.signed_fields([key], message_id, int(time.time()), body)
+        key, message_id = profile.authentication.key_of(secret), uuid4().hex
+        headers = profile.authentication.signed_fields([key], message_id, int(time.time()), body)
         headers["content-type"] = "application/json"
         if profile.event_type.header is not None:
             headers[profile.event_type.header] = event.type

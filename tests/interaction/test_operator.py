@@ -30,9 +30,9 @@ class Desk:
     async def send(self, payload: Any, event: str = "ping", message_id: str = "m-1") -> str:
         """The id of the webhook that `payload` became."""
         body = json.dumps(payload).encode()
-        proof = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+        signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
         headers = {
-            "x-hub-signature-256": f"sha256={proof}",
+            "x-hub-signature-256": f"sha256={signature}",
             "x-github-event": event,
             "x-github-delivery": message_id,
             "content-type": "application/json",

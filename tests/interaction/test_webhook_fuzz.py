@@ -19,7 +19,7 @@ from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
-from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, open_sources, proof_of
+from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, credentials_of, open_sources
 
 SOURCES = {source.provider: source for source in (ACME, STANDARD, HUB)}
 NAMES = [
@@ -115,7 +115,7 @@ def test_what_nobody_signed_is_refused(provider, method, body, fields) -> None:
 def test_what_is_signed_is_taken_or_refused_as_the_senders_mistake(
     provider, body, message_id
 ) -> None:
-    fields = proof_of(SOURCES[provider], body, time.time())
+    fields = credentials_of(SOURCES[provider], body, time.time())
     if provider == "hub":
         fields["x-hub-delivery"] = message_id
         fields["x-hub-event"] = message_id

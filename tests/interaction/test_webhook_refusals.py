@@ -15,7 +15,7 @@ from tests.webhook_sources import (
     HUB,
     SECRET,
     STANDARD,
-    proof_of,
+    credentials_of,
 )
 
 BODY = json.dumps(PAYLOAD).encode()
@@ -30,7 +30,7 @@ async def site() -> AsyncIterator[WebhookSite]:
 
 async def test_every_wrong_proof_gets_one_and_the_same_answer(site: WebhookSite) -> None:
     now = time.time()
-    right = proof_of(ACME, BODY, now)
+    right = credentials_of(ACME, BODY, now)
     signature, at = right["x-acme-signature"], right["x-acme-timestamp"]
     wrong: list[list[tuple[str, str | bytes]]] = [
         [],
@@ -48,10 +48,10 @@ async def test_every_wrong_proof_gets_one_and_the_same_answer(site: WebhookSite)
         [("x-acme-signature", signature), ("x-acme-timestamp", "1e9")],
         [("x-acme-signature", signature), ("x-acme-timestamp", "1" * 20)],
         [("x-acme-signature", signature)] * 2 + [("x-acme-timestamp", at)],
-        list(proof_of(ACME, BODY, now - 301).items()),
-        list(proof_of(ACME, BODY, now + 302).items()),
-        list(proof_of(ACME, BODY + b" ", now).items()),
-        list(proof_of(STANDARD, BODY, now).items()),
+        list(credentials_of(ACME, BODY, now - 301).items()),
+        list(credentials_of(ACME, BODY, now + 302).items()),
+        list(credentials_of(ACME, BODY + b" ", now).items()),
+        list(credentials_of(STANDARD, BODY, now).items()),
         [("authorization", "Basic " + b64encode(b"acme:wrong").decode())],
         [("authorization", "Basic ****")],
         [("authorization", "Bearer x")],
@@ -81,7 +81,7 @@ async def test_every_wrong_proof_gets_one_and_the_same_answer(site: WebhookSite)
     ],
 )
 async def test_malformed_standard_webhooks_are_refused_alike(site: WebhookSite, signature) -> None:
-    fields = proof_of(STANDARD, BODY, time.time()) | {"webhook-signature": signature}
+    fields = credentials_of(STANDARD, BODY, time.time()) | {"webhook-signature": signature}
     answer = await site.post(BODY, fields, path="/webhooks/plain")
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Signature realm="webhooks"'
@@ -90,12 +90,12 @@ async def test_malformed_standard_webhooks_are_refused_alike(site: WebhookSite, 
 async def test_a_body_that_was_written_again_is_not_the_one_that_was_signed(
     site: WebhookSite,
 ) -> None:
-    proof = proof_of(ACME, BODY, time.time())
-    assert (await site.post(BODY.replace(b": ", b":"), proof)).status == 401
+    credentials = credentials_of(ACME, BODY, time.time())
+    assert (await site.post(BODY.replace(b": ", b":"), credentials)).status == 401
 
 
 async def test_what_one_source_signed_is_nothing_to_another(site: WebhookSite) -> None:
-    answer = await site.post(BODY, proof_of(ACME, BODY, time.time()), path="/webhooks/hub")
+    answer = await site.post(BODY, credentials_of(ACME, BODY, time.time()), path="/webhooks/hub")
     assert answer.status == 401
 
 
@@ -128,7 +128,7 @@ BAD_BODIES = {
 @pytest.mark.parametrize("name", BAD_BODIES)
 async def test_an_authentic_body_that_is_no_strict_json_is_refused(site: WebhookSite, name) -> None:
     body = BAD_BODIES[name]
-    answer = await site.post(body, proof_of(HUB, body, time.time()), path="/webhooks/hub")
+    answer = await site.post(body, credentials_of(HUB, body, time.time()), path="/webhooks/hub")
     assert answer.status == 400, answer.body
     assert answer.headers["content-type"] == "application/problem+json"
     assert site.inbox.stored == []
@@ -138,7 +138,9 @@ async def test_an_authentic_body_that_is_no_strict_json_is_refused(site: Webhook
 async def test_the_names_of_one_body_are_counted(count: int, status: int) -> None:
     body = b"{" + b",".join(b'"%d":0' % n for n in range(count)) + b"}"
     async with serving_webhooks(max_body_bytes=2**20) as roomy:
-        answer = await roomy.post(body, proof_of(HUB, body, time.time()), path="/webhooks/hub")
+        answer = await roomy.post(
+            body, credentials_of(HUB, body, time.time()), path="/webhooks/hub"
+        )
     assert answer.status == status
 
 
@@ -172,7 +174,7 @@ async def test_an_id_in_a_header_is_short_and_never_ambiguous(
     site: WebhookSite, message_id, status
 ) -> None:
     """Signed by the specification's formula, also where it forbids the id."""
-    fields = proof_of(STANDARD, BODY, time.time()) | {"webhook-id": message_id}
+    fields = credentials_of(STANDARD, BODY, time.time()) | {"webhook-id": message_id}
     content = f"{message_id}.{fields['webhook-timestamp']}.{BODY.decode()}".encode()
     key = b64decode(SECRET.removeprefix("whsec_"))
     signature = b64encode(hmac.digest(key, content, "sha256")).decode()
@@ -182,13 +184,13 @@ async def test_an_id_in_a_header_is_short_and_never_ambiguous(
 
 
 async def test_a_delivery_without_its_header_is_malformed(site: WebhookSite) -> None:
-    fields = proof_of(HUB, BODY, time.time())
+    fields = credentials_of(HUB, BODY, time.time())
     del fields["x-hub-delivery"]
     assert (await site.post(BODY, fields, path="/webhooks/hub")).status == 400
 
 
 async def test_a_delivery_without_its_type_is_quarantined(site: WebhookSite) -> None:
-    fields = proof_of(HUB, BODY, time.time())
+    fields = credentials_of(HUB, BODY, time.time())
     del fields["x-hub-event"]
     assert (await site.post(BODY, fields, path="/webhooks/hub")).json()["outcome"] == "quarantined"
     (stored,) = site.inbox.stored
@@ -202,7 +204,7 @@ async def test_a_source_that_is_unknown_or_closed_is_not_there() -> None:
     async with serving_webhooks() as site:
         for path in ("/nobody", "/acme/more", "/", ""):
             answer = await site.post(
-                BODY, proof_of(ACME, BODY, time.time()), path=f"/webhooks{path}"
+                BODY, credentials_of(ACME, BODY, time.time()), path=f"/webhooks{path}"
             )
             assert answer.status == 404, path
 
@@ -218,7 +220,7 @@ async def test_a_source_that_is_unknown_or_closed_is_not_there() -> None:
     ],
 )
 async def test_a_path_that_could_be_read_in_two_ways_is_refused(site: WebhookSite, path) -> None:
-    answer = await site.post(BODY, proof_of(ACME, BODY, time.time()), path=path)
+    answer = await site.post(BODY, credentials_of(ACME, BODY, time.time()), path=path)
     assert answer.status in {400, 404}
     assert site.inbox.stored == []
 
@@ -262,7 +264,7 @@ async def test_a_body_over_the_cap_of_its_source_is_cut_off(site: WebhookSite) -
     answer = await site.post_acme(body)
     assert answer.status == 413
     assert answer.headers["connection"] == "close"
-    head = request_bytes(b"", proof_of(ACME, b"", time.time())).replace(
+    head = request_bytes(b"", credentials_of(ACME, b"", time.time())).replace(
         b"content-length: 0", b"transfer-encoding: chunked"
     )
     chunk = b"800\r\n" + b" " * 2048 + b"\r\n"
@@ -276,7 +278,7 @@ async def test_a_body_over_the_cap_of_the_gateway_is_not_waited_for(site: Webhoo
 
 
 async def test_a_body_that_stalls_is_cut_off(site: WebhookSite) -> None:
-    whole = request_bytes(BODY, proof_of(ACME, BODY, time.time()))
+    whole = request_bytes(BODY, credentials_of(ACME, BODY, time.time()))
     answer = await site.send(whole[:-5])
     assert answer.status == 408
 
@@ -284,7 +286,7 @@ async def test_a_body_that_stalls_is_cut_off(site: WebhookSite) -> None:
 async def test_a_sender_that_leaves_in_its_body_leaves_nothing(
     site: WebhookSite, caplog: pytest.LogCaptureFixture
 ) -> None:
-    whole = request_bytes(BODY, proof_of(ACME, BODY, time.time()))
+    whole = request_bytes(BODY, credentials_of(ACME, BODY, time.time()))
     _, writer = await asyncio.open_connection("127.0.0.1", site.port)
     writer.write(whole[:-5])
     await writer.drain()

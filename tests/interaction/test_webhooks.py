@@ -18,7 +18,7 @@ from tests.webhook_sources import (
     OLD_SECRET,
     RETIRED_SECRET,
     STANDARD,
-    proof_of,
+    credentials_of,
 )
 
 BODY = json.dumps(PAYLOAD).encode()
@@ -42,17 +42,17 @@ async def test_an_authentic_message_is_stored_as_it_came_and_then_accepted(
     assert stored.body == BODY
     assert (stored.provider, stored.profile, stored.message_id) == ("acme", "signed", "e-1")
     assert (stored.event_type, stored.contract, stored.refusals) == ("thing_made", "digest-1", ())
-    # The contract asks for the signature too, but a proof is never kept.
+    # The contract asks for the signature too, but a signature is never stored.
     assert stored.headers == {"user-agent": "acme/1"}
 
 
 async def test_each_kind_of_proof_is_taken_by_one_engine(site: WebhookSite) -> None:
     now = time.time()
     pointer = json.dumps({"type": "thing_seen", "thing": "a lamp"}).encode()
-    basic = proof_of(ACME, pointer, now, secret=BASIC_SECRET, profile=1)
+    basic = credentials_of(ACME, pointer, now, secret=BASIC_SECRET, profile=1)
     sent = [
-        await site.post(BODY, proof_of(STANDARD, BODY, now), path="/webhooks/plain"),
-        await site.post(BODY, proof_of(HUB, BODY, now), path="/webhooks/hub"),
+        await site.post(BODY, credentials_of(STANDARD, BODY, now), path="/webhooks/plain"),
+        await site.post(BODY, credentials_of(HUB, BODY, now), path="/webhooks/hub"),
         await site.post(pointer, basic),
         await site.post(pointer, basic),
     ]
@@ -85,7 +85,7 @@ async def test_the_same_id_with_another_body_is_a_conflict_and_kept(site: Webhoo
 async def test_a_forged_message_does_not_take_the_id_of_the_authentic_one(
     site: WebhookSite,
 ) -> None:
-    forged = await site.post(BODY, proof_of(ACME, BODY, time.time(), secret=RETIRED_SECRET))
+    forged = await site.post(BODY, credentials_of(ACME, BODY, time.time(), secret=RETIRED_SECRET))
     authentic = await site.post_acme()
     assert (forged.status, authentic.status) == (401, 202)
 
@@ -95,7 +95,7 @@ async def test_both_secrets_of_a_rotation_are_taken_and_the_retired_one_is_not(
 ) -> None:
     now = time.time()
     statuses = [
-        (await site.post(BODY, proof_of(ACME, BODY, now, secret=secret))).status
+        (await site.post(BODY, credentials_of(ACME, BODY, now, secret=secret))).status
         for secret in (OLD_SECRET, RETIRED_SECRET)
     ]
     assert statuses == [202, 401]
@@ -106,7 +106,7 @@ async def test_a_captured_message_is_a_duplicate_for_five_minutes_and_refused_af
 ) -> None:
     now = time.time()
     ages = (0, 295, 302)
-    answers = [await site.post(BODY, proof_of(ACME, BODY, now - age)) for age in ages]
+    answers = [await site.post(BODY, credentials_of(ACME, BODY, now - age)) for age in ages]
     assert [answer.status for answer in answers] == [202, 200, 401]
 
 
@@ -185,7 +185,7 @@ async def test_too_many_messages_are_refused_before_they_are_read(site: WebhookS
     answers = [await site.post_acme(payload) for payload in payloads]
     assert [answer.status for answer in answers] == [202, 202, 429]
     assert 1 <= int(answers[2].headers["retry-after"]) <= 2
-    head = request_bytes(BODY, proof_of(ACME, BODY, time.time()))[: -len(BODY)]
+    head = request_bytes(BODY, credentials_of(ACME, BODY, time.time()))[: -len(BODY)]
     assert (await site.send(head)).status == 429
     site.clock.seconds += 2
     assert (await site.post_acme(payloads[2])).status == 202
@@ -216,17 +216,19 @@ async def test_refusals_are_reported_once_in_a_while_and_without_what_was_sent(
     site: WebhookSite, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = json.dumps({**PAYLOAD, "thing": CANARY}).encode()
-    proof = proof_of(ACME, body, time.time(), secret=RETIRED_SECRET) | {"x-acme-other": CANARY}
+    credentials = credentials_of(ACME, body, time.time(), secret=RETIRED_SECRET) | {
+        "x-acme-other": CANARY
+    }
     with caplog.at_level(logging.DEBUG):
         for _ in range(20):
-            await site.post(body, proof)
+            await site.post(body, credentials)
         site.clock.seconds += 11
-        await site.post(body, proof)
+        await site.post(body, credentials)
         await site.post(b'{"event_id": ' + CANARY.encode(), [])
     reported = [r.getMessage() for r in caplog.records if r.name.startswith("gateway")]
     assert reported == [
-        "webhooks of acme refused: NotProven (1 times)",
-        "webhooks of acme refused: NotProven (20 times)",
+        "webhooks of acme refused: UnauthenticatedMessage (1 times)",
+        "webhooks of acme refused: UnauthenticatedMessage (20 times)",
     ]
     assert CANARY not in caplog.text
-    assert proof["x-acme-signature"] not in caplog.text
+    assert credentials["x-acme-signature"] not in caplog.text

@@ -25,7 +25,7 @@ from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource
-from tests.webhook_sources import ACME, ListInbox, open_sources, proof_of
+from tests.webhook_sources import ACME, ListInbox, credentials_of, open_sources
 
 MAX_BODY = 64 * 1024
 Fields = Sequence[tuple[str, str | bytes]]
@@ -91,7 +91,7 @@ class WebhookSite:
     async def post_acme(self, payload: Any = PAYLOAD, *, extra: Fields = ()) -> Answer:
         """The answer to an authentic message of acme's."""
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return await self.post(body, proof_of(ACME, body, time.time()), extra=extra)
+        return await self.post(body, credentials_of(ACME, body, time.time()), extra=extra)
 
 
 def request_bytes(

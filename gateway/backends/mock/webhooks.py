@@ -65,7 +65,7 @@ class MockSender:
         self._application = application
         self._listener = listener
         self._clock = clock
-        self._key = listener.profile.proof.key_of(listener.secret)
+        self._key = listener.profile.authentication.key_of(listener.secret)
         self._events = frozenset(
             event.type
             for event in listener.source.events
@@ -155,7 +155,7 @@ class MockSender:
     def _headers(self, message: MockMessage, body: bytes) -> Mapping[str, str]:
         profile = self._listener.profile
         moment = int(self._clock.now().timestamp())
-        headers = profile.proof.signed_fields([self._key], message.id, moment, body)
+        headers = profile.authentication.signed_fields([self._key], message.id, moment, body)
         headers["content-type"] = "application/json"
         headers["user-agent"] = f"contract-gateway-mock-{self._listener.source.provider}"
         if profile.event_type.header is not None:

@@ -71,19 +71,19 @@ def _path_item(webhook: WebhookContract) -> dict[str, Any]:
 
 def _security(webhook: WebhookContract) -> Iterator[tuple[str, Any]]:
     """The OpenAPI security schemes of the webhook's profiles, by name."""
-    for proof in _proofs(webhook):
-        if proof.security is not None:
-            yield f"webhook_{proof.name}", dict(proof.security)
+    for scheme in _schemes(webhook):
+        if scheme.security is not None:
+            yield f"webhook_{scheme.name}", dict(scheme.security)
 
 
-def _proofs(webhook: WebhookContract) -> Iterable[SignatureScheme]:
-    return (scheme_of(each["proof"]) for each in webhook.x_webhook["profiles"].values())
+def _schemes(webhook: WebhookContract) -> Iterable[SignatureScheme]:
+    return (scheme_of(each["authentication"]) for each in webhook.x_webhook["profiles"].values())
 
 
 def _headers(webhook: WebhookContract) -> Iterator[tuple[str, str]]:
     """The headers that a sender sends, with their descriptions."""
     for profile in webhook.x_webhook["profiles"].values():
-        headers = scheme_of(profile["proof"]).headers
+        headers = scheme_of(profile["authentication"]).headers
         yield from headers.items()
         known = {name.lower() for name in headers}
         for member, about in (("messageId", "The message's id."), ("eventType", "What happened.")):

@@ -133,10 +133,10 @@ def check_schemes(draft: Draft) -> Iterator[Finding]:
     for webhook in draft.webhooks:
         for name, profile in webhook.rules["profiles"].items():
             try:
-                scheme_of(profile["proof"])
+                scheme_of(profile["authentication"])
             except InvalidScheme as error:
-                pointer = f"{child(f'{_RULES}/profiles', name)}/proof/scheme"
-                fix = did_you_mean(profile["proof"]["scheme"], list(SCHEMES))
+                pointer = f"{child(f'{_RULES}/profiles', name)}/authentication/scheme"
+                fix = did_you_mean(profile["authentication"]["scheme"], list(SCHEMES))
                 yield draft.finding("webhook/scheme", webhook.document, pointer, str(error), fix)
 
 
@@ -144,18 +144,20 @@ def _known_schemes(webhook: WebhookFile) -> Iterator[SignatureScheme]:
     """The valid schemes of its profiles. `check_schemes` reports the others."""
     for profile in webhook.rules["profiles"].values():
         with suppress(InvalidScheme):
-            yield scheme_of(profile["proof"])
+            yield scheme_of(profile["authentication"])
 
 
-def check_kept_headers(draft: Draft) -> Iterator[Finding]:
-    """webhook/kept-proof"""
+def check_stored_headers(draft: Draft) -> Iterator[Finding]:
+    """webhook/stored-credentials"""
     for webhook in draft.webhooks:
-        proving = never_stored(_known_schemes(webhook))
-        for index, name in enumerate(webhook.rules.get("keepHeaders", ())):
-            if name.lower() in proving:
-                pointer = f"{_RULES}/keepHeaders/{index}"
+        refused = never_stored(_known_schemes(webhook))
+        for index, name in enumerate(webhook.rules.get("storedHeaders", ())):
+            if name.lower() in refused:
+                pointer = f"{_RULES}/storedHeaders/{index}"
                 message = f"{name} authenticates the sender, and must not be stored"
-                yield draft.finding("webhook/kept-proof", webhook.document, pointer, message)
+                yield draft.finding(
+                    "webhook/stored-credentials", webhook.document, pointer, message
+                )
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:

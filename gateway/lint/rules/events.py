@@ -40,13 +40,13 @@ WEBHOOKS: Final = (
     ),
     Rule(
         "webhook/scheme",
-        "A proof names a known signature scheme and has the members that the scheme needs.",
+        "`authentication` names a known signature scheme and has the members that it needs.",
         "Name one of the schemes, and add its members.",
     ),
     Rule(
-        "webhook/kept-proof",
+        "webhook/stored-credentials",
         "Headers that authenticate the sender are not stored.",
-        "Remove the header from keepHeaders.",
+        "Remove the header from storedHeaders.",
     ),
     Rule(
         "webhook/setting-refused",

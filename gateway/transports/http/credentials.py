@@ -30,7 +30,7 @@ def credentials_of(scope: Scope) -> Credentials:
     return Credentials(bearer=match[1].decode("ascii"), peer=peer_at(scope))
 
 
-async def prove(
+async def authenticate(
     identification: Identification, credentials: Credentials, sender: Sender
 ) -> Principal:
     """Identify the caller, and mark `sender` as authenticated.
@@ -38,7 +38,7 @@ async def prove(
     Every transport identifies its callers here. Raises what `Identification.identify` raises.
     """
     principal = await identification.identify(credentials)
-    sender.is_proven = True
+    sender.is_authenticated = True
     return principal
 
 

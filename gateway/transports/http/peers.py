@@ -19,12 +19,12 @@ _SENDER: Final = "gateway.sender"
 class Sender:
     """What is known about the sender of one request. Copies of its scope share this object."""
 
-    __slots__ = ("is_counted", "is_proven", "max_body_bytes", "peer")
+    __slots__ = ("is_authenticated", "is_counted", "max_body_bytes", "peer")
 
     def __init__(self, peer: Address | None) -> None:
         self.peer = peer
         """None if it is unknown."""
-        self.is_proven = False
+        self.is_authenticated = False
         """Whether the request has a valid key or is an authentic message."""
         self.is_counted = False
         """Whether it was counted as a request without a valid key."""

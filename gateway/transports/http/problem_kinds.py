@@ -119,10 +119,10 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Add the network to the setting `webhooks.<provider>.allow`, or the proxy in between to"
         " `trusted_proxies`.",
     ),
-    errors.NotProven: ProblemKind(
+    errors.UnauthenticatedMessage: ProblemKind(
         401,
-        "NOT_PROVEN",
-        "not-proven",
+        "UNAUTHENTICATED_MESSAGE",
+        "unauthenticated-message",
         "The message is not authenticated",
         "Compare the sender's secret with the gateway's, and the sender's clock with the time."
         " Sign exactly the bytes that are sent.",

@@ -89,7 +89,7 @@ def _own_headers(error: BaseException) -> Headers:
         case errors.Unauthenticated(presented=presented):
             error_code = b', error="invalid_token"' if presented else b""
             return [(b"www-authenticate", b'Bearer realm="gateway"' + error_code)]
-        case errors.NotProven(challenge=challenge):
+        case errors.UnauthenticatedMessage(challenge=challenge):
             return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]

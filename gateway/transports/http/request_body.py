@@ -81,7 +81,7 @@ class RequestBody:
         if charge is None:
             return
         sender = self._sender
-        if not charge.take(size, group_of(sender.peer), is_proven=sender.is_proven):
+        if not charge.take(size, group_of(sender.peer), is_authenticated=sender.is_authenticated):
             raise NoRoomForBody
 
     async def _next(self) -> Message:

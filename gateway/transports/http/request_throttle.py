@@ -40,7 +40,7 @@ class RequestThrottle:
         This counts requests that no transport saw (paths and methods that do not exist, malformed
         requests), and messages that are not authentic.
         """
-        if self._throttle is None or sender.is_counted or sender.is_proven or status >= 500:
+        if self._throttle is None or sender.is_counted or sender.is_authenticated or status >= 500:
             return
         # Transports answer 401 and 429 to requests that they have counted; webhooks count none.
         if status not in {401, 429} or path.startswith(_WEBHOOKS):

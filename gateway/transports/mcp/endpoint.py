@@ -19,7 +19,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.body_limits import largest_body
-from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import require_accept, require_json_body
@@ -100,7 +100,7 @@ class McpEndpoint:
         credentials, sender = shown_credentials(scope), sender_of(scope)
         request_id = request_id_of(scope)
         try:
-            principal = await prove(self._tools, credentials, sender)
+            principal = await authenticate(self._tools, credentials, sender)
         except GatewayError as error:
             endpoint = "mcp" if connector is None else f"mcp/{connector}"
             await self._tools.refuse(credentials, endpoint, request_id, error)

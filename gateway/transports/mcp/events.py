@@ -71,7 +71,7 @@ class EventResource:
         """The newest events as a JSON array. Raises `MCPError`."""
         if uri != EVENTS_URI or caller.connector is not None:
             raise _not_found(uri)
-        async with _as_protocol_errors(caller, uri), self._followers.prove(_asked(caller)):
+        async with _as_protocol_errors(caller, uri), self._followers.authenticate(_asked(caller)):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
         contents = TextResourceContents(uri=uri, mime_type=CLOUD_EVENTS, text=text.decode())

@@ -19,7 +19,7 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
 from gateway.transports.http.asgi import request_id_of
-from gateway.transports.http.credentials import prove, shown_credentials
+from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.peers import sender_of
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
@@ -78,7 +78,7 @@ class OperatorGuard:
         async with self._audit.open(asked) as record:
             record.facts = {name: _shown(value) for name, value in facts.items()}
             sender = sender_of(scope)
-            principal = await prove(self._identification, shown_credentials(scope), sender)
+            principal = await authenticate(self._identification, shown_credentials(scope), sender)
             record.principal = principal
             if not self._policy.allows(principal.agent, OPERATE):
                 raise UnknownPath

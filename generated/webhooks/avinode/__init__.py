@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
+# Source closure sha256: 9e39c8e95a8ba5a1ec8f26ab45373b67; generator 1
 
 """The webhook of avinode."""
 
@@ -37,7 +37,7 @@ SOURCE: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(
+            authentication=HmacSignature(
                 header="X-Avinode-Signature",
                 algorithm="sha256",
                 encoding="hex",
@@ -50,7 +50,7 @@ SOURCE: Final = WebhookSource(
         ),
         Profile(
             name="pointer",
-            proof=BasicCredentials(),
+            authentication=BasicCredentials(),
             message_id=None,
             event_type=MessagePart(pointer="/type"),
         ),
@@ -78,7 +78,7 @@ SOURCE: Final = WebhookSource(
     ),
     max_body_bytes=1048576,
     rate=SourceRate(per_second=5000.0, burst=10000),
-    keep_headers=("user-agent",),
+    stored_headers=("user-agent",),
     settings=(
         WebhookSetting(
             name="notification_email",
@@ -110,5 +110,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="7169cffa357b26264ab229efb3a839bfbf64131db382756810ec2bb0969c75f0",
+    contract="9e39c8e95a8ba5a1ec8f26ab45373b6714d15a6d5986729ac50f611c817be82c",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fb337c43df03a6d63ec8e9f1ed6a370e; generator 1
+# Source closure sha256: cee2838dcde2fe76b3f41e13638ad6f2; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6f5a1871f9f0ac210b06b3e2ab6a5d63; generator 1
+# Source closure sha256: f785c59d7bf4dad4ccae8bcea627b124; generator 1
 
 """What emptylegs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0405cb6409831c506c4de24b6a3ae6dc; generator 1
+# Source closure sha256: 22688840444eba7ea3b5884195ae4f90; generator 1
 
 """What quote_accepted of avinode does.
 

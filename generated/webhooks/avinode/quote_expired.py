@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b55a469dd9bf27409c8f566d5c528567; generator 1
+# Source closure sha256: 31fe7dabc5e9d13b05f85ba4eed366cb; generator 1
 
 """What quote_expired of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c5f4ecf1deda2fc02ba66e808b9fc744; generator 1
+# Source closure sha256: b5fbfbba73aed1f9d0d4ddc0a2f4ccf0; generator 1
 
 """What quote_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70a6b12b9bc43d0691c14a022d94ed39; generator 1
+# Source closure sha256: 78b31b2a11225762bed893b27cdaf7bd; generator 1
 
 """What quote_rejected of avinode does.
 

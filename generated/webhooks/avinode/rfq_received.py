@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2341716a98a4607605b8a34a06fbcc40; generator 1
+# Source closure sha256: 174f155a225027daeec8a9cdcbbf94b9; generator 1
 
 """What rfq_received of avinode does.
 

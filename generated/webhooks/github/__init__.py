@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
+# Source closure sha256: fdc6c227781dd4dcc57cae2ba6a08dd9; generator 1
 
 """The webhook of github."""
 
@@ -16,7 +16,7 @@ SOURCE: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(
+            authentication=HmacSignature(
                 header="X-Hub-Signature-256", algorithm="sha256", encoding="hex", prefix="sha256="
             ),
             message_id=MessagePart(header="x-github-delivery"),
@@ -29,9 +29,9 @@ SOURCE: Final = WebhookSource(
         deployment_status.EVENT,
     ),
     max_body_bytes=1048576,
-    keep_headers=(
+    stored_headers=(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="9d75a102e94db52a6c8a9fad8c4fdf4217a56e71898d2f3d80c22b1d9216b553",
+    contract="fdc6c227781dd4dcc57cae2ba6a08dd987adc56cd8a3ff43e7a474970178a8b4",
 )

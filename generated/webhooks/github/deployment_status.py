@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6bb6272bd62aa0ecf19cea3745c0f991; generator 1
+# Source closure sha256: e693839e718a64cb749446c3ead6efba; generator 1
 
 """What deployment_status of github does.
 

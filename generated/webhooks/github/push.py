@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b83073cbab8474bef3b84e4c5db0c575; generator 1
+# Source closure sha256: f1b21963b75a0c691216902fc8b8e7c7; generator 1
 
 """What push of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b2f577a78c4f1b21689c2c2b0dcec1dc; generator 1
+# Source closure sha256: 8649a05b7b1c0f877bf2771a01a0add6; generator 1
 
 """The webhook of standard."""
 
@@ -16,7 +16,7 @@ SOURCE: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=StandardSignature(tolerance_seconds=300),
+            authentication=StandardSignature(tolerance_seconds=300),
             message_id=MessagePart(header="webhook-id"),
             event_type=MessagePart(pointer="/type"),
         ),
@@ -25,6 +25,6 @@ SOURCE: Final = WebhookSource(
         ping.EVENT,
         record_changed.EVENT,
     ),
-    keep_headers=("user-agent",),
-    contract="b2f577a78c4f1b21689c2c2b0dcec1dc7a5bcf926b6ff151ba4d689922422bea",
+    stored_headers=("user-agent",),
+    contract="8649a05b7b1c0f877bf2771a01a0add697e3aa531ca588ee6c241abfe32fe0d3",
 )

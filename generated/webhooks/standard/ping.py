@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0dd7a56bacece7293d0a99ab60adaa28; generator 1
+# Source closure sha256: 7f8054e021785b57f3da80ade694f5f9; generator 1
 
 """What ping of standard does.
 

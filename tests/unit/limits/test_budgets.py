@@ -25,10 +25,10 @@ def test_a_proxy_is_too_much_only_together_with_all_others() -> None:
 def test_what_unauthenticated_clients_hold_is_not_missing_to_callers() -> None:
     budgets = BodyBudgets(ByteBudget(4, 4), ByteBudget(8, 8))
     unauthenticated, caller = BodyCharge(budgets, "a"), BodyCharge(budgets, "a")
-    assert unauthenticated.take(4, "a", is_proven=False)
-    assert not unauthenticated.take(1, "a", is_proven=False)
-    assert caller.take(8, "a", is_proven=True)
-    assert not caller.take(1, "a", is_proven=True)
+    assert unauthenticated.take(4, "a", is_authenticated=False)
+    assert not unauthenticated.take(1, "a", is_authenticated=False)
+    assert caller.take(8, "a", is_authenticated=True)
+    assert not caller.take(1, "a", is_authenticated=True)
     for charge in (unauthenticated, caller, unauthenticated):
         charge.release()
     assert (budgets.unauthenticated.taken, budgets.callers.taken) == (0, 0)
@@ -42,7 +42,7 @@ def test_what_waits_for_its_turn_is_an_unauthenticated_clients_until_it_is_read(
     assert charge.queue(2)
     assert left.queue(4)
     assert not charge.queue(1)
-    assert charge.take(6, "a", is_proven=True)
+    assert charge.take(6, "a", is_authenticated=True)
     assert (budgets.unauthenticated.taken, budgets.callers.taken) == (4, 6)
     for each in (charge, left, left):
         each.release()

@@ -1,4 +1,4 @@
-"""HTTP Basic as a sender's proof."""
+"""HTTP Basic as a signature scheme."""
 
 from base64 import b64encode
 

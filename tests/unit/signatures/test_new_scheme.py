@@ -25,7 +25,7 @@ from gateway.contract.values import jsontext
 from gateway.contract.webhook import MessagePart
 from gateway.contracts import meta
 from gateway.contracts.sources.tree import read_tree
-from gateway.errors import ContractError, GatewayError, MalformedRequest, NotProven
+from gateway.errors import ContractError, GatewayError, MalformedRequest, UnauthenticatedMessage
 from gateway.lint import lint
 from gateway.settings.read import read_settings
 from gateway.signatures import registry
@@ -45,7 +45,7 @@ MINIMAL = Path(__file__).parents[2] / "assets" / "contracts" / "minimal"
 OLD_PROOF = (
     '{scheme: hmac, header: X-Desk-Signature, prefix: "sha256=", timestampHeader: X-Desk-Time}'
 )
-PLACE = "/post/x-webhook/profiles/signed/proof/scheme"
+PLACE = "/post/x-webhook/profiles/signed/authentication/scheme"
 SECRET = "knock:four times and then once"
 BODY = json.dumps(
     {"kind": "book_lent", "message": "m-1", "loan": "L1", "at": "2026-11-20T14:30:00Z"}
@@ -68,7 +68,7 @@ class KnockSignature(SignatureScheme, frozen=True, kw_only=True, tag="knock"):
         return {self.knock_header: "How often it knocks."}
 
     @property
-    def proof_headers(self):
+    def credential_headers(self):
         return frozenset({self.knock_header.lower()})
 
     def key_of(self, secret):
@@ -105,11 +105,11 @@ def registered():
     """The scheme in the meta-schema and in the registry."""
     texts = dict(meta.texts())
     rules = jsontext.decode(texts["x-webhook.schema.json"])
-    proof = rules["$defs"]["proof"]
-    proof["properties"]["scheme"]["enum"].append("knock")
+    scheme = rules["$defs"]["authentication"]
+    scheme["properties"]["scheme"]["enum"].append("knock")
     is_knock = {"required": ["scheme"], "properties": {"scheme": {"const": "knock"}}}
-    others = {name: proof.pop(name) for name in ("if", "then", "else")}
-    proof |= {"if": is_knock, "then": {"$ref": "#/$defs/knock"}, "else": others}
+    others = {name: scheme.pop(name) for name in ("if", "then", "else")}
+    scheme |= {"if": is_knock, "then": {"$ref": "#/$defs/knock"}, "else": others}
     rules["$defs"]["knock"] = {
         "required": ["knockHeader"],
         "additionalProperties": False,
@@ -173,9 +173,9 @@ def fields_of(scheme, body=BODY, message_id="m-1"):
 
 
 def opened(desk, clock):
-    """The desk as if the lint had not been asked: its contract wants the proof stored."""
+    """The desk as if the lint had not been asked: its contract stores the signature."""
     access = SourceAccess(keys={"signed": (SECRET.encode(),)})
-    wanting = replace(desk.source, keep_headers=("user-agent", "x-knock"))
+    wanting = replace(desk.source, stored_headers=("user-agent", "x-knock"))
     return OpenSource(wanting, desk.validators, access, clock)
 
 
@@ -198,9 +198,9 @@ def test_the_lint_has_nothing_against_it(schemas):
 
 
 def test_the_lint_bars_its_proof_from_storage(schemas):
-    rewrite(schemas, "keepHeaders: [User-Agent]", "keepHeaders: [User-Agent, x-KNOCK]")
-    found = finding_of(schemas, "webhook/kept-proof")
-    assert found.pointer == "/post/x-webhook/keepHeaders/1"
+    rewrite(schemas, "storedHeaders: [User-Agent]", "storedHeaders: [User-Agent, x-KNOCK]")
+    found = finding_of(schemas, "webhook/stored-credentials")
+    assert found.pointer == "/post/x-webhook/storedHeaders/1"
 
 
 def test_without_its_registration_the_lint_says_where_and_what_to_do(schemas, monkeypatch):
@@ -235,7 +235,7 @@ def test_the_documents_describe_it(made):
 
 
 def test_the_generated_record_is_the_scheme_s_own(desk):
-    assert desk.source.profiles[0].proof == KnockSignature(knock_header="X-Knock")
+    assert desk.source.profiles[0].authentication == KnockSignature(knock_header="X-Knock")
 
 
 def test_a_generated_package_with_a_scheme_that_is_gone_is_refused(made, monkeypatch):
@@ -249,7 +249,7 @@ def test_a_generated_package_with_a_scheme_that_is_gone_is_refused(made, monkeyp
 
 async def test_its_proof_is_neither_stored_nor_logged(desk, caplog):
     caplog.set_level(logging.DEBUG)
-    fields = [*fields_of(desk.source.profiles[0].proof), (b"user-agent", b"desk/1")]
+    fields = [*fields_of(desk.source.profiles[0].authentication), (b"user-agent", b"desk/1")]
     [stored], _ = await received(desk, fields)
     assert (stored.message_id, stored.headers) == ("m-1", {"user-agent": "desk/1"})
     _, error = await received(desk, fields, BODY + b" ")
@@ -259,16 +259,16 @@ async def test_its_proof_is_neither_stored_nor_logged(desk, caplog):
 
 
 async def test_what_it_does_not_prove_is_refused_with_its_challenge(desk):
-    fields = fields_of(desk.source.profiles[0].proof)
-    for wrong in (fields_of(desk.source.profiles[0].proof, BODY + b" "), [], fields * 2):
+    fields = fields_of(desk.source.profiles[0].authentication)
+    for wrong in (fields_of(desk.source.profiles[0].authentication, BODY + b" "), [], fields * 2):
         stored, error = await received(desk, wrong)
-        assert (stored, type(error), error.challenge) == ([], NotProven, "Knock")
+        assert (stored, type(error), error.challenge) == ([], UnauthenticatedMessage, "Knock")
 
 
 async def test_it_decides_which_ids_may_be_and_what_makes_a_message_known(desk):
-    proof = desk.source.profiles[0].proof
+    scheme = desk.source.profiles[0].authentication
     body = BODY.replace(b"m-1", b"nobody")
-    stored, error = await received(desk, fields_of(proof, body), body)
+    stored, error = await received(desk, fields_of(scheme, body), body)
     assert (stored, type(error)) == ([], MalformedRequest)
     assert error.detail == "Nobody is called nobody."
     profile = replace(desk.source.profiles[0], message_id=MessagePart(header="x-id"))
@@ -302,5 +302,5 @@ def test_a_scheme_that_leaves_something_unsaid_cannot_be_made():
     class SilentSignature(SignatureScheme, frozen=True, kw_only=True, tag="silent"):
         pass
 
-    with pytest.raises(TypeError, match="proof_headers"):
+    with pytest.raises(TypeError, match="credential_headers"):
         SilentSignature()

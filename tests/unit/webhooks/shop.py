@@ -140,13 +140,13 @@ SOURCE = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(header="x-signature"),
+            authentication=HmacSignature(header="x-signature"),
             message_id=MessagePart(pointer="/id"),
             event_type=MessagePart(pointer="/type"),
         ),
         Profile(
             name="pointer",
-            proof=BasicCredentials(),
+            authentication=BasicCredentials(),
             message_id=None,
             event_type=MessagePart(pointer="/type"),
         ),

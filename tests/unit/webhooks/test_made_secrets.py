@@ -15,7 +15,7 @@ def test_a_secret_is_made_once_and_kept_private(tmp_path, profile) -> None:
     first, again = (made_secret(tmp_path, "acme", profile) for _ in range(2))
     (file,) = (tmp_path / "webhook-secrets").iterdir()
     assert first == again
-    assert profile.proof.key_of(first)
+    assert profile.authentication.key_of(first)
     assert file.name == f"acme-{profile.name}"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

@@ -42,7 +42,7 @@ def webhook_page(webhook: WebhookContract) -> Artifact:
         f"`POST {webhook.route}`; contract {code(f'schemas/{webhook.source.path}')}.",
         "## Profiles",
         "A profile is enabled if its secrets are set. During a rotation, two secrets may be valid.",
-        table(("Profile", "Proof", "Message id", "Type", "Setting"), _profiles(webhook)),
+        table(("Profile", "Authentication", "Message id", "Type", "Setting"), _profiles(webhook)),
     ]
     if rules.get("settings"):
         parts += ["## Settings", table(("Setting", "Default", "Meaning"), _settings(webhook))]
@@ -81,19 +81,19 @@ def rows_page(contracts: Contracts) -> Artifact:
 
 def _profiles(webhook: WebhookContract) -> Iterator[tuple[str, ...]]:
     for name, profile in webhook.x_webhook["profiles"].items():
-        proof = scheme_of(profile["proof"])
+        scheme = scheme_of(profile["authentication"])
         setting = f"{_prefix(webhook)}_{name.upper()}_SECRETS"
         identified = _place(profile["messageId"]) if "messageId" in profile else "none"
         yield (
             f"`{name}`",
-            _proof(proof),
+            _scheme(scheme),
             identified,
             _place(profile["eventType"]),
-            f"`{setting}`: {proof.secret_form}",
+            f"`{setting}`: {scheme.secret_form}",
         )
 
 
-def _proof(scheme: SignatureScheme) -> str:
+def _scheme(scheme: SignatureScheme) -> str:
     headers = _listed(scheme.headers)
     return inline(scheme.title) + (f": {headers}" if headers else "")
 

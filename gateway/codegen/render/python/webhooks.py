@@ -142,14 +142,14 @@ def _records(webhook: WebhookContract) -> list[str]:
 def _scheme_imports(webhook: WebhookContract) -> list[str]:
     """A line for each signature scheme of the source."""
     profiles = webhook.x_webhook["profiles"].values()
-    kinds = {type(scheme_of(each["proof"])) for each in profiles}
+    kinds = {type(scheme_of(each["authentication"])) for each in profiles}
     return sorted(f"from {kind.__module__} import {kind.__name__}" for kind in kinds)
 
 
 def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, str]:
     rules = webhook.x_webhook
     settings = rules.get("settings", {})
-    kept = tuple(name.lower() for name in rules.get("keepHeaders", ()))
+    stored = tuple(name.lower() for name in rules.get("storedHeaders", ()))
     fields = {
         "provider": quoted(webhook.provider),
         "title": literal(webhook.title, column=_FIELD + 6, indent=_FIELD),
@@ -157,7 +157,7 @@ def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, st
         "events": _tuple(f"{module}.EVENT" for module in modules),
         "max_body_bytes": str(rules.get("maxBodyBytes", "")),
         "rate": _rate(rules["rate"]) if "rate" in rules else "",
-        "keep_headers": _tuple(map(quoted, kept)) if kept else "",
+        "stored_headers": _tuple(map(quoted, stored)) if stored else "",
         "settings": _tuple(_setting(*each) for each in settings.items()) if settings else "",
         "contract": quoted(webhook.source.sha256),
     }
@@ -168,14 +168,14 @@ def _profile(name: str, rules: Mapping[str, Any]) -> str:
     found = rules.get("messageId")
     fields = {
         "name": quoted(name),
-        "proof": _proof(rules["proof"]),
+        "authentication": _scheme(rules["authentication"]),
         "message_id": _message_part(found) if found else "None",
         "event_type": _message_part(rules["eventType"]),
     }
     return _record("Profile", fields)
 
 
-def _proof(rules: Mapping[str, Any]) -> str:
+def _scheme(rules: Mapping[str, Any]) -> str:
     """The scheme with the members that the contract sets. The others have the scheme's defaults."""
     scheme = scheme_of(rules)
     given = [each for each in fields(scheme) if each.encode_name in rules]

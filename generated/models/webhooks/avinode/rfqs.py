@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7169cffa357b26264ab229efb3a839bf; generator 1
+# Source closure sha256: 9e39c8e95a8ba5a1ec8f26ab45373b67; generator 1
 
 """The payload of rfqs from avinode."""
 

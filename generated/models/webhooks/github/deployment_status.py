@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d75a102e94db52a6c8a9fad8c4fdf42; generator 1
+# Source closure sha256: fdc6c227781dd4dcc57cae2ba6a08dd9; generator 1
 
 """The payload of deployment_status from github."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b2f577a78c4f1b21689c2c2b0dcec1dc; generator 1
+# Source closure sha256: 8649a05b7b1c0f877bf2771a01a0add6; generator 1
 
 """The payload of ping from standard."""
 

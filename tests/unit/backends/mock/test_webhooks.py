@@ -1,4 +1,4 @@
-"""The mock as a sender of webhooks: proven, in time, and until the listener takes it."""
+"""The mock as a sender of webhooks: signed, in time, and until the listener takes it."""
 
 import json
 import logging
@@ -25,19 +25,21 @@ from tests.clocks import NOW, ManualClock
 
 SIGNED = Profile(
     name="signed",
-    proof=HmacSignature(header="x-signature", prefix="sha256=", timestamp_header="x-timestamp"),
+    authentication=HmacSignature(
+        header="x-signature", prefix="sha256=", timestamp_header="x-timestamp"
+    ),
     message_id=MessagePart(pointer="/event_id"),
     event_type=MessagePart(pointer="/event_type"),
 )
 STANDARD = Profile(
     name="standard",
-    proof=StandardSignature(),
+    authentication=StandardSignature(),
     message_id=MessagePart(header="webhook-id"),
     event_type=MessagePart(header="x-event"),
 )
 POINTER = Profile(
     name="pointer",
-    proof=BasicCredentials(),
+    authentication=BasicCredentials(),
     message_id=None,
     event_type=MessagePart(pointer="/type"),
 )
@@ -100,7 +102,7 @@ class Bench:
     def __init__(self, url, profile):
         self.clock = ManualClock()
         self.mock = Mock(self.clock)
-        self.secret = profile.proof.new_secret()
+        self.secret = profile.authentication.new_secret()
         listener = Listener(
             url=f"{url}/webhooks/avinode", source=SOURCE, profile=profile, secret=self.secret
         )
@@ -110,9 +112,9 @@ class Bench:
         self.clock.advance(seconds)
         await self.sender.send_due()
 
-    def proves(self, profile, request):
+    def is_authentic(self, profile, request):
         _, headers, body = request
-        verify = profile.proof.verifier([profile.proof.key_of(self.secret)])
+        verify = profile.authentication.verifier([profile.authentication.key_of(self.secret)])
         return verify(headers, body, self.clock.now().timestamp())
 
 
@@ -125,7 +127,7 @@ async def bench(inbox, profile=SIGNED):
 
 
 @pytest.mark.parametrize("profile", [SIGNED, STANDARD])
-async def test_what_is_sent_is_proven_and_named(profile):
+async def test_what_is_sent_is_authentic_and_named(profile):
     inbox = Inbox()
     async with bench(inbox, profile) as found:
         found.mock.later(0, 1)
@@ -133,8 +135,8 @@ async def test_what_is_sent_is_proven_and_named(profile):
     [request] = inbox.received
     path, headers, body = request
     assert path == "/webhooks/avinode"
-    assert found.proves(profile, request)
-    assert not found.proves(profile, (path, headers, body + b" "))
+    assert found.is_authentic(profile, request)
+    assert not found.is_authentic(profile, (path, headers, body + b" "))
     assert json.loads(body)["event_id"] == "evt-1"
     named = dict(headers)
     assert named[b"content-type"] == b"application/json"
@@ -148,7 +150,7 @@ async def test_a_listener_to_pointers_gets_pointers_and_no_others():
         found.mock.later(0, 1)
         found.mock.later(0, 2, event="rfqs")
         await found.pass_time()
-        assert found.proves(POINTER, inbox.received[0])
+        assert found.is_authentic(POINTER, inbox.received[0])
     assert inbox.ids == ["evt-2"]
 
 
@@ -183,8 +185,8 @@ async def test_a_signature_says_when_it_was_sent_again():
         await found.pass_time()
         await found.pass_time(1000)
         first, second = inbox.received
-        assert found.proves(SIGNED, second)
-        assert not found.proves(SIGNED, first)
+        assert found.is_authentic(SIGNED, second)
+        assert not found.is_authentic(SIGNED, first)
 
 
 async def test_a_listener_that_is_away_is_asked_again(caplog):

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 00f9a4ffcc20c03126a74350567dd49e; generator 1
+# Source closure sha256: 87c26614582b50de981ca29a52a24792; generator 1
 
 """The webhook of desk."""
 
@@ -17,7 +17,7 @@ SOURCE: Final = WebhookSource(
     profiles=(
         Profile(
             name="signed",
-            proof=HmacSignature(
+            authentication=HmacSignature(
                 header="X-Desk-Signature", prefix="sha256=", timestamp_header="X-Desk-Time"
             ),
             message_id=MessagePart(pointer="/message"),
@@ -25,7 +25,7 @@ SOURCE: Final = WebhookSource(
         ),
         Profile(
             name="pointer",
-            proof=BasicCredentials(),
+            authentication=BasicCredentials(),
             message_id=None,
             event_type=MessagePart(pointer="/type"),
         ),
@@ -36,12 +36,12 @@ SOURCE: Final = WebhookSource(
     ),
     max_body_bytes=65536,
     rate=SourceRate(per_second=10.0, burst=20),
-    keep_headers=("user-agent",),
+    stored_headers=("user-agent",),
     settings=(
         WebhookSetting(name="librarian", description="Who is greeted.", pattern="^[A-Za-z]{1,50}$"),
         WebhookSetting(
             name="tongue", description="How.", default="English", pattern="^[A-Za-z]{1,50}$"
         ),
     ),
-    contract="00f9a4ffcc20c03126a74350567dd49eb95dfde3d6c2db0e148c72358edb6053",
+    contract="87c26614582b50de981ca29a52a24792582d1f72db4ae4774f75eb1d80122f61",
 )

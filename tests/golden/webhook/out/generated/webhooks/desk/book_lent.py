@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 67bf7c2846d164608455adf5d9b18b36; generator 1
+# Source closure sha256: 8a736143ccf2342f733056ceaed0db1f; generator 1
 
 """What book_lent of desk does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 30bb995a875fbfd792ed1b49e0b066d2; generator 1
+# Source closure sha256: 79ed2858ed19a92e25e9b0413d72d098; generator 1
 
 """What shelf.changed of desk does.
 

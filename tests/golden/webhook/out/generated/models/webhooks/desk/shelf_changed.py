@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 00f9a4ffcc20c03126a74350567dd49e; generator 1
+# Source closure sha256: 87c26614582b50de981ca29a52a24792; generator 1
 
 """The payload of shelf.changed from desk."""
 
