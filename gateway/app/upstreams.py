@@ -96,7 +96,7 @@ def _connection(
         found.settings,
         shapes=_shapes(catalogue, found.name),
         tables=workspace,
-        stand_in="mock" if found.backend == "mock" else "workspace",
+        substitute_backend="mock" if found.backend == "mock" else "workspace",
     )
 
 

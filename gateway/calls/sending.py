@@ -43,12 +43,12 @@ class UpstreamConnection(Struct, frozen=True):
     """The upstream's tables by name."""
     tables: Tables | None = None
     """The workspace database, if it takes the place of the upstream."""
-    stand_in: Literal["mock", "workspace"] = "workspace"
+    substitute_backend: Literal["mock", "workspace"] = "workspace"
     """The name of the backend when `tables` is used: tables in memory are a mock."""
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
-        return self.backend.name if self.tables is None else self.stand_in
+        return self.backend.name if self.tables is None else self.substitute_backend
 
     def operation(self, operation_id: str) -> UpstreamOperation:
         """The operation of the upstream's contract.

@@ -58,11 +58,11 @@ def read_upstream(
         _refuse_unknown_keys(sources, upstream)
         override = _override(sources, upstream)
         if override is not None and override[0] != "live":
-            return _stand_in(sources, upstream, override[0], f"{override[1]} selects it", {})
+            return _substitute(sources, upstream, override[0], f"{override[1]} selects it", {})
         credentials = read_credentials(sources, upstream)
         if override is None and (reason := _why_not_live(upstream, credentials)):
             backend: BackendChoice = "workspace" if upstream.has_workspace else "mock"
-            return _stand_in(sources, upstream, backend, reason, credentials)
+            return _substitute(sources, upstream, backend, reason, credentials)
         reason = f"{override[1]} selects it" if override else "its credentials are set"
         return _live(sources, upstream, credentials, reason, allow_plain_http)
     except ConfigurationError as error:
@@ -112,7 +112,7 @@ def _live(
     )
 
 
-def _stand_in(
+def _substitute(
     sources: Sources,
     upstream: Upstream,
     backend: BackendChoice,
