@@ -22,6 +22,8 @@ from gateway.settings.sources import (
 )
 
 TOML_FILE: Final = Path("gateway.toml")
+_SERVICE_LINKS: Final = ("tcp://", "udp://", "sctp://")
+"""How the values begin that Kubernetes gives to `<SERVICE>_PORT` in each pod of a namespace."""
 _TABLES: Final = ("upstreams", "webhooks")
 """The tables whose settings are declared by contracts."""
 
@@ -76,6 +78,12 @@ def _convert(given: SourceValue, setting: Setting) -> Any:
     try:
         return msgspec.convert(value, setting.type, strict=not is_text, dec_hook=_path)
     except msgspec.ValidationError:
+        if is_text and setting.key == "port" and value.startswith(_SERVICE_LINKS):
+            raise ConfigurationError(
+                f"{given.origin}: must be {setting.rule}, but Kubernetes sets it to an address for"
+                " a service named gateway; set `enableServiceLinks: false` in the pod, or give the"
+                " service another name"
+            ) from None
         default = f"; the default is {setting.default_text}" if setting.default_text else ""
         raise ConfigurationError(f"{given.origin}: must be {setting.rule}{default}") from None
 

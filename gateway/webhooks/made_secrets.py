@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.contract.webhook import Profile
 from gateway.errors import StoreError
+from gateway.signatures.secret_rules import InvalidSecret
 
 FOLDER: Final = "webhook-secrets"
 _MAX_BYTES: Final = 1024
@@ -18,18 +19,25 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
     """The secret of this profile in `data`. It is made if it does not exist, with mode 600.
 
     It is only for a mock of the provider: a real provider does not know this secret. Raises
-    `StoreError` when the file cannot be read or written.
+    `StoreError` when the file cannot be read or written, or contains an invalid secret.
     """
     path = data / FOLDER / f"{provider}-{profile.name}"
     try:
         if not path.exists():
             _write_once(path, profile.authentication.new_secret())
-        return path.read_text("utf-8")[:_MAX_BYTES].strip()
+        secret = path.read_text("utf-8")[:_MAX_BYTES].strip()
+        profile.authentication.key_of(secret)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise StoreError(
             f"{path} cannot be used ({reason}); make its folder writable, or remove the file"
         ) from None
+    except InvalidSecret as error:
+        raise StoreError(
+            f"{path} contains an invalid secret, which {error}; remove the file and start the"
+            " gateway again, which makes a new secret"
+        ) from None
+    return secret
 
 
 def _write_once(path: Path, secret: str) -> None:

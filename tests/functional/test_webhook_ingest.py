@@ -46,6 +46,20 @@ def test_a_first_start_works_by_itself_with_a_secret_that_it_made(tmp_path) -> N
     assert "Traceback" not in log
 
 
+def test_an_edited_secret_is_one_line_that_names_its_file(tmp_path) -> None:
+    file = tmp_path / "webhook-secrets" / "github-signed"
+    file.parent.mkdir()
+    file.write_text("canary")
+    command = [GATEWAY, "serve", "--port", "0", "--data", tmp_path]
+    ended = subprocess.run(
+        command, check=False, env=clean_environment(), capture_output=True, text=True, timeout=60
+    )
+    problem, fix = ended.stderr.splitlines()
+    assert ended.returncode == 2
+    assert problem == f"error: {file} contains an invalid secret, which must have at least 24 bytes"
+    assert fix.startswith("fix: remove the file")
+
+
 def test_with_a_secret_of_the_operators_no_other_one_is_taken(tmp_path) -> None:
     with running_gateway(tmp_path, environment={**NO_WORK, SIGNED: SECRET}) as gateway:
         assert not (tmp_path / "webhook-secrets" / "avinode-signed").exists()

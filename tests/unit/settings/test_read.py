@@ -105,6 +105,15 @@ def test_a_value_out_of_range_is_refused_with_its_origin_and_rule(variable, text
     assert text not in message.removeprefix(f"GATEWAY_{variable}: must be ")
 
 
+@pytest.mark.parametrize("text", ["tcp://10.0.0.1:8700", "udp://[fd00::1]:8700"])
+def test_the_port_that_kubernetes_sets_is_refused_with_the_cause_and_the_fix(text) -> None:
+    assert refusal({"GATEWAY_PORT": text}) == (
+        "GATEWAY_PORT: must be a whole number from 0 to 65535, but Kubernetes sets it to an address"
+        " for a service named gateway; set `enableServiceLinks: false` in the pod, or give the"
+        " service another name"
+    )
+
+
 def test_a_toml_value_of_another_type_is_refused(toml) -> None:
     path = toml('port = "8700"')
 

@@ -31,3 +31,15 @@ def test_a_folder_that_cannot_be_used_is_one_line(tmp_path) -> None:
     (tmp_path / "webhook-secrets").write_text("a file")
     with pytest.raises(StoreError, match="webhook-secrets/acme-signed cannot be used"):
         made_secret(tmp_path, "acme", ACME.profiles[0])
+
+
+@pytest.mark.parametrize("profile", ACME.profiles, ids=lambda profile: profile.name)
+def test_a_file_with_an_invalid_secret_is_named_with_the_fix(tmp_path, profile) -> None:
+    file = tmp_path / "webhook-secrets" / f"acme-{profile.name}"
+    file.parent.mkdir()
+    file.write_text("canary\n")
+    with pytest.raises(StoreError, match="contains an invalid secret, which must ") as refused:
+        made_secret(tmp_path, "acme", profile)
+    assert str(file) in refused.value.detail
+    assert "; remove the file" in refused.value.detail
+    assert "canary" not in refused.value.detail
