@@ -91,7 +91,8 @@ class Job(Struct, frozen=True, kw_only=True):
     subject: str
     """The id of the webhook, of the delivery, or (its own id) of the row with the arguments."""
     lane: str
-    """The provider or the endpoint: lanes share workers fairly."""
+    """The provider of a webhook, the endpoint of a delivery, or the operation of a call. Workers
+    share their slots fairly among lanes. Jobs of one lane may run at the same time."""
     state: JobState
     attempts: int
     """Counted at each claim. So a payload that kills its worker is not tried forever."""

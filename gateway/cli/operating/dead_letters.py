@@ -32,7 +32,8 @@ def command() -> None:
 
 _kind = click.option("--kind", type=click.Choice(_KINDS), help="Only jobs of this kind.")
 _lane = click.option(
-    "--lane", help="Only messages of this provider, or deliveries to this endpoint."
+    "--lane",
+    help="Only webhooks of this provider, deliveries to this endpoint or calls of this tool.",
 )
 
 

@@ -29,7 +29,7 @@ class ClaimRequest(Struct, frozen=True, kw_only=True):
 
 
 class Lane(Struct, frozen=True):
-    """Due work of one kind for one provider or endpoint."""
+    """Due work of one kind for one provider, endpoint or operation."""
 
     kind: str
     name: str
