@@ -158,9 +158,8 @@ def test_the_table_of_connectors_is_the_catalogue() -> None:
 
     counted = Counter(entry.operation.connector for entry in TOOLS)
     assert {name: int(number) for name, number in rows} == counted
-    assert f"Eleven connectors with {len(TOOLS)} tools" in README
+    assert f"{len(counted)} connectors with {len(TOOLS)} tools" in README
     assert len(rows) == len(set(rows))
-    assert len(counted) == 11
 
 
 def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> None:

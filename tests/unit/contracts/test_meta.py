@@ -1,5 +1,6 @@
 """The schemas of the contract format: valid, complete, copied, and of one mind with the parser."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.contract.operation import Attempts
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import follow
 from gateway.contract.values.schema import Validator
@@ -100,6 +102,22 @@ def test_a_checkout_with_other_line_ends_is_not_stale(tmp_path: Path) -> None:
     for file in meta.install(tmp_path):
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert meta.stale_copies(tmp_path) == ()
+
+
+def test_the_defaults_of_attempts_are_those_of_the_code() -> None:
+    """JSON and Markdown cannot import the constant, which is `Attempts()`."""
+    policy = jsontext.decode(meta.texts()["x-policy.schema.json"])
+    published = follow(policy, "/properties/attempts/properties")
+    page = (Path(__file__).parents[3] / "docs/reference/contract-format.md").read_text("utf-8")
+    default = Attempts()
+
+    assert published["backoffSeconds"]["default"] == list(default.backoff_seconds)
+    assert published["on"]["default"] == list(default.on)
+    assert "default" not in published["timeoutSeconds"]
+    assert default.timeout_seconds is None
+    for member in ("backoffSeconds", "on"):
+        (row,) = (line for line in page.splitlines() if f"`attempts.{member}`" in line)
+        assert f"default `{json.dumps(published[member]['default'])}`" in row
 
 
 @given(FIELD_VALUES)
