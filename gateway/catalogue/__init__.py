@@ -3,7 +3,7 @@
 from gateway.catalogue.index import (
     Catalogue,
     CompiledEvent,
-    CompiledWebhook,
+    DeclaredSource,
     Entry,
     EventContracts,
     ToolListing,
@@ -13,7 +13,7 @@ from gateway.catalogue.opening import open_catalogue, open_routes
 __all__ = [
     "Catalogue",
     "CompiledEvent",
-    "CompiledWebhook",
+    "DeclaredSource",
     "Entry",
     "EventContracts",
     "ToolListing",

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gateway.catalogue.index import CompiledEvent, CompiledWebhook
+from gateway.catalogue.index import CompiledEvent, DeclaredSource
 from gateway.catalogue.reading import reading, table
 from gateway.contract.event import EventType
 from gateway.contract.rows.entity import Entity
@@ -18,7 +18,7 @@ from gateway.signatures.registry import SCHEMES, is_registered
 Schema = dict[str, Any]
 
 
-def open_webhooks(package: str, folder: Path) -> dict[str, CompiledWebhook]:
+def open_webhooks(package: str, folder: Path) -> dict[str, DeclaredSource]:
     """The sources of webhooks by provider. Raises `ContractError`."""
     sources = table(package, "webhooks", "WEBHOOKS", WebhookSource)
     for source in sources:
@@ -41,13 +41,13 @@ def _check_schemes(source: WebhookSource) -> None:
             )
 
 
-def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> CompiledWebhook:
+def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> DeclaredSource:
     payloads = schemas.get(source.provider, {})
     missing = [event.type for event in source.events if event.type not in payloads]
     if missing:
         raise LookupError(f"there is no payload schema for {source.provider}.{missing[0]}")
     validators = {event.type: Validator(payloads[event.type]) for event in source.events}
-    return CompiledWebhook(source, validators)
+    return DeclaredSource(source, validators)
 
 
 def open_events(path: Path) -> dict[str, CompiledEvent]:

@@ -1,6 +1,7 @@
 """The read-only index of everything that the contracts declare."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct
@@ -39,16 +40,20 @@ class Entry(Struct, frozen=True, eq=False):
         return self.operation.id
 
 
-class CompiledWebhook(Struct, frozen=True, eq=False):
-    """A source of webhooks with the validators of its payloads."""
+class DeclaredSource(Struct, frozen=True, eq=False, dict=True):
+    """Declared: a source of webhooks by its contract, with the validators of its payloads.
+
+    It is not a part of `WebhookSource`, because generated modules contain no schemas.
+    """
 
     source: WebhookSource
     validators: Mapping[str, Validator]
     """By event type."""
 
-    def find(self, event_type: str) -> WebhookEvent | None:
-        """The declaration of this event type, or None if the contract has none."""
-        return next((each for each in self.source.events if each.type == event_type), None)
+    @cached_property
+    def events(self) -> Mapping[str, WebhookEvent]:
+        """By event type."""
+        return {event.type: event for event in self.source.events}
 
 
 class CompiledEvent(Struct, frozen=True, eq=False):
@@ -62,7 +67,7 @@ class CompiledEvent(Struct, frozen=True, eq=False):
 class EventContracts(Struct, frozen=True, eq=False, kw_only=True):
     """The declared webhooks, events and entities."""
 
-    webhooks: Mapping[str, CompiledWebhook] = {}
+    webhooks: Mapping[str, DeclaredSource] = {}
     """Sources by provider."""
     events: Mapping[str, CompiledEvent] = {}
     """The events that the gateway publishes, by type."""

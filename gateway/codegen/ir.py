@@ -148,7 +148,7 @@ class PayloadContract(Struct, frozen=True, kw_only=True):
 
 
 class WebhookContract(Struct, frozen=True, kw_only=True):
-    """The contract of one provider's webhook."""
+    """Declared, for the generator only: the contract from which it renders a `WebhookSource`."""
 
     provider: str
     title: str

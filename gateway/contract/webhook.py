@@ -124,7 +124,7 @@ class WebhookSetting(Struct, frozen=True, kw_only=True):
 
 
 class WebhookSource(Struct, frozen=True, kw_only=True):
-    """A provider's webhook: `POST /webhooks/<provider>`.
+    """Declared: a provider of webhooks, `POST /webhooks/<provider>`, as a generated module has it.
 
     Its payload schemas are in `webhooks.json`, by provider and event type. The secrets of a profile
     are in the setting `GATEWAY_WEBHOOKS_<PROVIDER>_<PROFILE>_SECRETS`.

@@ -21,7 +21,7 @@ _ALLOW: Final = "allow"
 
 
 class SourceSettings(Struct, frozen=True, kw_only=True):
-    """The settings of one source."""
+    """Configured: the operator's settings for one source of webhooks, with its secrets."""
 
     provider: str
     secrets: Mapping[str, tuple[Secret, ...]] = {}

@@ -178,7 +178,7 @@ def test_each_event_of_avinode_is_published():
 @pytest.mark.parametrize("event_type", ["rfq_received", "quote_accepted", "booking_confirmed"])
 def test_nobody_is_mailed_until_the_operator_says_whom(event_type):
     contract = CATALOGUE.webhooks["avinode"]
-    event = contract.find(event_type)
+    event = contract.events[event_type]
     [notification] = event.notifications
     [payload] = examples(contract, event)
     assert notification.arguments(payload, facts(contract)) is None

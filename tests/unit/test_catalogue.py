@@ -118,9 +118,9 @@ def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
     for provider, webhook in catalogue.webhooks.items():
         assert webhook.source.provider == provider
         assert webhook.validators.keys() == {event.type for event in webhook.source.events}
-        assert webhook.find("nothing_of_the_kind") is None
+        assert "nothing_of_the_kind" not in webhook.events
         for event in webhook.source.events:
-            assert webhook.find(event.type) is event
+            assert webhook.events[event.type] is event
             assert event.emission is None or event.emission.event in catalogue.events
             assert {effect.entity for effect in event.effects} <= catalogue.entities.keys()
             for notification in event.notifications:
